@@ -1,0 +1,17 @@
+package org.djlplan.memplan.graph;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+/**
+ * Where a constant lies in the model file.
+ *
+ * @param offsetBytes distance from the start of the file
+ * @param lengthBytes length of the constant
+ */
+public record FileRegion(long offsetBytes, long lengthBytes) {
+
+    public FileRegion {
+        checkArgument(offsetBytes >= 0, "negative offset: %s", offsetBytes);
+        checkArgument(lengthBytes >= 0, "negative length: %s", lengthBytes);
+    }
+}

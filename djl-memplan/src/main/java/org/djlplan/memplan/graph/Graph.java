@@ -1,0 +1,48 @@
+package org.djlplan.memplan.graph;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+
+/**
+ * A model as a sequence of operators over tensors.
+ *
+ * @param name the model's name
+ * @param operators in execution order
+ * @param tensors by id
+ * @param inputs ids of the tensors the caller fills
+ * @param outputs ids of the tensors the caller reads
+ */
+public record Graph(
+        String name,
+        List<Operator> operators,
+        List<Tensor> tensors,
+        List<Integer> inputs,
+        List<Integer> outputs) {
+
+    public Graph {
+        operators = ImmutableList.copyOf(operators);
+        tensors = ImmutableList.copyOf(tensors);
+        inputs = ImmutableList.copyOf(inputs);
+        outputs = ImmutableList.copyOf(outputs);
+        for (int i = 0; i < tensors.size(); i++) {
+            checkArgument(tensors.get(i).id() == i, "tensor %s stands at %s", tensors.get(i), i);
+        }
+        for (int i = 0; i < operators.size(); i++) {
+            Operator operator = operators.get(i);
+            checkArgument(operator.index() == i, "operator %s stands at %s", operator, i);
+            checkIds(operator.inputs(), tensors.size());
+            checkIds(operator.outputs(), tensors.size());
+            checkIds(operator.temporaries(), tensors.size());
+        }
+        checkIds(inputs, tensors.size());
+        checkIds(outputs, tensors.size());
+    }
+
+    private static void checkIds(List<Integer> ids, int size) {
+        for (int id : ids) {
+            checkArgument(id >= 0 && id < size, "no tensor %s among %s", id, size);
+        }
+    }
+}

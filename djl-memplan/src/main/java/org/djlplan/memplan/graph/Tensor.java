@@ -1,0 +1,34 @@
+package org.djlplan.memplan.graph;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One tensor of a graph.
+ *
+ * @param id its place in {@link Graph#tensors()}; also the engine's own tensor index
+ * @param name the engine's name for it, possibly empty
+ * @param type type of the elements
+ * @param shape its dimensions, outermost first; empty for a scalar; −1 where unknown until run time
+ * @param bytes its size, 0 when unknown until run time
+ * @param storage who owns its memory
+ * @param region where it lies in the model file; only for constants
+ */
+public record Tensor(
+        int id,
+        String name,
+        ElementType type,
+        List<Integer> shape,
+        long bytes,
+        Storage storage,
+        Optional<FileRegion> region) {
+
+    public Tensor {
+        checkArgument(id >= 0, "negative tensor id: %s", id);
+        checkArgument(bytes >= 0, "tensor %s has a negative size: %s", id, bytes);
+        shape = ImmutableList.copyOf(shape);
+    }
+}

@@ -1,0 +1,41 @@
+package org.djlplan.memplan.plan;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableMap;
+import java.util.Map;
+import org.djlplan.memplan.usage.PlanningProblem;
+import org.djlplan.memplan.usage.UsageRecord;
+
+/**
+ * A place in one arena for every unit of a problem. Not necessarily a valid one: see {@link
+ * PlanValidator}.
+ *
+ * @param strategy name of the strategy that made it
+ * @param problem what was planned
+ * @param unitOffsets offset in bytes of every unit, by the unit's tensor id
+ */
+public record OffsetPlan(String strategy, PlanningProblem problem, Map<Integer, Long> unitOffsets) {
+
+    public OffsetPlan {
+        unitOffsets = ImmutableMap.copyOf(unitOffsets);
+        for (UsageRecord unit : problem.units()) {
+            checkArgument(unitOffsets.containsKey(unit.tensor()), "no offset for %s", unit);
+        }
+        checkArgument(unitOffsets.size() == problem.units().size(), "offsets without a unit");
+    }
+
+    /** Returns the offset in bytes of a tensor. */
+    public long offsetOf(int tensor) {
+        return unitOffsets.get(problem.unitOf(tensor));
+    }
+
+    /** Returns the size in bytes of the arena. */
+    public long totalBytes() {
+        long total = 0;
+        for (UsageRecord unit : problem.units()) {
+            total = Math.max(total, unitOffsets.get(unit.tensor()) + unit.bytes());
+        }
+        return total;
+    }
+}

@@ -1,0 +1,75 @@
+package org.djlplan.memplan.report;
+
+import ai.djl.Model;
+import ai.djl.nn.Block;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.MapMaker;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/**
+ * What was planned for a loaded model, and what happened until now. Immutable: ask again for newer
+ * figures.
+ *
+ * @param engine name of the DJL engine
+ * @param unplannedReason why the model runs as stock; empty when it is planned
+ * @param strategy name of the strategy whose plan is used, with {@code "+in-place"} when tensors
+ *     share places; empty when not planned
+ * @param recordCount number of planned tensors
+ * @param aliasedTensors how many of them share another's place
+ * @param naiveBytes size of all planned tensors, each with memory of its own
+ * @param lowerBoundBytes maximum operator breadth without aliases
+ * @param arenaBytes size of the plan in use
+ * @param inputOutputBytes memory that the engine still allocates itself per interpreter for inputs
+ *     and outputs
+ * @param interpreters one entry per live interpreter
+ * @param predictions number of predictions until now
+ * @param unplannedPredictions how many of them ran outside the planned arena
+ */
+public record PlanReport(
+        String engine,
+        Optional<String> unplannedReason,
+        String strategy,
+        int recordCount,
+        int aliasedTensors,
+        long naiveBytes,
+        long lowerBoundBytes,
+        long arenaBytes,
+        long inputOutputBytes,
+        List<Interpreter> interpreters,
+        long predictions,
+        long unplannedPredictions) {
+
+    private static final Map<Block, Supplier<PlanReport>> REPORTS =
+            new MapMaker().weakKeys().makeMap();
+
+    public PlanReport {
+        interpreters = ImmutableList.copyOf(interpreters);
+    }
+
+    /**
+     * One interpreter of a model.
+     *
+     * @param inputShapes shapes it was planned for
+     * @param ownBytes memory it holds for itself: inputs and outputs, and anything unplanned
+     * @param arenaBytes what it needs of an arena while it runs
+     */
+    public record Interpreter(List<List<Integer>> inputShapes, long ownBytes, long arenaBytes) {}
+
+    /** Returns the report of a model that was loaded through djl-plan, or empty for any other. */
+    public static Optional<PlanReport> of(Model model) {
+        return Optional.ofNullable(REPORTS.get(model.getBlock())).map(Supplier::get);
+    }
+
+    /** Makes {@code source} answer for {@code block} as long as the block lives. */
+    public static void register(Block block, Supplier<PlanReport> source) {
+        REPORTS.put(block, source);
+    }
+
+    /** Returns whether the model runs in a planned arena. */
+    public boolean planned() {
+        return unplannedReason.isEmpty();
+    }
+}

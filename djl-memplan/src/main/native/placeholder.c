@@ -1,0 +1,2 @@
+int djlplan_placeholder(void);
+int djlplan_placeholder(void) { return 0; }
