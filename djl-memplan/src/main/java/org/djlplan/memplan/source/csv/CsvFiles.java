@@ -1,14 +1,13 @@
 package org.djlplan.memplan.source.csv;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.memplan.source.csv.CsvTable.Row;
@@ -49,22 +48,20 @@ public final class CsvFiles {
         List<String> columns =
                 ImmutableList.<String>builder().addAll(RECORD_COLUMNS).add(OFFSET).build();
         RecordCollector records = new RecordCollector();
-        ImmutableMap.Builder<Integer, Long> offsets = ImmutableMap.builder();
-        Map<Integer, Row> aliases = new LinkedHashMap<>();
+        List<Long> offsets = new ArrayList<>();
+        List<Row> linked = new ArrayList<>();
         try (Reader reader = Files.newBufferedReader(file)) {
             new CsvTable(reader, columns)
                     .forEach(
                             row -> {
-                                int tensor = records.add(row);
-                                offsets.put(
-                                        tensor, row.number(OFFSET, Long.MIN_VALUE, Long.MAX_VALUE));
-                                row.optionalText(ALIAS).ifPresent(a -> aliases.put(tensor, row));
+                                records.add(row);
+                                offsets.add(row.number(OFFSET, Long.MIN_VALUE, Long.MAX_VALUE));
+                                row.optionalText(ALIAS).ifPresent(alias -> linked.add(row));
                             });
         }
         CsvRecords read = records.build();
-        PlanningProblem problem =
-                new PlanningProblem(read.records(), records.aliasClasses(aliases));
-        return new CsvPlan(problem, offsets.buildOrThrow(), read.ids());
+        PlanningProblem problem = new PlanningProblem(read.records(), records.aliasClasses(linked));
+        return new CsvPlan(problem, records.byTensor(offsets), read.ids());
     }
 
     /** Writes a plan; {@code alias} names the tensor that carries its class's unit. */

@@ -12,7 +12,8 @@ import org.djlplan.memplan.usage.UsageRecord;
 /**
  * Usage records with the names that a file gives them.
  *
- * @param records one per tensor; read from a file, they are numbered by row from 0 on
+ * @param records one per tensor; read from a file, tensors carry its ids where all are numbers, and
+ *     are numbered by row from 0 on where not
  * @param ids the name of every record's tensor
  */
 public record CsvRecords(List<UsageRecord> records, Map<Integer, String> ids) {
