@@ -8,10 +8,10 @@ import org.djlplan.memplan.graph.ElementType;
 
 /**
  * The operators whose output may lie where an input lies: per element type, because another type is
- * another kernel. An entry stands here only if its kernel (TensorFlow Lite 2.6, CPU, vectorised and
- * broadcasting paths included) reads element i of the operand before it writes element i of the
- * result, and never reads an element below i of that operand afterwards. These kernels run on one
- * thread.
+ * another kernel. An entry stands here only if its kernel (TensorFlow Lite's own CPU kernels,
+ * vectorised and broadcasting paths included; read in releases before and after 2.6, which agree)
+ * reads element i of the operand before it writes element i of the result, and never reads an
+ * element below i of that operand afterwards. These kernels run on one thread.
  *
  * <p>Broadcasting: the operand that is overwritten has the result's shape, so {@code
  * BinaryBroadcastFiveFold} and the {@code …Slow} loops walk both with the same index; the operand
@@ -21,7 +21,7 @@ public final class InPlaceRules {
 
     /** How an output shares an input's place. */
     public enum Kind {
-        /** The output is a copy of the first input under another shape: sharing skips nothing. */
+        /** The output is a copy of the first input under another shape, onto itself if shared. */
         VIEW,
         /** The first input may be overwritten. */
         OVERWRITES_FIRST,
