@@ -9,9 +9,12 @@ import org.djlplan.memplan.graph.ElementType;
 /**
  * The operators whose output may lie where an input lies: per element type, because another type is
  * another kernel. An entry stands here only if its kernel (TensorFlow Lite's own CPU kernels,
- * vectorised and broadcasting paths included; read in releases before and after 2.6, which agree)
- * reads element i of the operand before it writes element i of the result, and never reads an
- * element below i of that operand afterwards. These kernels run on one thread.
+ * vectorised and broadcasting paths included) reads element i of the operand before it writes
+ * element i of the result, and never reads an element below i of that operand afterwards. These
+ * kernels run on one thread.
+ *
+ * <p>The loops were read in other releases than 2.6.2, most in a later one only, so every entry
+ * also needs to be run in the engine and compared bit by bit.
  *
  * <p>Broadcasting: the operand that is overwritten has the result's shape, so {@code
  * BinaryBroadcastFiveFold} and the {@code …Slow} loops walk both with the same index; the operand
