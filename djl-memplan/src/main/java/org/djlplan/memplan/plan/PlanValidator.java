@@ -1,0 +1,163 @@
+package org.djlplan.memplan.plan;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.math.LongMath;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.djlplan.memplan.usage.PlanningProblem;
+import org.djlplan.memplan.usage.UsageRecord;
+
+/**
+ * Checks a plan against its problem, independently of how it was made: it works out places and
+ * their lifetimes from the records and alias classes itself.
+ *
+ * <p>Members of an alias class share one place, so they may overlap. The place belongs to the whole
+ * class from its first use to its last, and no other tensor may touch it in between.
+ *
+ * <p>Places are sorted by start and each is compared with those that start before it ends: O(n²) at
+ * worst, which takes well under a second for 30,000 records.
+ */
+public final class PlanValidator {
+
+    /** A plan that breaks more rules than this is reported no further. */
+    public static final int MOST_VIOLATIONS = 1000;
+
+    /** A place in the arena, half-open, and when it is in use, inclusive. */
+    private record Place(int tensor, int first, int last, long startBytes, long endBytes) {}
+
+    private final long arenaBytes;
+    private final long alignmentBytes;
+    private final List<Violation> violations = new ArrayList<>();
+
+    private PlanValidator(long arenaBytes, long alignmentBytes) {
+        checkArgument(alignmentBytes > 0, "alignment of %s bytes", alignmentBytes);
+        this.arenaBytes = arenaBytes;
+        this.alignmentBytes = alignmentBytes;
+    }
+
+    /**
+     * Returns what is wrong with a plan whose arena has {@link OffsetPlan#totalBytes()}; empty when
+     * it is valid.
+     *
+     * @param alignmentBytes what every offset must be a multiple of
+     */
+    public static ImmutableList<Violation> violations(OffsetPlan plan, long alignmentBytes) {
+        Map<Integer, Long> offsets = new HashMap<>();
+        for (UsageRecord record : plan.problem().records()) {
+            offsets.put(record.tensor(), plan.offsetOf(record.tensor()));
+        }
+        return violations(plan.problem(), offsets, plan.totalBytes(), alignmentBytes);
+    }
+
+    /**
+     * Returns what is wrong with {@code offsets}; empty when they are a valid plan. At most {@link
+     * #MOST_VIOLATIONS} are listed.
+     *
+     * @param problem what was planned
+     * @param offsets offset in bytes of every tensor, by tensor id
+     * @param arenaBytes size of the arena as claimed
+     * @param alignmentBytes what every offset must be a multiple of
+     */
+    public static ImmutableList<Violation> violations(
+            PlanningProblem problem,
+            Map<Integer, Long> offsets,
+            long arenaBytes,
+            long alignmentBytes) {
+        PlanValidator validator = new PlanValidator(arenaBytes, alignmentBytes);
+        List<UsageRecord> placed = validator.checkEach(problem.records(), offsets);
+        validator.checkPairs(validator.places(placed, problem.aliasClasses(), offsets));
+        return ImmutableList.copyOf(validator.violations);
+    }
+
+    /** Checks every tensor alone, and returns the records that have an offset. */
+    private List<UsageRecord> checkEach(List<UsageRecord> records, Map<Integer, Long> offsets) {
+        List<UsageRecord> placed = new ArrayList<>();
+        for (UsageRecord record : records) {
+            int tensor = record.tensor();
+            Long offset = offsets.get(tensor);
+            if (offset == null) {
+                report(new Violation.NoOffset(tensor));
+                continue;
+            }
+            placed.add(record);
+            long end = LongMath.saturatedAdd(offset, record.bytes());
+            if (offset < 0) {
+                report(new Violation.NegativeOffset(tensor, offset));
+            }
+            if (offset % alignmentBytes != 0) {
+                report(new Violation.MisalignedOffset(tensor, offset, alignmentBytes));
+            }
+            if (end > arenaBytes) {
+                report(new Violation.OutsideArena(tensor, end, arenaBytes));
+            }
+        }
+        return placed;
+    }
+
+    /** Merges alias classes into one place each; a member that lies elsewhere is reported. */
+    private List<Place> places(
+            List<UsageRecord> records,
+            List<? extends List<Integer>> aliasClasses,
+            Map<Integer, Long> offsets) {
+        Map<Integer, Place> byTensor = new HashMap<>();
+        for (UsageRecord r : records) {
+            long start = offsets.get(r.tensor());
+            long end = LongMath.saturatedAdd(start, r.bytes());
+            byTensor.put(r.tensor(), new Place(r.tensor(), r.first(), r.last(), start, end));
+        }
+        for (List<Integer> members : aliasClasses) {
+            List<Place> found =
+                    members.stream().filter(byTensor::containsKey).map(byTensor::get).toList();
+            if (found.isEmpty()) {
+                continue;
+            }
+            Place merged = found.get(0);
+            Set<Long> starts = new HashSet<>(List.of(merged.startBytes));
+            for (Place other : found.subList(1, found.size())) {
+                byTensor.remove(other.tensor);
+                if (starts.add(other.startBytes)) {
+                    report(new Violation.AliasApart(other.tensor, merged.tensor));
+                }
+                merged =
+                        new Place(
+                                merged.tensor,
+                                Math.min(merged.first, other.first),
+                                Math.max(merged.last, other.last),
+                                Math.min(merged.startBytes, other.startBytes),
+                                Math.max(merged.endBytes, other.endBytes));
+            }
+            byTensor.put(merged.tensor, merged);
+        }
+        return byTensor.values().stream()
+                .sorted(Comparator.comparingInt(Place::first).thenComparingInt(Place::tensor))
+                .toList();
+    }
+
+    private void checkPairs(List<Place> places) {
+        int count = places.size();
+        int[] first = places.stream().mapToInt(Place::first).toArray();
+        long[] start = places.stream().mapToLong(Place::startBytes).toArray();
+        long[] end = places.stream().mapToLong(Place::endBytes).toArray();
+        for (int i = 0; i < count && violations.size() < MOST_VIOLATIONS; i++) {
+            int last = places.get(i).last;
+            for (int j = i + 1; j < count && first[j] <= last; j++) {
+                if (start[i] < end[j] && start[j] < end[i]) {
+                    report(new Violation.Overlap(places.get(i).tensor, places.get(j).tensor));
+                }
+            }
+        }
+    }
+
+    private void report(Violation violation) {
+        if (violations.size() < MOST_VIOLATIONS) {
+            violations.add(violation);
+        }
+    }
+}

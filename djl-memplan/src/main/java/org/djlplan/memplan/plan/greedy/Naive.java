@@ -1,0 +1,32 @@
+package org.djlplan.memplan.plan.greedy;
+
+import com.google.common.collect.ImmutableMap;
+import org.djlplan.memplan.plan.OffsetPlan;
+import org.djlplan.memplan.plan.OffsetStrategy;
+import org.djlplan.memplan.usage.PlanningProblem;
+import org.djlplan.memplan.usage.UsageRecord;
+
+/** Every unit has its own memory, side by side by tensor id: valid for any problem. */
+public final class Naive implements OffsetStrategy {
+
+    @Override
+    public String name() {
+        return "naive";
+    }
+
+    @Override
+    public int largestProblem() {
+        return Integer.MAX_VALUE;
+    }
+
+    @Override
+    public OffsetPlan plan(PlanningProblem problem) {
+        ImmutableMap.Builder<Integer, Long> offsets = ImmutableMap.builder();
+        long free = 0;
+        for (UsageRecord unit : problem.units()) {
+            offsets.put(unit.tensor(), free);
+            free = Math.addExact(free, unit.bytes());
+        }
+        return new OffsetPlan(name(), problem, offsets.buildOrThrow());
+    }
+}

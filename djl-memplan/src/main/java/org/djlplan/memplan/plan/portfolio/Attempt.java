@@ -1,0 +1,39 @@
+package org.djlplan.memplan.plan.portfolio;
+
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+import org.djlplan.memplan.plan.OffsetPlan;
+import org.djlplan.memplan.plan.Violation;
+import org.djlplan.memplan.usage.LowerBounds;
+
+/**
+ * What one strategy made of one problem.
+ *
+ * @param plan the plan
+ * @param nanos how long planning took
+ * @param violations what the validator found; empty when the plan is valid
+ */
+public record Attempt(OffsetPlan plan, long nanos, List<Violation> violations) {
+
+    public Attempt {
+        violations = ImmutableList.copyOf(violations);
+    }
+
+    /** Returns the strategy's name, with {@code "+in-place"} when tensors share places. */
+    public String name() {
+        return plan.strategy() + (plan.problem().aliasClasses().isEmpty() ? "" : "+in-place");
+    }
+
+    /** Returns whether the plan may be used. */
+    public boolean valid() {
+        return violations.isEmpty();
+    }
+
+    /**
+     * Returns the lower bound in bytes of the problem that was solved. With alias classes it holds
+     * for these classes only, so a plan that reaches it may still be larger than one with others.
+     */
+    public long lowerBoundBytes() {
+        return LowerBounds.offsetBytes(plan.problem().units());
+    }
+}

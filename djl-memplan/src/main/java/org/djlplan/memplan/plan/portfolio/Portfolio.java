@@ -1,0 +1,73 @@
+package org.djlplan.memplan.plan.portfolio;
+
+import com.google.common.base.Stopwatch;
+import com.google.common.collect.ImmutableList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.djlplan.memplan.plan.OffsetPlan;
+import org.djlplan.memplan.plan.OffsetStrategy;
+import org.djlplan.memplan.plan.PlanValidator;
+import org.djlplan.memplan.plan.greedy.Naive;
+import org.djlplan.memplan.usage.PlanningProblem;
+
+/**
+ * Runs strategies on variants of a problem, checks every plan independently, and keeps the smallest
+ * valid one.
+ */
+public final class Portfolio {
+
+    private final ImmutableList<OffsetStrategy> strategies;
+    private final long alignmentBytes;
+
+    /**
+     * @param strategies in order of preference when plans are equally small
+     * @param alignmentBytes what offsets must be multiples of
+     */
+    public Portfolio(List<? extends OffsetStrategy> strategies, long alignmentBytes) {
+        this.strategies = ImmutableList.copyOf(strategies);
+        this.alignmentBytes = alignmentBytes;
+    }
+
+    /**
+     * Returns what every strategy made of every variant that it admits, variant by variant.
+     *
+     * @param variants the same records, for example without and with alias classes
+     */
+    public ImmutableList<Attempt> attempts(List<PlanningProblem> variants) {
+        ImmutableList.Builder<Attempt> attempts = ImmutableList.builder();
+        for (PlanningProblem problem : variants) {
+            for (OffsetStrategy strategy : strategies) {
+                if (problem.units().size() <= strategy.largestProblem()) {
+                    attempts.add(attempt(strategy, problem));
+                }
+            }
+        }
+        return attempts.build();
+    }
+
+    /**
+     * Returns the valid plan with the smallest arena, the first of equals; naive when no strategy
+     * has a valid one.
+     *
+     * @param variants the same records, at least one; earlier ones are preferred
+     */
+    public Attempt best(List<PlanningProblem> variants) {
+        return smallest(attempts(variants)).orElseGet(() -> attempt(new Naive(), variants.get(0)));
+    }
+
+    /** Returns the valid attempt with the smallest arena, the first of equals. */
+    public static Optional<Attempt> smallest(List<Attempt> attempts) {
+        return attempts.stream()
+                .filter(Attempt::valid)
+                .min(Comparator.comparingLong(attempt -> attempt.plan().totalBytes()));
+    }
+
+    private Attempt attempt(OffsetStrategy strategy, PlanningProblem problem) {
+        Stopwatch watch = Stopwatch.createStarted();
+        OffsetPlan plan = strategy.plan(problem);
+        long nanos = watch.elapsed(TimeUnit.NANOSECONDS);
+        return new Attempt(plan, nanos, PlanValidator.violations(plan, alignmentBytes));
+    }
+}

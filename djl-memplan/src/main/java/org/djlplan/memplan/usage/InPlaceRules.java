@@ -1,0 +1,116 @@
+package org.djlplan.memplan.usage;
+
+import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.ImmutableTable;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.graph.ElementType;
+
+/**
+ * The operators whose output may lie where an input lies: per element type, because another type is
+ * another kernel. An entry stands here only if its kernel (TensorFlow Lite 2.6, CPU, vectorised and
+ * broadcasting paths included) reads element i of the operand before it writes element i of the
+ * result, and never reads an element below i of that operand afterwards. These kernels run on one
+ * thread.
+ *
+ * <p>Broadcasting: the operand that is overwritten has the result's shape, so {@code
+ * BinaryBroadcastFiveFold} and the {@code …Slow} loops walk both with the same index; the operand
+ * that is repeated is smaller and is never overwritten.
+ */
+public final class InPlaceRules {
+
+    /** How an output shares an input's place. */
+    public enum Kind {
+        /** The output is a copy of the first input under another shape: sharing skips nothing. */
+        VIEW,
+        /** The first input may be overwritten. */
+        OVERWRITES_FIRST,
+        /** One of the two inputs may be overwritten. */
+        OVERWRITES_EITHER
+    }
+
+    /**
+     * One allowed operator.
+     *
+     * @param operator the engine's name for it
+     * @param type element type of the input that shares its place and of the output
+     * @param kind how they share
+     * @param kernel the function whose loop makes it safe
+     */
+    public record Rule(String operator, ElementType type, Kind kind, String kernel) {}
+
+    private static final ElementType F32 = ElementType.FLOAT32;
+    private static final ElementType I8 = ElementType.INT8;
+    private static final ElementType U8 = ElementType.UINT8;
+
+    private static final ImmutableTable<String, ElementType, Rule> RULES = rules();
+
+    private InPlaceRules() {}
+
+    /** Returns all rules, at most one per operator and type. */
+    public static ImmutableSet<Rule> allowed() {
+        return ImmutableSet.copyOf(RULES.values());
+    }
+
+    /** Returns the rule of an operator whose output has elements of {@code type}. */
+    static Optional<Rule> find(String operator, ElementType type) {
+        return Optional.ofNullable(RULES.get(operator, type));
+    }
+
+    private static ImmutableTable<String, ElementType, Rule> rules() {
+        ImmutableSet.Builder<Rule> rules = ImmutableSet.builder();
+        for (ElementType type : ElementType.values()) {
+            if (type.bytes() > 0) {
+                rules.add(new Rule("RESHAPE", type, Kind.VIEW, "reshape::Eval, memcpy"));
+                rules.add(new Rule("SQUEEZE", type, Kind.VIEW, "squeeze::Eval, memcpy"));
+                rules.add(new Rule("EXPAND_DIMS", type, Kind.VIEW, "expand_dims::Eval, memcpy"));
+            }
+        }
+        binary(rules, "ADD", "AddElementwise, AddScalarBroadcast", F32, I8, U8);
+        binary(rules, "MUL", "MulElementwise, MulSimpleBroadcast", F32, I8, U8);
+        binary(rules, "SUB", "SubWithActivation, BroadcastSub…", F32);
+        binary(rules, "DIV", "Div, BroadcastDivSlow", F32);
+        binary(rules, "MAXIMUM", "MaximumMinimumBroadcastSlow", F32);
+        binary(rules, "MINIMUM", "MaximumMinimumBroadcastSlow", F32);
+        // 8-bit activations: ReluX clamps element by element, the others look each up in a table.
+        unary(rules, "RELU", "Relu (Eigen cwiseMax), ReluX", F32, I8, U8);
+        unary(rules, "RELU6", "Relu6Eval, ReluX", F32, I8, U8);
+        unary(rules, "RELU_N1_TO_1", "Relu1, ReluX", F32, I8, U8);
+        unary(rules, "LOGISTIC", "Logistic (Eigen), EvalUsingLookupTable", F32, I8, U8);
+        unary(rules, "TANH", "Tanh (Eigen), EvalUsingLookupTable", F32, I8, U8);
+        unary(rules, "HARD_SWISH", "HardSwish", F32);
+        unary(rules, "LEAKY_RELU", "LeakyRelu", F32);
+        unary(rules, "ELU", "Elu", F32);
+        unary(rules, "PRELU", "PReluElementWise, BroadcastBinaryFunction4DSlow", F32);
+        unary(rules, "NEG", "Negate", F32);
+        unary(rules, "EXP", "Exp", F32);
+        unary(rules, "FLOOR", "Floor (Eigen)", F32);
+        unary(rules, "CEIL", "Ceil (Eigen)", F32);
+        unary(rules, "ROUND", "Round", F32);
+        for (String each : List.of("ABS", "SQRT", "RSQRT", "SQUARE", "SIN", "COS", "LOG")) {
+            unary(rules, each, "elementwise::EvalImpl", F32);
+        }
+        return rules.build().stream()
+                .collect(ImmutableTable.toImmutableTable(Rule::operator, Rule::type, rule -> rule));
+    }
+
+    private static void unary(
+            ImmutableSet.Builder<Rule> rules,
+            String operator,
+            String kernel,
+            ElementType... types) {
+        for (ElementType type : types) {
+            rules.add(new Rule(operator, type, Kind.OVERWRITES_FIRST, kernel));
+        }
+    }
+
+    private static void binary(
+            ImmutableSet.Builder<Rule> rules,
+            String operator,
+            String kernel,
+            ElementType... types) {
+        for (ElementType type : types) {
+            rules.add(new Rule(operator, type, Kind.OVERWRITES_EITHER, kernel));
+        }
+    }
+}

@@ -1,0 +1,95 @@
+package org.djlplan.memplan.usage;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
+
+/** Usage records of a graph's tensors, and what they need without sharing. */
+public final class UsageRecords {
+
+    /** What sizes are rounded up to, so that every offset made by stacking them is aligned too. */
+    public static final long ALIGNMENT_BYTES = 64;
+
+    private UsageRecords() {}
+
+    /**
+     * Returns a record of every tensor that a plan may place: intermediate, neither an input nor an
+     * output of the graph, of known size, and touched by an operator. Temporaries live at their own
+     * operator only.
+     *
+     * @throws ArithmeticException if a size overflows when it is aligned
+     */
+    public static ImmutableList<UsageRecord> of(Graph graph) {
+        int count = graph.tensors().size();
+        int[] first = new int[count];
+        int[] last = new int[count];
+        boolean[] used = new boolean[count];
+        for (Operator operator : graph.operators()) {
+            for (List<Integer> ids :
+                    List.of(operator.inputs(), operator.outputs(), operator.temporaries())) {
+                for (int id : ids) {
+                    first[id] = used[id] ? first[id] : operator.index();
+                    last[id] = operator.index();
+                    used[id] = true;
+                }
+            }
+        }
+        Set<Integer> callers = new HashSet<>(graph.inputs());
+        callers.addAll(graph.outputs());
+        ImmutableList.Builder<UsageRecord> records = ImmutableList.builder();
+        for (Tensor tensor : graph.tensors()) {
+            int id = tensor.id();
+            if (used[id]
+                    && tensor.storage() == Storage.INTERMEDIATE
+                    && tensor.bytes() > 0
+                    && !callers.contains(id)) {
+                records.add(new UsageRecord(id, first[id], last[id], alignedBytes(tensor.bytes())));
+            }
+        }
+        return records.build();
+    }
+
+    /**
+     * Returns {@code bytes} rounded up to a multiple of {@link #ALIGNMENT_BYTES}.
+     *
+     * @throws ArithmeticException on overflow
+     */
+    public static long alignedBytes(long bytes) {
+        checkArgument(bytes >= 0, "negative size: %s", bytes);
+        return Math.addExact(bytes, ALIGNMENT_BYTES - 1) / ALIGNMENT_BYTES * ALIGNMENT_BYTES;
+    }
+
+    /**
+     * Returns what the records need when every tensor has its own memory.
+     *
+     * @throws ArithmeticException if the sum does not fit into a long
+     */
+    public static long naiveBytes(Collection<UsageRecord> records) {
+        long sum = 0;
+        for (UsageRecord record : records) {
+            sum = addBytes(sum, record.bytes());
+        }
+        return sum;
+    }
+
+    /** Adds sizes; an overflow is an error that says what overflowed. */
+    static long addBytes(long sum, long bytes) {
+        try {
+            return Math.addExact(sum, bytes);
+        } catch (ArithmeticException e) {
+            ArithmeticException clear =
+                    new ArithmeticException(
+                            "sizes add up to more than a long holds: " + sum + " + " + bytes);
+            clear.initCause(e);
+            throw clear;
+        }
+    }
+}
