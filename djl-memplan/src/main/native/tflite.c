@@ -136,9 +136,9 @@ struct djlplan_tflite_session {
     void *interpreter;
     TfLiteContext *context;
     bool temporaries;
-    /* which tensors were asked for, by id; consumed while the delegate prepares */
-    const int32_t *planned;
-    int planned_count;
+    /* ids of the tensors that the caller asked for, ascending */
+    int32_t *wanted;
+    int wanted_count;
     /* execution plan */
     TfLiteNode **nodes;
     int32_t *builtin_codes;
@@ -188,7 +188,39 @@ static void take(TfLiteTensor *tensor) {
     }
 }
 
-/* Stands in for a kernel's prepare: the kernel decides, then we take the temporaries it asked for. */
+static int by_id(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static TfLiteTensor *wanted(const struct djlplan_tflite_session *session, int32_t id) {
+    bool asked_for = (size_t)id < session->context->tensors_size &&
+                     bsearch(&id, session->wanted, (size_t)session->wanted_count, sizeof id,
+                             by_id) != NULL;
+    return asked_for ? &session->context->tensors[id] : NULL;
+}
+
+static void take_wanted(const struct djlplan_tflite_session *session,
+                        const TfLiteIntArray *ids) {
+    for (int i = 0; i < ids->size; i++) {
+        TfLiteTensor *tensor = wanted(session, ids->data[i]);
+        if (tensor != NULL) take(tensor);
+    }
+}
+
+static void give_back(const struct djlplan_tflite_session *session, const TfLiteIntArray *ids) {
+    for (int i = 0; i < ids->size; i++) {
+        TfLiteTensor *tensor = wanted(session, ids->data[i]);
+        if (tensor != NULL && is_ours(tensor)) tensor->allocation_type = kTfLiteArenaRw;
+    }
+}
+
+/*
+ * Stands in for a kernel's prepare. Kernels choose their algorithm by the allocation type of their
+ * inputs (a convolution whose filter lies in the engine's arena is not run on several threads), so
+ * the kernel sees the tensors as a stock interpreter would show them; then we take them, and the
+ * temporaries that it asked for.
+ */
 static TfLiteStatus prepare_node(TfLiteContext *context, TfLiteNode *node) {
     struct djlplan_tflite_session *session = current;
     if (session == NULL || session->context != context) return kTfLiteError;
@@ -196,7 +228,11 @@ static TfLiteStatus prepare_node(TfLiteContext *context, TfLiteNode *node) {
     const struct hook *hook =
         bsearch(&key, session->hooks, (size_t)session->hook_count, sizeof key, by_address);
     if (hook == NULL) return kTfLiteError;
+    give_back(session, node->inputs);
+    give_back(session, node->outputs);
     TfLiteStatus status = hook->prepare == NULL ? kTfLiteOk : hook->prepare(context, node);
+    take_wanted(session, node->inputs);
+    take_wanted(session, node->outputs);
     if (status != kTfLiteOk || node->temporaries == NULL) return status;
     for (int i = 0; i < node->temporaries->size; i++) {
         int id = node->temporaries->data[i];
@@ -231,9 +267,9 @@ static TfLiteStatus prepare_delegate(TfLiteContext *context, TfLiteDelegate *del
         registration->prepare = prepare_node;
     }
     qsort(session->hooks, (size_t)session->hook_count, sizeof *session->hooks, by_address);
-    for (int i = 0; i < session->planned_count; i++) {
-        int32_t id = session->planned[i];
-        if (id >= 0 && (size_t)id < context->tensors_size) take(&context->tensors[id]);
+    for (int i = 0; i < session->wanted_count; i++) {
+        TfLiteTensor *tensor = wanted(session, session->wanted[i]);
+        if (tensor != NULL) take(tensor);
     }
     return kTfLiteOk;
 }
@@ -289,11 +325,15 @@ struct djlplan_tflite_session *djlplan_tflite_session_create(
     session->delegate.Prepare = prepare_delegate;
     session->delegate.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
     session->temporaries = temporaries != 0;
-    session->planned = planned;
-    session->planned_count = planned_count;
     session->place_count = NOT_PLACED;
-    const char *problem = build(session, model, threads);
-    session->planned = NULL; /* the caller's memory */
+    session->wanted = zeroed(planned_count, sizeof *planned);
+    if (session->wanted != NULL && planned_count > 0) {
+        memcpy(session->wanted, planned, (size_t)planned_count * sizeof *planned);
+        qsort(session->wanted, (size_t)planned_count, sizeof *planned, by_id);
+        session->wanted_count = planned_count;
+    }
+    const char *problem =
+        session->wanted == NULL ? "out of memory" : build(session, model, threads);
     if (problem == NULL) return session;
     snprintf(message, (size_t)message_bytes, "%s", problem);
     djlplan_tflite_session_delete(session);
@@ -305,6 +345,7 @@ void djlplan_tflite_session_delete(struct djlplan_tflite_session *session) {
     free(session->nodes);
     free(session->builtin_codes);
     free(session->hooks);
+    free(session->wanted);
     free(session->places);
     free(session);
 }

@@ -10,8 +10,8 @@ import java.lang.reflect.Type;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.djlplan.memplan.djl.ModelPlanning;
 import org.djlplan.memplan.djl.MeasuredTranslator;
+import org.djlplan.memplan.djl.ModelPlanning;
 
 /**
  * Plans the memory of a model while DJL loads it. In code:
@@ -81,8 +81,7 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
                     factory.getClass().getName() + " translates no " + input + " to " + output);
         }
         planning.plan(model);
-        return MeasuredTranslator.wrap(
-                factory.newInstance(input, output, model, arguments), model);
+        return MeasuredTranslator.wrap(factory.newInstance(input, output, model, arguments), model);
     }
 
     /** A factory of one translator, whatever the types. */

@@ -14,8 +14,8 @@ import java.lang.reflect.Proxy;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * Adds the figures of a {@link PlanReport} to DJL's {@link Metrics} after every prediction. A proxy,
- * so that methods which newer versions of DJL added reach the inner translator.
+ * Adds the figures of a {@link PlanReport} to DJL's {@link Metrics} after every prediction. A
+ * proxy, so that methods which newer versions of DJL added reach the inner translator.
  */
 public final class MeasuredTranslator implements InvocationHandler {
 

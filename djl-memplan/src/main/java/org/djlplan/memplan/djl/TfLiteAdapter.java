@@ -26,8 +26,7 @@ final class TfLiteAdapter {
 
     private TfLiteAdapter(Class<?> type) throws ReflectiveOperationException {
         planned = type.getConstructor(UnaryOperator.class, Runnable.class, PairList.class);
-        Class<?> manager =
-                type.getClassLoader().loadClass("ai.djl.tflite.engine.TfLiteNDManager");
+        Class<?> manager = type.getClassLoader().loadClass("ai.djl.tflite.engine.TfLiteNDManager");
         stock = type.getMethod("stock", Path.class, manager);
     }
 
@@ -67,8 +66,7 @@ final class TfLiteAdapter {
     }
 
     /** Returns a block that predicts with {@code forward}. */
-    Block planned(
-            UnaryOperator<NDList> forward, Runnable close, PairList<String, Shape> inputs) {
+    Block planned(UnaryOperator<NDList> forward, Runnable close, PairList<String, Shape> inputs) {
         try {
             return (Block) planned.newInstance(forward, close, inputs);
         } catch (ReflectiveOperationException e) {

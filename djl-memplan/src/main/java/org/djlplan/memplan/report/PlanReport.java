@@ -65,8 +65,7 @@ public record PlanReport(
 
     /** Returns the report of a model that runs as stock. */
     public static PlanReport unplanned(String engine, String reason) {
-        return new PlanReport(
-                engine, Optional.of(reason), "", 0, 0, 0, 0, 0, 0, List.of(), 0, 0);
+        return new PlanReport(engine, Optional.of(reason), "", 0, 0, 0, 0, 0, 0, List.of(), 0, 0);
     }
 
     /** Makes {@code source} answer for {@code block} as long as the block lives. */

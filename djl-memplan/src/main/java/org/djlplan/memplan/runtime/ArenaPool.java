@@ -165,7 +165,9 @@ public final class ArenaPool {
         }
     }
 
-    /** The smallest idle arena that is large enough; else the largest one gives way to a new one. */
+    /**
+     * The smallest idle arena that is large enough; else the largest one gives way to a new one.
+     */
     private Arena takeIdle(long bytes) {
         idle.sort(Comparator.comparingLong(Arena::bytes));
         for (int i = 0; i < idle.size(); i++) {
@@ -184,7 +186,8 @@ public final class ArenaPool {
         long largest = needs.isEmpty() ? 0 : needs.lastEntry().getElement();
         idle.removeIf(
                 arena -> {
-                    boolean tooLarge = needs.isEmpty() || arena.bytes() > Arena.roundedBytes(largest);
+                    boolean tooLarge =
+                            needs.isEmpty() || arena.bytes() > Arena.roundedBytes(largest);
                     if (tooLarge) {
                         arena.free();
                     }

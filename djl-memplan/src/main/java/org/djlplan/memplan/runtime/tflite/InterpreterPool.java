@@ -18,8 +18,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The interpreters of one model. Each is used by one thread at a time; there are never more than the
- * limit; those that nobody used for a while are closed, except the one used last.
+ * The interpreters of one model. Each is used by one thread at a time; there are never more than
+ * the limit; those that nobody used for a while are closed, except the one used last.
  */
 final class InterpreterPool implements AutoCloseable {
 
@@ -52,8 +52,7 @@ final class InterpreterPool implements AutoCloseable {
      * @param factory makes an interpreter for input shapes
      * @param whenEmpty called once, when the pool is closed and the last interpreter is gone
      */
-    InterpreterPool(
-            int limit, Duration idleAfter, InterpreterFactory factory, Runnable whenEmpty) {
+    InterpreterPool(int limit, Duration idleAfter, InterpreterFactory factory, Runnable whenEmpty) {
         this.limit = limit;
         this.idleNanos = idleAfter.toNanos();
         this.factory = factory;

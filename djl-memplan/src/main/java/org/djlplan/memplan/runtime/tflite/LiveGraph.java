@@ -24,7 +24,10 @@ final class LiveGraph {
     /** Returns the tensors that a plan may place, as far as the file tells. */
     static List<Integer> plannable(Graph file) {
         Set<Integer> ends =
-                ImmutableSet.<Integer>builder().addAll(file.inputs()).addAll(file.outputs()).build();
+                ImmutableSet.<Integer>builder()
+                        .addAll(file.inputs())
+                        .addAll(file.outputs())
+                        .build();
         List<Integer> ids = new ArrayList<>();
         Set<Integer> written =
                 file.operators().stream()

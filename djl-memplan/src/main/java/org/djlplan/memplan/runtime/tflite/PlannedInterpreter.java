@@ -1,7 +1,6 @@
 package org.djlplan.memplan.runtime.tflite;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.Ints;
 import com.sun.jna.Pointer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -15,8 +14,8 @@ import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.Arena;
 
 /**
- * An interpreter with the shapes it was allocated for and, unless it is a stock one, the plan of its
- * tensors. For one thread at a time.
+ * An interpreter with the shapes it was allocated for and, unless it is a stock one, the plan of
+ * its tensors. For one thread at a time.
  */
 final class PlannedInterpreter implements AutoCloseable {
 
@@ -110,7 +109,7 @@ final class PlannedInterpreter implements AutoCloseable {
 
     private static ByteBuffer memory(LiveTensor tensor) {
         return new Pointer(tensor.address())
-                .getByteBuffer(0, Ints.checkedCast(tensor.bytes()))
+                .getByteBuffer(0, tensor.bytes())
                 .order(ByteOrder.nativeOrder());
     }
 

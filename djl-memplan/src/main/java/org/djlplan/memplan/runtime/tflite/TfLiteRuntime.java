@@ -49,7 +49,9 @@ public final class TfLiteRuntime implements AutoCloseable {
         MappedFile mapping = map(file);
         try {
             Graph graph =
-                    TfLiteGraphs.toGraph(TfLiteReader.read(mapping.bytes(), file.toString()));
+                    TfLiteGraphs.toGraph(
+                            TfLiteReader.read(mapping.bytes(), file.toString()),
+                            file.getFileName().toString());
             Pointer model =
                     TfLiteNative.djlplan_tflite_model_create(
                             mapping.address(), mapping.lengthBytes());
@@ -81,8 +83,7 @@ public final class TfLiteRuntime implements AutoCloseable {
         this.options = options;
         factory = new InterpreterFactory(model, graph, options);
         // The state of a stateful model is in its interpreter: a second one would have its own.
-        boolean stateful =
-                graph.tensors().stream().anyMatch(t -> t.storage() == Storage.VARIABLE);
+        boolean stateful = graph.tensors().stream().anyMatch(t -> t.storage() == Storage.VARIABLE);
         int limit = stateful ? 1 : options.maxInterpreters();
         pool = new InterpreterPool(limit, options.idleAfter(), factory, this::release);
         List<List<Integer>> shapes =

@@ -10,9 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.djlplan.memplan.runtime.Arena;
 
-/**
- * One interpreter of the engine, reached through the native library. For one thread at a time.
- */
+/** One interpreter of the engine, reached through the native library. For one thread at a time. */
 final class TfLiteSession implements AutoCloseable {
 
     private static final int MESSAGE_BYTES = 512;
@@ -73,8 +71,7 @@ final class TfLiteSession implements AutoCloseable {
      */
     boolean place(int[] ids, long[] offsets, long arenaBytes) {
         int status =
-                TfLiteNative.djlplan_tflite_place(
-                        handle(), ids, offsets, ids.length, arenaBytes);
+                TfLiteNative.djlplan_tflite_place(handle(), ids, offsets, ids.length, arenaBytes);
         return status == TfLiteNative.OK;
     }
 
@@ -89,8 +86,7 @@ final class TfLiteSession implements AutoCloseable {
      * @return whether the plan still fitted; if not, nothing ran
      */
     boolean invoke(Arena arena) {
-        int status =
-                TfLiteNative.djlplan_tflite_invoke(handle(), arena.address(), arena.bytes());
+        int status = TfLiteNative.djlplan_tflite_invoke(handle(), arena.address(), arena.bytes());
         if (status == TfLiteNative.MISMATCH) {
             return false;
         }
@@ -132,13 +128,14 @@ final class TfLiteSession implements AutoCloseable {
     /** Returns the operators in execution order. */
     List<LiveNode> nodes() {
         int[] numbers =
-                new int[Ints.checkedCast(TfLiteNative.djlplan_tflite_nodes(handle(), new int[0], 0))];
+                new int
+                        [Ints.checkedCast(
+                                TfLiteNative.djlplan_tflite_nodes(handle(), new int[0], 0))];
         TfLiteNative.djlplan_tflite_nodes(handle(), numbers, numbers.length);
         Cursor cursor = new Cursor(numbers);
         List<LiveNode> nodes = new ArrayList<>();
         while (cursor.hasNext()) {
-            nodes.add(
-                    new LiveNode(cursor.next(), cursor.list(), cursor.list(), cursor.list()));
+            nodes.add(new LiveNode(cursor.next(), cursor.list(), cursor.list(), cursor.list()));
         }
         return nodes;
     }
