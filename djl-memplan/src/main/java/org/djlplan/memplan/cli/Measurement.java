@@ -24,8 +24,8 @@ final class Measurement implements AutoCloseable {
     /** Outputs are those of this many inputs, with the seeds seed, seed + 1, …. */
     static final int OUTPUT_SEEDS = 5;
 
-    /** Buffers are unmapped by a thread of the JVM some time after they were found unreachable. */
-    private static final long UNMAP_MILLIS = 50;
+    /** Unmapping of unreachable buffers and compilation of what ran so far go on in other threads. */
+    private static final long SETTLE_MILLIS = 200;
 
     private final RunOptions options;
     private final boolean stock;
@@ -52,7 +52,7 @@ final class Measurement implements AutoCloseable {
         this.stock = stock;
         initialise(options.engine());
         inputs = inputs(options, stock);
-        collectGarbage();
+        settle();
         boolean resetIdle = memory.resetPeak();
         idleBytes = memory.residentBytes();
         long start = System.nanoTime();
@@ -197,11 +197,11 @@ final class Measurement implements AutoCloseable {
                 .collect(ImmutableList.toImmutableList());
     }
 
-    /** What was used to ask for the inputs must be unmapped before the idle memory is noted. */
-    private static void collectGarbage() {
+    /** What was used to ask for the inputs must not be part of the idle memory. */
+    private static void settle() {
         System.gc();
         try {
-            Thread.sleep(UNMAP_MILLIS);
+            Thread.sleep(SETTLE_MILLIS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
