@@ -1,16 +1,39 @@
 package org.djlplan.memplan.plan;
 
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+
 /** A rule that a plan breaks, and the tensors that break it. */
 public sealed interface Violation {
 
     /** Returns the broken rule's name, in kebab case. */
     String rule();
 
+    /** Returns the ids of the one or two tensors that break it. */
+    List<Integer> tensors();
+
+    /**
+     * Returns what is wrong in one sentence.
+     *
+     * @param names what to call {@link #tensors()}, in the same order
+     */
+    String describe(List<String> names);
+
     /** Two tensors that do not share a place are alive at once and have bytes in common. */
     record Overlap(int tensor, int other) implements Violation {
         @Override
         public String rule() {
             return "overlap";
+        }
+
+        @Override
+        public List<Integer> tensors() {
+            return ImmutableList.of(tensor, other);
+        }
+
+        @Override
+        public String describe(List<String> names) {
+            return names.get(0) + " and " + names.get(1) + " overlap in time and space";
         }
     }
 
@@ -19,6 +42,16 @@ public sealed interface Violation {
         @Override
         public String rule() {
             return "negative-offset";
+        }
+
+        @Override
+        public List<Integer> tensors() {
+            return ImmutableList.of(tensor);
+        }
+
+        @Override
+        public String describe(List<String> names) {
+            return names.get(0) + " has the negative offset " + offsetBytes;
         }
     }
 
@@ -29,6 +62,20 @@ public sealed interface Violation {
         public String rule() {
             return "misaligned-offset";
         }
+
+        @Override
+        public List<Integer> tensors() {
+            return ImmutableList.of(tensor);
+        }
+
+        @Override
+        public String describe(List<String> names) {
+            return names.get(0)
+                    + " has the offset "
+                    + offsetBytes
+                    + ", no multiple of "
+                    + alignmentBytes;
+        }
     }
 
     /** A tensor ends after the end of the arena as claimed. */
@@ -36,6 +83,16 @@ public sealed interface Violation {
         @Override
         public String rule() {
             return "outside-arena";
+        }
+
+        @Override
+        public List<Integer> tensors() {
+            return ImmutableList.of(tensor);
+        }
+
+        @Override
+        public String describe(List<String> names) {
+            return names.get(0) + " ends at " + endBytes + " in an arena of " + arenaBytes;
         }
     }
 
@@ -45,6 +102,16 @@ public sealed interface Violation {
         public String rule() {
             return "no-offset";
         }
+
+        @Override
+        public List<Integer> tensors() {
+            return ImmutableList.of(tensor);
+        }
+
+        @Override
+        public String describe(List<String> names) {
+            return names.get(0) + " has no offset";
+        }
     }
 
     /** Two tensors of one alias class lie at different places. */
@@ -52,6 +119,16 @@ public sealed interface Violation {
         @Override
         public String rule() {
             return "alias-apart";
+        }
+
+        @Override
+        public List<Integer> tensors() {
+            return ImmutableList.of(tensor, other);
+        }
+
+        @Override
+        public String describe(List<String> names) {
+            return names.get(0) + " is to share the place of " + names.get(1) + " but does not";
         }
     }
 }

@@ -80,8 +80,12 @@ public final class UsageRecords {
         return sum;
     }
 
-    /** Adds sizes; an overflow is an error that says what overflowed. */
-    static long addBytes(long sum, long bytes) {
+    /**
+     * Returns the sum of two sizes.
+     *
+     * @throws ArithmeticException if it does not fit into a long; the message says what was added
+     */
+    public static long addBytes(long sum, long bytes) {
         try {
             return Math.addExact(sum, bytes);
         } catch (ArithmeticException e) {

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.memplan.usage.UsageRecord;
+import org.djlplan.memplan.usage.UsageRecords;
 
 /**
  * Puts units one after another into the smallest gap that fits, and never moves them (Pisarchyk and
@@ -50,17 +51,19 @@ final class GapPlacement {
         long free = 0;
         long bestStart = 0;
         long bestGap = Long.MAX_VALUE;
-        for (int i = 0; i < count && bestGap > bytes; i++) {
+        boolean found = false;
+        for (int i = 0; i < count && !(found && bestGap == bytes); i++) {
             if (first[i] <= unit.last() && unit.first() <= last[i]) {
                 long gap = start[i] - free;
                 if (gap >= bytes && gap < bestGap) {
                     bestGap = gap;
                     bestStart = free;
+                    found = true;
                 }
                 free = Math.max(free, end[i]);
             }
         }
-        long offset = bestGap < Long.MAX_VALUE ? bestStart : free;
+        long offset = found ? bestStart : free;
         insert(unit, offset);
         return offset;
     }
@@ -76,7 +79,7 @@ final class GapPlacement {
         first[at] = unit.first();
         last[at] = unit.last();
         start[at] = offset;
-        end[at] = Math.addExact(offset, unit.bytes());
+        end[at] = UsageRecords.addBytes(offset, unit.bytes());
         count++;
     }
 }

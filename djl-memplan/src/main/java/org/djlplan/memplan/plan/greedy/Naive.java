@@ -5,6 +5,7 @@ import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
+import org.djlplan.memplan.usage.UsageRecords;
 
 /** Every unit has its own memory, side by side by tensor id: valid for any problem. */
 public final class Naive implements OffsetStrategy {
@@ -25,7 +26,7 @@ public final class Naive implements OffsetStrategy {
         long free = 0;
         for (UsageRecord unit : problem.units()) {
             offsets.put(unit.tensor(), free);
-            free = Math.addExact(free, unit.bytes());
+            free = UsageRecords.addBytes(free, unit.bytes());
         }
         return new OffsetPlan(name(), problem, offsets.buildOrThrow());
     }

@@ -2,6 +2,8 @@ package org.djlplan.memplan.source.tflite;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -59,6 +61,27 @@ final class CheckedBuffer {
             throw error(position, path, "an offset to itself");
         }
         return require(position + offset, 4, path);
+    }
+
+    /** Returns the number of elements of the vector at a place, all of which lie in the file. */
+    int length(int at, int elementBytes, String path) throws TfLiteFormatException {
+        long length = uint32(at, path);
+        require(at + 4L, length * elementBytes, path);
+        return (int) length;
+    }
+
+    /** Returns the text at a place. */
+    String string(int at, String path) throws TfLiteFormatException {
+        int length = length(at, 1, path);
+        spend(length, at, path);
+        try {
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(window(at + 4, length).buffer())
+                    .toString();
+        } catch (CharacterCodingException e) {
+            throw error(at, path, "not UTF-8");
+        }
     }
 
     TfLiteBytes window(int position, int lengthBytes) {

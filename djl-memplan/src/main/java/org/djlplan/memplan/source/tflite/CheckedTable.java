@@ -2,8 +2,6 @@ package org.djlplan.memplan.source.tflite;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -13,30 +11,17 @@ import org.djlplan.memplan.source.tflite.Schema.Kind;
 /**
  * A cursor on one table of a file that is not trusted; fields are asked for by their names in the
  * schema. The schema has no table inside itself, so a walk along its fields always ends.
- *
- * <p>Layout: the table begins with the distance back to its vtable; the vtable holds its own size,
- * the table's size, and for each slot the distance of the field from the table's begin, 0 if it is
- * not stored.
  */
 final class CheckedTable {
-
-    private static final int VTABLE_HEAD_BYTES = 4;
 
     private final CheckedBuffer buffer;
     private final Schema.TableType type;
     private final String path;
-    private final int position;
-    private final int tableBytes;
-    private final int vtable;
-    private final int storedSlots;
+    private final CheckedSlots slots;
 
     /** How an element of a vector of tables is turned into a value. */
     interface Reader<T> {
         T read(CheckedTable table) throws TfLiteFormatException;
-    }
-
-    private interface Element {
-        Object read(int position) throws TfLiteFormatException;
     }
 
     CheckedTable(CheckedBuffer buffer, String type, int position, String path)
@@ -44,27 +29,9 @@ final class CheckedTable {
         this.buffer = buffer;
         this.type = Schema.table(type);
         this.path = path;
-        this.position = position;
-        long vtablePosition = (long) position - buffer.int32(position, path);
-        int vtableBytes = buffer.uint16(vtablePosition, path);
-        this.vtable = buffer.require(vtablePosition, vtableBytes, path);
-        if (vtableBytes < VTABLE_HEAD_BYTES || vtableBytes % 2 != 0) {
-            throw buffer.error(vtable, path, "a vtable of " + vtableBytes + " bytes");
-        }
-        this.tableBytes = buffer.uint16(vtablePosition + 2, path);
-        buffer.require(position, tableBytes, path);
-        buffer.spend(Math.max(tableBytes, 4), position, path);
-        this.storedSlots = (vtableBytes - VTABLE_HEAD_BYTES) / 2;
-        noteUnknownSlots();
-    }
-
-    private void noteUnknownSlots() throws TfLiteFormatException {
-        int known = type.slots();
-        buffer.spend(2L * Math.max(0, storedSlots - known), vtable, path);
-        for (int slot = known; slot < storedSlots; slot++) {
-            if (buffer.uint16(vtable + VTABLE_HEAD_BYTES + 2 * slot, path) != 0) {
-                buffer.doNotCarry(pathOf("slot_" + slot));
-            }
+        this.slots = new CheckedSlots(buffer, position, path);
+        for (int slot : slots.storedFrom(this.type.slots())) {
+            buffer.doNotCarry(pathOf("slot_" + slot));
         }
     }
 
@@ -74,17 +41,7 @@ final class CheckedTable {
 
     /** Returns where the value of a slot lies in the file, 0 if it is not stored. */
     private int slotPosition(Field field, int slot, int bytes) throws TfLiteFormatException {
-        if (slot >= storedSlots) {
-            return 0;
-        }
-        int distance = buffer.uint16(vtable + VTABLE_HEAD_BYTES + 2 * slot, path);
-        if (distance == 0) {
-            return 0;
-        }
-        if (distance < 4 || distance + bytes > tableBytes) {
-            throw buffer.error(position, pathOf(field.name()), "a field outside of its table");
-        }
-        return position + distance;
+        return slots.position(slot, bytes, pathOf(field.name()));
     }
 
     private Optional<Object> value(String name) throws TfLiteFormatException {
@@ -119,7 +76,7 @@ final class CheckedTable {
             case UINT -> buffer.uint32(at, fieldPath);
             case LONG -> buffer.int64(at, fieldPath);
             case FLOAT -> Float.intBitsToFloat(buffer.int32(at, fieldPath));
-            case STRING -> string(buffer.follow(at, fieldPath), fieldPath);
+            case STRING -> buffer.string(buffer.follow(at, fieldPath), fieldPath);
             case RAW -> raw(field, buffer.follow(at, fieldPath), fieldPath);
             case TABLE, UNION ->
                     new CheckedTable(
@@ -148,51 +105,22 @@ final class CheckedTable {
         return Optional.of(new CheckedTable(buffer, memberType, at, fieldPath).toFlatTable());
     }
 
-    /** Returns the number of elements of the vector at a place, all of which lie in the file. */
-    private int length(int at, int elementBytes, String fieldPath) throws TfLiteFormatException {
-        long length = buffer.uint32(at, fieldPath);
-        buffer.require(at + 4L, length * elementBytes, fieldPath);
-        return (int) length;
-    }
-
     private ImmutableList<Object> vector(Field field, int reference, String fieldPath)
             throws TfLiteFormatException {
         int elementBytes = field.kind().bytes;
-        return elements(
-                buffer.follow(reference, fieldPath),
-                elementBytes,
-                fieldPath,
-                at -> scalarOrReference(field, at, fieldPath));
-    }
-
-    private ImmutableList<Object> elements(
-            int at, int elementBytes, String fieldPath, Element element)
-            throws TfLiteFormatException {
-        int length = length(at, elementBytes, fieldPath);
+        int at = buffer.follow(reference, fieldPath);
+        int length = buffer.length(at, elementBytes, fieldPath);
         buffer.spend((long) length * elementBytes, at, fieldPath);
         ImmutableList.Builder<Object> values = ImmutableList.builderWithExpectedSize(length);
         for (int i = 0; i < length; i++) {
-            values.add(element.read(at + 4 + i * elementBytes));
+            values.add(scalarOrReference(field, at + 4 + i * elementBytes, fieldPath));
         }
         return values.build();
     }
 
     private TfLiteBytes raw(Field field, int at, String fieldPath) throws TfLiteFormatException {
-        int length = length(at, field.elementBytes(), fieldPath);
+        int length = buffer.length(at, field.elementBytes(), fieldPath);
         return buffer.window(at + 4, length * field.elementBytes());
-    }
-
-    private String string(int at, String fieldPath) throws TfLiteFormatException {
-        int length = length(at, 1, fieldPath);
-        buffer.spend(length, at, fieldPath);
-        try {
-            return StandardCharsets.UTF_8
-                    .newDecoder()
-                    .decode(buffer.window(at + 4, length).buffer())
-                    .toString();
-        } catch (CharacterCodingException e) {
-            throw buffer.error(at, fieldPath, "not UTF-8");
-        }
     }
 
     /** Returns a field of type byte or int. */
@@ -204,7 +132,7 @@ final class CheckedTable {
     int index(String field) throws TfLiteFormatException {
         long index = (Long) value(field).orElse(type.field(field).defaultValue());
         if (index > Integer.MAX_VALUE) {
-            throw buffer.error(position, pathOf(field), index + " is too large for an index");
+            throw buffer.error(slots.table(), pathOf(field), index + " is too large for an index");
         }
         return (int) index;
     }
@@ -252,7 +180,7 @@ final class CheckedTable {
             return ImmutableList.of();
         }
         int vector = buffer.follow(at, pathOf(name));
-        int length = length(vector, 4, pathOf(name));
+        int length = buffer.length(vector, 4, pathOf(name));
         buffer.spend(4L * length, vector, pathOf(name));
         List<T> values = new ArrayList<>();
         for (int i = 0; i < length; i++) {
@@ -282,16 +210,16 @@ final class CheckedTable {
     /** Returns where in the file lies what a path below this table names, as near as is stored. */
     int locate(List<String> steps) throws TfLiteFormatException {
         if (steps.isEmpty()) {
-            return position;
+            return slots.table();
         }
         Field field = type.field(steps.get(0));
         if (field.kind() == Kind.UNION) {
             int at = slotPosition(field, field.slot() + 1, 4);
-            return at == 0 ? position : buffer.follow(at, path);
+            return at == 0 ? slots.table() : buffer.follow(at, path);
         }
         int at = slotPosition(field, field.slot(), field.vector() ? 4 : field.kind().bytes);
         if (at == 0) {
-            return position;
+            return slots.table();
         }
         if (steps.size() == 1 || !field.vector()) {
             return at;

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.UUID;
 import org.djlplan.memplan.source.tflite.FlatTableWriter.Layout;
 import org.djlplan.memplan.source.tflite.FlatTableWriter.PlacedRaw;
 
@@ -33,9 +34,12 @@ public final class TfLiteWriter {
         if (folder == null) {
             throw new TfLiteWriteException(file + ": not a place for a file");
         }
-        Path temporary = Files.createTempFile(folder, "." + absolute.getFileName(), ".tmp");
+        Path temporary =
+                folder.resolve("." + absolute.getFileName() + "." + UUID.randomUUID() + ".tmp");
         try {
-            try (FileChannel channel = FileChannel.open(temporary, StandardOpenOption.WRITE)) {
+            try (FileChannel channel =
+                    FileChannel.open(
+                            temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
                 emit(layout, buffer -> writeFully(channel, buffer));
                 channel.force(true);
             }

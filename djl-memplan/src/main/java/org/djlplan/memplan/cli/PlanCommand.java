@@ -1,0 +1,191 @@
+package org.djlplan.memplan.cli;
+
+import static com.google.common.base.Preconditions.checkState;
+
+import com.google.common.base.Stopwatch;
+import com.google.common.math.Quantiles;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.djlplan.memplan.plan.OffsetPlan;
+import org.djlplan.memplan.plan.OffsetStrategy;
+import org.djlplan.memplan.plan.portfolio.Attempt;
+import org.djlplan.memplan.plan.portfolio.Portfolio;
+import org.djlplan.memplan.plan.portfolio.Strategies;
+import org.djlplan.memplan.source.csv.CsvFiles;
+import org.djlplan.memplan.source.csv.CsvPlan;
+import org.djlplan.memplan.usage.LowerBounds;
+import org.djlplan.memplan.usage.PlanningProblem;
+import org.djlplan.memplan.usage.UsageRecord;
+import org.djlplan.memplan.usage.UsageRecords;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Plans the memory of a model, or of a file of usage records, without running it. */
+@Command(
+        name = "plan",
+        description = "Plan the memory of a model's intermediate tensors and compare strategies.")
+public final class PlanCommand implements Callable<Integer> {
+
+    private static final String ALL = "all";
+
+    private final GraphSource source;
+
+    @Spec private CommandSpec spec;
+
+    @Parameters(
+            paramLabel = "FILE",
+            description = "A model (.tflite), or usage records (.csv: id,lower,upper,size).")
+    private Path file;
+
+    @Option(
+            names = "--live",
+            description = "Open the model in the engine, to plan kernels' temporaries as well.")
+    private boolean live;
+
+    @Option(
+            names = "--strategy",
+            paramLabel = "NAME",
+            defaultValue = ALL,
+            description = "One strategy, 'best' for the best of all only, or 'all' (the default).")
+    private String strategy;
+
+    @Option(
+            names = "--capacity",
+            paramLabel = "BYTES",
+            description = "Exit with 1 if the best plan is larger.")
+    private Long capacityBytes;
+
+    @Option(
+            names = "--repeat",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "Plan N times after a warm-up and print the median time.")
+    private int repeat;
+
+    @Option(names = "--out", paramLabel = "PLAN.csv", description = "Write the best plan.")
+    private Path out;
+
+    @Option(names = "--json", description = "Print one JSON object.")
+    private boolean json;
+
+    /** For {@code djlplan}, which knows how to read models. */
+    PlanCommand(GraphSource source) {
+        this.source = source;
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        List<OffsetStrategy> strategies = checkUsage();
+        PlanInput input =
+                PlanInput.isCsv(file)
+                        ? PlanInput.readCsv(file)
+                        : PlanInput.readModel(file, source, live);
+        List<Attempt> attempts =
+                new Portfolio(strategies, input.alignmentBytes()).attempts(input.variants());
+        Attempt best =
+                Portfolio.smallest(attempts)
+                        .orElseThrow(
+                                () ->
+                                        new IllegalStateException(
+                                                "no valid plan by " + strategy + " of " + file));
+        PlanOutput output = describe(input, attempts, best);
+        if (out != null) {
+            CsvFiles.writePlan(out, CsvPlan.of(best.plan(), input.ids()));
+        }
+        PrintWriter printer = spec.commandLine().getOut();
+        printer.println(json ? output.toJson() : output.toText());
+        printer.flush();
+        return withinCapacity(best) ? ExitCode.OK : ExitCode.SOFTWARE;
+    }
+
+    private List<OffsetStrategy> checkUsage() {
+        if (!PlanInput.isCsv(file) && !PlanInput.isModel(file)) {
+            throw usage("'" + file + "' is neither a .tflite nor a .csv file");
+        }
+        if (live && PlanInput.isCsv(file)) {
+            throw usage("--live needs a .tflite file");
+        }
+        if (repeat < 1) {
+            throw usage("--repeat must be at least 1: " + repeat);
+        }
+        if (capacityBytes != null && capacityBytes < 0) {
+            throw usage("--capacity must not be negative: " + capacityBytes);
+        }
+        try {
+            return Strategies.named(strategy.equals(ALL) ? Strategies.BEST : strategy);
+        } catch (IllegalArgumentException e) {
+            throw usage(e.getMessage());
+        }
+    }
+
+    private ParameterException usage(String problem) {
+        return new ParameterException(spec.commandLine(), problem);
+    }
+
+    private PlanOutput describe(PlanInput input, List<Attempt> attempts, Attempt best) {
+        List<Attempt> shown = strategy.equals(Strategies.BEST) ? List.of(best) : attempts;
+        List<PlanOutput.Result> results = shown.stream().map(this::result).toList();
+        PlanOutput.Result bestResult =
+                results.stream()
+                        .filter(result -> result.strategy().equals(best.name()))
+                        .findFirst()
+                        .orElseThrow();
+        List<UsageRecord> records = best.plan().problem().records();
+        return new PlanOutput(
+                records.size(),
+                input.view().label(),
+                UsageRecords.naiveBytes(records),
+                LowerBounds.offsetBytes(records),
+                results,
+                PlanOutput.BestResult.of(
+                        bestResult, best.plan().totalBytes() == best.lowerBoundBytes()));
+    }
+
+    private PlanOutput.Result result(Attempt attempt) {
+        double nanos = repeat == 1 ? attempt.nanos() : medianNanos(attempt);
+        return new PlanOutput.Result(
+                attempt.name(),
+                "offsets",
+                attempt.plan().totalBytes(),
+                Math.round(nanos / 1e3) / 1e3,
+                attempt.valid());
+    }
+
+    /** Plans again and again; the attempt itself was the warm-up. */
+    private double medianNanos(Attempt attempt) {
+        OffsetStrategy again = Strategies.named(attempt.plan().strategy()).get(0);
+        PlanningProblem problem = attempt.plan().problem();
+        List<Long> nanos = new ArrayList<>();
+        for (int i = 0; i < repeat; i++) {
+            Stopwatch watch = Stopwatch.createStarted();
+            OffsetPlan plan = again.plan(problem);
+            nanos.add(watch.elapsed(TimeUnit.NANOSECONDS));
+            checkState(plan.equals(attempt.plan()), "%s planned differently", again.name());
+        }
+        return Quantiles.median().compute(nanos);
+    }
+
+    private boolean withinCapacity(Attempt best) {
+        if (capacityBytes == null || best.plan().totalBytes() <= capacityBytes) {
+            return true;
+        }
+        PrintWriter errors = spec.commandLine().getErr();
+        errors.println(
+                "djlplan: the best plan needs "
+                        + best.plan().totalBytes()
+                        + " bytes, more than the capacity of "
+                        + capacityBytes);
+        errors.flush();
+        return false;
+    }
+}

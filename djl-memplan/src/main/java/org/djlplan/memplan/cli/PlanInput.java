@@ -1,0 +1,84 @@
+package org.djlplan.memplan.cli;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.source.csv.CsvFiles;
+import org.djlplan.memplan.source.csv.CsvRecords;
+import org.djlplan.memplan.usage.PlanningProblem;
+import org.djlplan.memplan.usage.UsageRecords;
+
+/**
+ * What the plan command plans.
+ *
+ * @param view where the records come from
+ * @param variants the planning problem, and the same with alias classes if there are any
+ * @param ids names of the tensors
+ * @param alignmentBytes what offsets are multiples of
+ */
+record PlanInput(
+        View view, List<PlanningProblem> variants, Map<Integer, String> ids, long alignmentBytes) {
+
+    /** Where records come from. */
+    enum View {
+        /** The model file alone: kernels' temporaries are unknown. */
+        FILE,
+        /** The model as opened by the engine, kernels' temporaries included. */
+        LIVE,
+        /** A file of records. */
+        CSV;
+
+        String label() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    PlanInput {
+        variants = ImmutableList.copyOf(variants);
+        ids = ImmutableMap.copyOf(ids);
+    }
+
+    /** Whether {@code file} is a file of records by its name. */
+    static boolean isCsv(Path file) {
+        return hasEnding(file, ".csv");
+    }
+
+    /** Whether {@code file} is a model by its name. */
+    static boolean isModel(Path file) {
+        return hasEnding(file, ".tflite");
+    }
+
+    private static boolean hasEnding(Path file, String ending) {
+        return file.toString().toLowerCase(Locale.ROOT).endsWith(ending);
+    }
+
+    static PlanInput readCsv(Path file) throws IOException {
+        CsvRecords records = CsvFiles.readRecords(existing(file));
+        PlanningProblem problem = new PlanningProblem(records.records());
+        return new PlanInput(View.CSV, List.of(problem), records.ids(), 1);
+    }
+
+    static PlanInput readModel(Path file, GraphSource source, boolean live) throws IOException {
+        GraphSource.Reader reader = live ? source.live() : source.file();
+        List<PlanningProblem> variants = MemoryPlanner.variants(reader.read(existing(file)), true);
+        return new PlanInput(
+                live ? View.LIVE : View.FILE,
+                variants,
+                CsvRecords.numbered(variants.get(0)).ids(),
+                UsageRecords.ALIGNMENT_BYTES);
+    }
+
+    static Path existing(Path file) throws IOException {
+        if (!Files.isRegularFile(file)) {
+            throw new NoSuchFileException(file.toString(), null, "there is no such file");
+        }
+        return file;
+    }
+}

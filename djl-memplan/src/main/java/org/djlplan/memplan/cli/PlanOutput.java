@@ -1,0 +1,109 @@
+package org.djlplan.memplan.cli;
+
+import com.google.common.collect.ImmutableList;
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * What the plan command tells; the fields are those of its JSON.
+ *
+ * @param records number of planned tensors
+ * @param view where the records come from: {@code file}, {@code live} or {@code csv}
+ * @param naiveBytes size of all tensors, each with memory of its own
+ * @param lowerBoundBytes maximum operator breadth without aliases; in-place plans may be smaller
+ * @param results one per strategy and variant
+ * @param best the smallest valid one
+ */
+record PlanOutput(
+        int records,
+        String view,
+        long naiveBytes,
+        long lowerBoundBytes,
+        List<Result> results,
+        BestResult best) {
+
+    private static final Gson GSON =
+            new GsonBuilder().disableHtmlEscaping().setPrettyPrinting().create();
+
+    PlanOutput {
+        results = ImmutableList.copyOf(results);
+    }
+
+    /**
+     * One plan.
+     *
+     * @param strategy its name, with {@code "+in-place"} when tensors share places
+     * @param layout {@code offsets}: one arena
+     * @param totalBytes size of the arena
+     * @param millis time that planning took, the median when repeated
+     * @param valid whether the independent check found nothing wrong
+     */
+    record Result(String strategy, String layout, long totalBytes, double millis, boolean valid) {}
+
+    /**
+     * The smallest valid plan.
+     *
+     * @param strategy as in {@link Result}
+     * @param layout as in {@link Result}
+     * @param totalBytes as in {@link Result}
+     * @param millis as in {@link Result}
+     * @param valid as in {@link Result}
+     * @param provedOptimal whether it reaches the lower bound of the problem that was solved; for
+     *     an in-place plan that holds among plans with the same tensors sharing, not among all
+     */
+    record BestResult(
+            String strategy,
+            String layout,
+            long totalBytes,
+            double millis,
+            boolean valid,
+            boolean provedOptimal) {
+
+        static BestResult of(Result result, boolean provedOptimal) {
+            return new BestResult(
+                    result.strategy,
+                    result.layout,
+                    result.totalBytes,
+                    result.millis,
+                    result.valid,
+                    provedOptimal);
+        }
+    }
+
+    String toJson() {
+        return GSON.toJson(this);
+    }
+
+    String toText() {
+        StringBuilder text = new StringBuilder();
+        text.append(
+                String.format(
+                        Locale.ROOT,
+                        "%,d records (view: %s)%nnaive       %,15d bytes%n"
+                                + "lower bound %,15d bytes (without sharing places)%n%n",
+                        records,
+                        view,
+                        naiveBytes,
+                        lowerBoundBytes));
+        for (Result r : results) {
+            text.append(
+                    String.format(
+                            Locale.ROOT,
+                            "%-30s %,15d bytes  %10.3f ms%s%n",
+                            r.strategy,
+                            r.totalBytes,
+                            r.millis,
+                            r.valid ? "" : "  INVALID"));
+        }
+        text.append(
+                String.format(
+                        Locale.ROOT,
+                        "%nbest: %s, %,d bytes%s",
+                        best.strategy,
+                        best.totalBytes,
+                        best.provedOptimal ? ", at the lower bound" : ""));
+        return text.toString();
+    }
+}

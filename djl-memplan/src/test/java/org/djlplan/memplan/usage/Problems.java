@@ -1,0 +1,57 @@
+package org.djlplan.memplan.usage;
+
+import java.util.ArrayList;
+import java.util.List;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+
+/** Random planning problems. */
+public final class Problems {
+
+    private Problems() {}
+
+    /** Returns up to 25 records over operators 0 to 18, sizes from 1 to 19. */
+    public static Arbitrary<List<UsageRecord>> records() {
+        return Arbitraries.integers()
+                .between(0, 18)
+                .list()
+                .ofSize(3)
+                .list()
+                .ofMaxSize(25)
+                .map(
+                        triples -> {
+                            List<UsageRecord> records = new ArrayList<>();
+                            for (List<Integer> t : triples) {
+                                records.add(
+                                        new UsageRecord(
+                                                records.size(),
+                                                Math.min(t.get(0), t.get(1)),
+                                                Math.max(t.get(0), t.get(1)),
+                                                1 + t.get(2)));
+                            }
+                            return records;
+                        });
+    }
+
+    /** Returns problems in which about half of the tensors are in one of four alias classes. */
+    public static Arbitrary<PlanningProblem> aliased() {
+        return Combinators.combine(
+                        records(), Arbitraries.integers().between(0, 7).list().ofSize(25))
+                .as(
+                        (records, classes) -> {
+                            List<List<Integer>> members = new ArrayList<>();
+                            for (int i = 0; i < 4; i++) {
+                                members.add(new ArrayList<>());
+                            }
+                            for (UsageRecord record : records) {
+                                int chosen = classes.get(record.tensor());
+                                if (chosen < members.size()) {
+                                    members.get(chosen).add(record.tensor());
+                                }
+                            }
+                            members.removeIf(each -> each.size() < 2);
+                            return new PlanningProblem(records, members);
+                        });
+    }
+}
