@@ -31,6 +31,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             "2:wrong usage"
         },
         subcommands = {
+            ValidateCommand.class,
             RunCommand.class,
             CompareCommand.class,
             DemoCommand.class,
@@ -57,6 +58,7 @@ public final class DjlPlan implements Callable<Integer> {
     static CommandLine commandLine() {
         DjlPlan top = new DjlPlan();
         CommandLine commandLine = new CommandLine(top);
+        commandLine.addSubcommand(new PlanCommand(PlannedLoading.graphs()));
         for (CliCommand command : ServiceLoader.load(CliCommand.class)) {
             commandLine.addSubcommand(command);
         }

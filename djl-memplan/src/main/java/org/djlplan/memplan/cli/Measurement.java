@@ -24,7 +24,9 @@ final class Measurement implements AutoCloseable {
     /** Outputs are those of this many inputs, with the seeds seed, seed + 1, …. */
     static final int OUTPUT_SEEDS = 5;
 
-    /** Unmapping of unreachable buffers and compilation of what ran so far go on in other threads. */
+    /**
+     * Unmapping of unreachable buffers and compilation of what ran so far go on in other threads.
+     */
     private static final long SETTLE_MILLIS = 200;
 
     private final RunOptions options;
