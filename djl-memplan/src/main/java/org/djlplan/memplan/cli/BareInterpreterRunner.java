@@ -33,7 +33,7 @@ final class BareInterpreterRunner implements Runner {
         for (int i = 0; i < inputs.size(); i++) {
             int[] shape = TfLiteInputs.dimensions(inputs.get(i).shape());
             if (!Arrays.equals(shape, interpreter.getInputTensor(i).shape())) {
-                interpreter.resizeInput(i, shape, true);
+                interpreter.resizeInput(i, shape);
             }
         }
         return new BareInterpreterRunner(interpreter, inputs);

@@ -61,7 +61,7 @@ final class CompareCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        options.check();
+        options.check(true, true);
         Comparison comparison = new Comparer(spec.commandLine().getErr()).compare(options, rounds);
         PrintWriter out = spec.commandLine().getOut();
         if (json) {

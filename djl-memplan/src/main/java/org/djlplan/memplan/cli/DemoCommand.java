@@ -49,9 +49,10 @@ final class DemoCommand implements Callable<Integer> {
         try {
             Path model = folder.resolve(DemoModel.NAME);
             DemoModel.write(model);
+            RunOptions options = RunOptions.of(model, effort, spec);
+            options.check(true, true);
             Comparison measured =
-                    new Comparer(spec.commandLine().getErr())
-                            .compare(RunOptions.of(model, effort), ROUNDS);
+                    new Comparer(spec.commandLine().getErr()).compare(options, ROUNDS);
             Comparison comparison =
                     new Comparison(
                             measured.stock().named(DemoModel.NAME),

@@ -41,12 +41,7 @@ final class DjlRunner implements Runner {
     static DjlRunner loadPlanned(RunOptions options, List<ModelInput> inputs) {
         Criteria.Builder<NDList, NDList> criteria =
                 criteria(options).optTranslatorFactory(PlannedLoading.translatorFactory());
-        options.threads()
-                .ifPresent(
-                        n ->
-                                criteria.optArgument(
-                                        PlannedLoading.THREADS_ARGUMENT, Integer.toString(n)));
-        options.arguments().forEach(criteria::optArgument);
+        PlannedLoading.arguments(options).forEach(criteria::optArgument);
         return new DjlRunner(load(criteria), inputs);
     }
 

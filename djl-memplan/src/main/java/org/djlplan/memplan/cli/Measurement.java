@@ -8,7 +8,6 @@ import com.google.gson.JsonArray;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.EnumMap;
-import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Random;
@@ -24,9 +23,7 @@ final class Measurement implements AutoCloseable {
     /** Outputs are those of this many inputs, with the seeds seed, seed + 1, …. */
     static final int OUTPUT_SEEDS = 5;
 
-    /**
-     * Unmapping of unreachable buffers and compilation of what ran so far go on in other threads.
-     */
+    /** The JVM goes on compiling what ran so far: that must not show in the model's figures. */
     private static final long SETTLE_MILLIS = 200;
 
     private final RunOptions options;
@@ -53,7 +50,7 @@ final class Measurement implements AutoCloseable {
         this.options = options;
         this.stock = stock;
         initialise(options.engine());
-        inputs = inputs(options, stock);
+        inputs = inputs(options);
         settle();
         boolean resetIdle = memory.resetPeak();
         idleBytes = memory.residentBytes();
@@ -180,18 +177,8 @@ final class Measurement implements AutoCloseable {
         Engine.getEngine(engine.engineName()).newBaseManager().close();
     }
 
-    private static ImmutableList<ModelInput> inputs(RunOptions options, boolean stock) {
-        List<InputSpec> wanted = options.inputs();
-        if (options.engine() == EngineKind.TFLITE) {
-            List<InputSpec> own = TfLiteInputs.read(options.model());
-            wanted = TfLiteInputs.reshape(own, wanted);
-            if (stock && options.threads().isEmpty() && !wanted.equals(own)) {
-                throw new Failure(
-                        "stock DJL runs this model only with inputs of shape %s, not %s"
-                                .formatted(TfLiteInputs.texts(own), TfLiteInputs.texts(wanted)));
-            }
-        }
-        return wanted.stream()
+    private static ImmutableList<ModelInput> inputs(RunOptions options) {
+        return options.inputs().stream()
                 .map(
                         input ->
                                 ModelInput.allocate(
@@ -199,7 +186,6 @@ final class Measurement implements AutoCloseable {
                 .collect(ImmutableList.toImmutableList());
     }
 
-    /** What was used to ask for the inputs must not be part of the idle memory. */
     private static void settle() {
         System.gc();
         try {

@@ -2,11 +2,14 @@ package org.djlplan.memplan.cli;
 
 import ai.djl.engine.Engine;
 import ai.djl.translate.TranslatorFactory;
+import com.google.common.collect.ImmutableMap;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.config.OptionKey;
+import org.djlplan.memplan.djl.ModelPlanning;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.runtime.tflite.EngineView;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
@@ -16,9 +19,6 @@ import org.djlplan.memplan.source.tflite.TfLiteReader;
 /** The one place where the commands meet what plans and runs models. */
 final class PlannedLoading {
 
-    /** The argument that sets the number of threads of a planned model. */
-    static final String THREADS_ARGUMENT = "memplan.threads";
-
     private static final int ENGINE_DEFAULT = -1;
 
     private PlannedLoading() {}
@@ -26,6 +26,24 @@ final class PlannedLoading {
     /** Returns the factory that makes DJL load a model planned. */
     static TranslatorFactory translatorFactory() {
         return new PlannedTranslatorFactory();
+    }
+
+    /** Returns the arguments of a planned model: the user's, and the number of threads. */
+    static ImmutableMap<String, String> arguments(RunOptions options) {
+        ImmutableMap.Builder<String, String> arguments = ImmutableMap.builder();
+        options.threads()
+                .ifPresent(n -> arguments.put(OptionKey.THREADS.key(), Integer.toString(n)));
+        // The user's own -o memplan.threads=N wins, as it is the more special one.
+        return arguments.putAll(options.arguments()).buildKeepingLast();
+    }
+
+    /**
+     * Checks the arguments of a planned model.
+     *
+     * @throws IllegalArgumentException if a key is unknown or a value is of the wrong kind
+     */
+    static void check(ImmutableMap<String, String> arguments) {
+        ModelPlanning unused = new ModelPlanning(arguments);
     }
 
     /** Returns the bytes of the stock engine's own arena for a model, or empty if unknown. */

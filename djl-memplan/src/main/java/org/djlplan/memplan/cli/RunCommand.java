@@ -38,7 +38,7 @@ final class RunCommand implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "-o is for planned models: not with --stock");
         }
-        options.check();
+        options.check(stock, !stock);
         Path outputs = Files.createTempFile("djlplan", ".outputs");
         try (WorkerProcess worker =
                 WorkerProcess.start(stock ? "stock" : "planned", options, stock)) {

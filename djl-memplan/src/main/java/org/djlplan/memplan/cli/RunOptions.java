@@ -1,5 +1,7 @@
 package org.djlplan.memplan.cli;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import java.nio.file.Files;
@@ -52,9 +54,10 @@ final class RunOptions {
     /** For picocli. */
     RunOptions() {}
 
-    /** Options as if only a model were given. */
-    static RunOptions of(Path model, RunEffort effort) {
+    /** Options of a command that takes the effort only. */
+    static RunOptions of(Path model, RunEffort effort, CommandSpec spec) {
         RunOptions options = new RunOptions();
+        options.spec = spec;
         options.model = model;
         options.effort = effort;
         return options;
@@ -118,15 +121,38 @@ final class RunOptions {
         return effort;
     }
 
-    /** Checks what can be checked without an engine; the errors are those of the accessors. */
-    void check() {
+    /**
+     * Checks what can be checked without an engine, and completes the inputs.
+     *
+     * @param stock whether the model is run (also) without a plan
+     * @param planned whether the model is run (also) planned
+     * @throws ParameterException for options that do not fit together or do not fit the model
+     * @throws Failure if the model cannot be read
+     */
+    void check(boolean stock, boolean planned) {
         EngineKind kind = engine();
-        if (kind == EngineKind.PYTORCH && inputs.isEmpty()) {
-            throw new ParameterException(
-                    spec.commandLine(),
-                    "a PyTorch model does not say its inputs: give --input-shape");
+        Path file = model();
+        try {
+            if (kind == EngineKind.TFLITE) {
+                List<InputSpec> own = TfLiteInputs.read(file);
+                List<InputSpec> wanted = TfLiteInputs.reshape(own, inputs);
+                checkArgument(
+                        !stock || threads().isPresent() || wanted.equals(own),
+                        "stock DJL runs this model with inputs of shape %s only, not %s",
+                        TfLiteInputs.texts(own),
+                        TfLiteInputs.texts(wanted));
+                inputs = wanted;
+            } else {
+                checkArgument(
+                        !inputs.isEmpty(),
+                        "a PyTorch model does not say its inputs: give --input-shape");
+            }
+            if (planned) {
+                PlannedLoading.check(PlannedLoading.arguments(this));
+            }
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }
-        model();
     }
 
     /** Returns the command line that gives the same options to another process. */

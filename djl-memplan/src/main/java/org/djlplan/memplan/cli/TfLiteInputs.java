@@ -1,17 +1,19 @@
 package org.djlplan.memplan.cli;
 
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
-import ai.djl.tflite.engine.TfLiteDataType;
 import com.google.common.collect.ImmutableList;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import org.tensorflow.lite.DataType;
-import org.tensorflow.lite.Interpreter;
-import org.tensorflow.lite.Tensor;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.source.tflite.TfLiteFormatException;
+import org.djlplan.memplan.source.tflite.TfLiteReader;
+import org.djlplan.memplan.source.tflite.TfLiteSubgraph;
+import org.djlplan.memplan.source.tflite.TfLiteTensor;
 
-/** Asks TensorFlow Lite for the inputs of a model. */
+/** The inputs of a {@code .tflite} model, read without an engine. */
 final class TfLiteInputs {
 
     private TfLiteInputs() {}
@@ -19,17 +21,16 @@ final class TfLiteInputs {
     /**
      * Returns the shapes and types of a model's inputs.
      *
-     * @throws Failure if the engine cannot read the model, or an input holds strings
+     * @throws Failure if the file is no model, or an input has a type that no random values fit
      */
     static ImmutableList<InputSpec> read(Path model) {
-        try (Interpreter interpreter = new Interpreter(model.toFile())) {
-            ImmutableList.Builder<InputSpec> inputs = ImmutableList.builder();
-            for (int i = 0; i < interpreter.getInputTensorCount(); i++) {
-                inputs.add(spec(interpreter.getInputTensor(i)));
-            }
-            return inputs.build();
-        } catch (IllegalArgumentException | IllegalStateException e) {
-            throw new Failure("TensorFlow Lite cannot read " + model, e);
+        try {
+            TfLiteSubgraph graph = TfLiteReader.read(model).main();
+            return graph.inputs().stream()
+                    .map(id -> spec(graph.tensors().get(id)))
+                    .collect(ImmutableList.toImmutableList());
+        } catch (TfLiteFormatException e) {
+            throw new Failure(e.getMessage());
         }
     }
 
@@ -37,26 +38,28 @@ final class TfLiteInputs {
      * Returns the inputs with the shapes that a user asked for in place of their own.
      *
      * @param given one per input, or none
-     * @throws Failure if the number or a type differs
+     * @throws IllegalArgumentException if the number, a type or a number of dimensions differs
      */
     static ImmutableList<InputSpec> reshape(List<InputSpec> own, List<InputSpec> given) {
         if (given.isEmpty()) {
             return ImmutableList.copyOf(own);
         }
         if (given.size() != own.size()) {
-            throw new Failure(
-                    "the model takes %d inputs, not %d: %s"
-                            .formatted(own.size(), given.size(), texts(own)));
+            throw new IllegalArgumentException(
+                    "the model's inputs are %s: %d, not %d"
+                            .formatted(texts(own), own.size(), given.size()));
         }
         ImmutableList.Builder<InputSpec> inputs = ImmutableList.builder();
         for (int i = 0; i < own.size(); i++) {
+            InputSpec mine = own.get(i);
             InputSpec wanted = given.get(i);
-            if (wanted.type().isPresent() && !wanted.type().equals(own.get(i).type())) {
-                throw new Failure(
-                        "input %d of the model is %s, not %s"
-                                .formatted(i, own.get(i).text(), wanted.text()));
+            if (mine.shape().dimension() != wanted.shape().dimension()
+                    || (wanted.type().isPresent() && !wanted.type().equals(mine.type()))) {
+                throw new IllegalArgumentException(
+                        "input %d of the model is %s, which %s does not fit"
+                                .formatted(i, mine.text(), wanted.text()));
             }
-            inputs.add(new InputSpec(wanted.shape(), own.get(i).type()));
+            inputs.add(new InputSpec(wanted.shape(), mine.type()));
         }
         return inputs.build();
     }
@@ -70,12 +73,28 @@ final class TfLiteInputs {
         return Arrays.stream(shape.getShape()).mapToInt(Math::toIntExact).toArray();
     }
 
-    private static InputSpec spec(Tensor input) {
-        if (input.dataType() == DataType.STRING) {
-            throw new Failure("input '" + input.name() + "' holds strings: not supported");
+    private static InputSpec spec(TfLiteTensor input) {
+        long[] shape = input.shape().stream().mapToLong(Integer::longValue).toArray();
+        if (Arrays.stream(shape).anyMatch(dimension -> dimension < 1)) {
+            throw new Failure("input '" + input.name() + "' has no fixed shape: " + input.shape());
         }
-        long[] shape = Arrays.stream(input.shape()).asLongStream().toArray();
-        return new InputSpec(
-                new Shape(shape), Optional.of(TfLiteDataType.fromTf(input.dataType())));
+        return new InputSpec(new Shape(shape), Optional.of(type(input)));
+    }
+
+    private static DataType type(TfLiteTensor input) {
+        ElementType type = input.elementType();
+        return switch (type) {
+            case FLOAT32 -> DataType.FLOAT32;
+            case FLOAT64 -> DataType.FLOAT64;
+            case INT8 -> DataType.INT8;
+            case UINT8 -> DataType.UINT8;
+            case INT16 -> DataType.INT16;
+            case INT32 -> DataType.INT32;
+            case INT64 -> DataType.INT64;
+            case BOOL -> DataType.BOOLEAN;
+            default ->
+                    throw new Failure(
+                            "input '" + input.name() + "' of type " + type + " is not supported");
+        };
     }
 }
