@@ -27,7 +27,6 @@ final class Measurement implements AutoCloseable {
     private static final long SETTLE_MILLIS = 200;
 
     private final RunOptions options;
-    private final boolean stock;
     private final ImmutableList<ModelInput> inputs;
     private final ProcessMemory memory = new ProcessMemory();
     private final Map<Figure, Double> values = new EnumMap<>(Figure.class);
@@ -41,21 +40,23 @@ final class Measurement implements AutoCloseable {
     private String outputSha256 = "";
 
     /**
-     * Initialises the engine and loads the model.
+     * Initialises the engine, rehearses with a small model, and loads the model.
      *
      * @param stock run the model without this project
      * @throws Failure if the model cannot be loaded
      */
-    Measurement(RunOptions options, boolean stock) {
+    Measurement(RunOptions options, boolean stock) throws IOException {
         this.options = options;
-        this.stock = stock;
         initialise(options.engine());
+        if (options.engine() == EngineKind.TFLITE) {
+            Rehearsal.run(options, stock);
+        }
         inputs = inputs(options);
         settle();
         boolean resetIdle = memory.resetPeak();
         idleBytes = memory.residentBytes();
         long start = System.nanoTime();
-        runner = load();
+        runner = Runner.load(options, stock, inputs);
         values.put(Figure.LOAD_MILLIS, (System.nanoTime() - start) / 1e6);
         loadPeakBytes = memory.peakBytes();
         peaksKnown = resetIdle && memory.resetPeak();
@@ -152,16 +153,6 @@ final class Measurement implements AutoCloseable {
         values.put(Figure.LOWER_BOUND, (double) report.lowerBoundBytes());
         values.put(Figure.NAIVE, (double) report.naiveBytes());
         values.put(Figure.UNPLANNED, (double) report.unplannedPredictions());
-    }
-
-    private Runner load() {
-        if (!stock) {
-            return DjlRunner.loadPlanned(options, inputs);
-        }
-        if (options.engine() == EngineKind.TFLITE && options.threads().isPresent()) {
-            return BareInterpreterRunner.load(options, options.threads().getAsInt(), inputs);
-        }
-        return DjlRunner.loadStock(options, inputs);
     }
 
     private void fill(long seed) {

@@ -63,6 +63,15 @@ final class RunOptions {
         return options;
     }
 
+    /** Returns the same options for another model. */
+    RunOptions with(Path otherModel, InputSpec input) {
+        RunOptions options = of(otherModel, effort, spec);
+        options.engine = engine;
+        options.inputs = ImmutableList.of(input);
+        options.arguments = arguments;
+        return options;
+    }
+
     /**
      * Returns the model's file.
      *
