@@ -63,6 +63,11 @@ public record PlanReport(
         return Optional.ofNullable(REPORTS.get(model.getBlock())).map(Supplier::get);
     }
 
+    /** Returns the report of a model that runs as stock. */
+    public static PlanReport unplanned(String engine, String reason) {
+        return new PlanReport(engine, Optional.of(reason), "", 0, 0, 0, 0, 0, 0, List.of(), 0, 0);
+    }
+
     /** Makes {@code source} answer for {@code block} as long as the block lives. */
     public static void register(Block block, Supplier<PlanReport> source) {
         REPORTS.put(block, source);

@@ -1,0 +1,33 @@
+package org.djlplan.delegation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.Set;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.spi.DelegationProvider;
+import org.junit.jupiter.api.Test;
+
+class CpuOnlyTest {
+
+    @Test
+    void serviceLoader_findsIt() {
+        List<DelegationProvider> providers =
+                ServiceLoader.load(DelegationProvider.class).stream()
+                        .map(ServiceLoader.Provider::get)
+                        .toList();
+
+        assertEquals(1, providers.size());
+        assertEquals(Set.of("delegation.enabled"), providers.get(0).optionKeys());
+    }
+
+    @Test
+    void choose_delegatesNothing() {
+        Graph empty = new Graph("empty", List.of(), List.of(), List.of(), List.of());
+
+        assertTrue(new CpuOnly().choose(empty, Map.of()).isEmpty());
+    }
+}

@@ -1,0 +1,59 @@
+package ai.djl.tflite.engine;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.training.ParameterStore;
+import ai.djl.util.PairList;
+import java.nio.file.Path;
+import java.util.function.UnaryOperator;
+import org.tensorflow.lite.Interpreter;
+
+/**
+ * The stock engine's block with another way to predict. The engine casts a model's block to {@link
+ * TfLiteSymbolBlock} when the model closes, and that class can be extended only from its own
+ * package; so this class is defined in the engine's class loader, and knows types of the JDK and of
+ * DJL only.
+ */
+public final class PlannedTfLiteSymbolBlock extends TfLiteSymbolBlock {
+
+    private final UnaryOperator<NDList> forward;
+    private final Runnable close;
+    private final PairList<String, Shape> inputs;
+
+    /**
+     * @param forward predicts: inputs to outputs
+     * @param close frees what {@code forward} uses; may be called more than once
+     * @param inputs names and shapes of the inputs
+     */
+    public PlannedTfLiteSymbolBlock(
+            UnaryOperator<NDList> forward, Runnable close, PairList<String, Shape> inputs) {
+        super(null, null);
+        this.forward = forward;
+        this.close = close;
+        this.inputs = inputs;
+    }
+
+    /** Returns a block as the stock engine makes it. */
+    public static TfLiteSymbolBlock stock(Path file, TfLiteNDManager manager) {
+        return new TfLiteSymbolBlock(new Interpreter(file.toFile()), manager);
+    }
+
+    @Override
+    protected NDList forwardInternal(
+            ParameterStore parameterStore,
+            NDList list,
+            boolean training,
+            PairList<String, Object> params) {
+        return forward.apply(list);
+    }
+
+    @Override
+    public PairList<String, Shape> describeInput() {
+        return inputs;
+    }
+
+    @Override
+    public void close() {
+        close.run();
+    }
+}

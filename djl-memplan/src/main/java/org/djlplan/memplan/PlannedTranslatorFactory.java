@@ -1,0 +1,107 @@
+package org.djlplan.memplan;
+
+import ai.djl.Model;
+import ai.djl.translate.DefaultTranslatorFactory;
+import ai.djl.translate.TranslateException;
+import ai.djl.translate.Translator;
+import ai.djl.translate.TranslatorFactory;
+import ai.djl.util.Pair;
+import java.lang.reflect.Type;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.djlplan.memplan.djl.MeasuredTranslator;
+import org.djlplan.memplan.djl.ModelPlanning;
+
+/**
+ * Plans the memory of a model while DJL loads it. In code:
+ *
+ * <pre>{@code
+ * Criteria.builder()
+ *     .setTypes(Image.class, Classifications.class)
+ *     .optModelPath(modelDir)
+ *     .optTranslatorFactory(PlannedTranslatorFactory.wrap(new ImageClassificationTranslatorFactory()))
+ *     .build();
+ * }</pre>
+ *
+ * <p>Without code: {@code translatorFactory=org.djlplan.memplan.PlannedTranslatorFactory} in a
+ * model's metadata {@code arguments} or in its URL's query; {@code memplan.translatorFactory} names
+ * the factory to wrap.
+ *
+ * <p>A model that cannot be planned runs as if this factory were not there; one warning says why.
+ * {@link org.djlplan.memplan.report.PlanReport#of} tells what was planned.
+ */
+public final class PlannedTranslatorFactory implements TranslatorFactory {
+
+    private final Optional<TranslatorFactory> inner;
+
+    /** Wraps the factory that {@code memplan.translatorFactory} names, or DJL's default. */
+    public PlannedTranslatorFactory() {
+        inner = Optional.empty();
+    }
+
+    private PlannedTranslatorFactory(TranslatorFactory inner) {
+        this.inner = Optional.of(inner);
+    }
+
+    /** Returns a factory that plans the model and translates as {@code inner} does. */
+    public static PlannedTranslatorFactory wrap(TranslatorFactory inner) {
+        return new PlannedTranslatorFactory(inner);
+    }
+
+    /** Returns a factory that plans the model and translates with {@code translator}. */
+    public static PlannedTranslatorFactory wrap(Translator<?, ?> translator) {
+        return new PlannedTranslatorFactory(new GivenTranslator(translator));
+    }
+
+    @Override
+    public Set<Pair<Type, Type>> getSupportedTypes() {
+        return inner.orElseGet(DefaultTranslatorFactory::new).getSupportedTypes();
+    }
+
+    /** The arguments that may name the inner factory are not known here: without one, true. */
+    @Override
+    public boolean isSupported(Class<?> input, Class<?> output) {
+        return inner.map(factory -> factory.isSupported(input, output)).orElse(true);
+    }
+
+    /**
+     * Plans {@code model} and returns the inner factory's translator.
+     *
+     * @throws IllegalArgumentException if an option is unknown or has a value of the wrong kind
+     */
+    @Override
+    public <I, O> Translator<I, O> newInstance(
+            Class<I> input, Class<O> output, Model model, Map<String, ?> arguments)
+            throws TranslateException {
+        ModelPlanning planning = new ModelPlanning(arguments);
+        TranslatorFactory factory = inner.orElseGet(planning::namedFactory);
+        if (!factory.isSupported(input, output)) {
+            throw new TranslateException(
+                    factory.getClass().getName() + " translates no " + input + " to " + output);
+        }
+        planning.plan(model);
+        return MeasuredTranslator.wrap(factory.newInstance(input, output, model, arguments), model);
+    }
+
+    /** A factory of one translator, whatever the types. */
+    private record GivenTranslator(Translator<?, ?> translator) implements TranslatorFactory {
+
+        @Override
+        public Set<Pair<Type, Type>> getSupportedTypes() {
+            return Set.of();
+        }
+
+        @Override
+        public boolean isSupported(Class<?> input, Class<?> output) {
+            return true;
+        }
+
+        @Override
+        @SuppressWarnings("unchecked") // the caller pairs the translator with its own types
+        public <I, O> Translator<I, O> newInstance(
+                Class<I> input, Class<O> output, Model model, Map<String, ?> arguments) {
+            return (Translator<I, O>) translator;
+        }
+    }
+}

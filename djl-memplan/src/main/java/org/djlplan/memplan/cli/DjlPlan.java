@@ -1,0 +1,99 @@
+package org.djlplan.memplan.cli;
+
+import java.io.PrintWriter;
+import java.util.ServiceLoader;
+import java.util.concurrent.Callable;
+import org.djlplan.memplan.spi.CliCommand;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/**
+ * The {@code djlplan} command. Exit codes: 0 all is well, 1 a command failed or outputs are outside
+ * the tolerance, 2 wrong usage. Errors are one line on the error stream.
+ */
+@Command(
+        name = "djlplan",
+        description = "Memory and delegation planning for models in Deep Java Library.",
+        mixinStandardHelpOptions = true,
+        versionProvider = VersionProvider.class,
+        scope = ScopeType.INHERIT,
+        synopsisSubcommandLabel = "COMMAND",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:all is well",
+            "1:the command failed, or outputs are outside the tolerance",
+            "2:wrong usage"
+        },
+        subcommands = {
+            ValidateCommand.class,
+            RunCommand.class,
+            CompareCommand.class,
+            DemoCommand.class,
+            WorkerCommand.class
+        })
+public final class DjlPlan implements Callable<Integer> {
+
+    @Spec private CommandSpec spec;
+
+    @Option(
+            names = "--stack-trace",
+            scope = ScopeType.INHERIT,
+            description = "Print the stack trace of an error, too.")
+    private boolean stackTrace;
+
+    private DjlPlan() {}
+
+    /** Runs the command that {@code args} name and exits the JVM with its exit code. */
+    public static void main(String[] args) {
+        System.exit(commandLine().execute(args));
+    }
+
+    /** Returns the whole command, with those that other modules add. */
+    static CommandLine commandLine() {
+        DjlPlan top = new DjlPlan();
+        CommandLine commandLine = new CommandLine(top);
+        commandLine.addSubcommand(new PlanCommand(PlannedLoading.graphs()));
+        for (CliCommand command : ServiceLoader.load(CliCommand.class)) {
+            commandLine.addSubcommand(command);
+        }
+        commandLine
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler(DjlPlan::explainUsage)
+                .setExecutionExceptionHandler(
+                        (e, command, parsed) -> explainFailure(e, command, top.stackTrace));
+        return commandLine;
+    }
+
+    @Override
+    public Integer call() {
+        spec.commandLine().usage(spec.commandLine().getErr());
+        return CommandLine.ExitCode.USAGE;
+    }
+
+    private static int explainUsage(ParameterException e, String[] args) {
+        CommandLine command = e.getCommandLine();
+        StringBuilder line = new StringBuilder("djlplan: ").append(Failure.oneLine(e.getMessage()));
+        if (e instanceof UnmatchedArgumentException unmatched
+                && !unmatched.getSuggestions().isEmpty()) {
+            line.append("; did you mean ").append(unmatched.getSuggestions().get(0)).append('?');
+        }
+        line.append(" (see '").append(command.getCommandSpec().qualifiedName()).append(" --help')");
+        command.getErr().println(line);
+        return CommandLine.ExitCode.USAGE;
+    }
+
+    private static int explainFailure(Exception e, CommandLine command, boolean stackTrace) {
+        PrintWriter err = command.getErr();
+        err.println("djlplan: " + Failure.describe(e));
+        if (stackTrace) {
+            e.printStackTrace(err);
+        }
+        return CommandLine.ExitCode.SOFTWARE;
+    }
+}

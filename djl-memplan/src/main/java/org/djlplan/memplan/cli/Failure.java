@@ -1,0 +1,48 @@
+package org.djlplan.memplan.cli;
+
+import com.google.common.base.Throwables;
+import java.util.regex.Pattern;
+
+/** A command cannot go on, for a reason that its message tells a person in one line. */
+final class Failure extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+    private static final Pattern BREAKS = Pattern.compile("\\s*\\R\\s*");
+
+    Failure(String message) {
+        super(message);
+    }
+
+    Failure(String message, Throwable cause) {
+        super(message + ": " + describe(cause), cause);
+    }
+
+    /** Returns what went wrong in one line: the innermost message, as it is the most precise. */
+    static String describe(Throwable thrown) {
+        if (thrown instanceof Failure && thrown.getMessage() != null) {
+            return thrown.getMessage();
+        }
+        String text = "";
+        for (Throwable t : Throwables.getCausalChain(thrown)) {
+            if (t.getMessage() != null && !t.getMessage().isBlank()) {
+                text = isSelfExplaining(t) ? t.getMessage() : name(t) + ": " + t.getMessage();
+            }
+        }
+        return text.isEmpty() ? name(Throwables.getRootCause(thrown)) : oneLine(text);
+    }
+
+    /** Returns {@code text} with its line breaks replaced by spaces. */
+    static String oneLine(String text) {
+        return BREAKS.matcher(text.strip()).replaceAll(" ");
+    }
+
+    private static boolean isSelfExplaining(Throwable thrown) {
+        return thrown instanceof Failure
+                || thrown instanceof IllegalArgumentException
+                || thrown instanceof IllegalStateException;
+    }
+
+    private static String name(Throwable thrown) {
+        return thrown.getClass().getSimpleName();
+    }
+}

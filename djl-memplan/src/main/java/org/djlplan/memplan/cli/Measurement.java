@@ -1,0 +1,188 @@
+package org.djlplan.memplan.cli;
+
+import ai.djl.engine.Engine;
+import ai.djl.ndarray.types.DataType;
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.Longs;
+import com.google.gson.JsonArray;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Random;
+import org.djlplan.memplan.report.PlanReport;
+
+/**
+ * One model run one way in this process, step by step: load, warm up, write outputs, time. The
+ * resident set is noted when the engine is initialised and again when the model is loaded, and its
+ * high-water mark is followed from there.
+ */
+final class Measurement implements AutoCloseable {
+
+    /** Outputs are those of this many inputs, with the seeds seed, seed + 1, …. */
+    static final int OUTPUT_SEEDS = 5;
+
+    /** The JVM goes on compiling what ran so far: that must not show in the model's figures. */
+    private static final long SETTLE_MILLIS = 200;
+
+    private final RunOptions options;
+    private final ImmutableList<ModelInput> inputs;
+    private final ProcessMemory memory = new ProcessMemory();
+    private final Map<Figure, Double> values = new EnumMap<>(Figure.class);
+    private final Runner runner;
+    private final boolean peaksKnown;
+    private final OptionalLong idleBytes;
+    private final OptionalLong loadedBytes;
+    private final OptionalLong loadPeakBytes;
+    private long[] nanos = {};
+    private long pageFaults;
+    private String outputSha256 = "";
+
+    /**
+     * Initialises the engine, rehearses with a small model, and loads the model.
+     *
+     * @param stock run the model without this project
+     * @throws Failure if the model cannot be loaded
+     */
+    Measurement(RunOptions options, boolean stock) throws IOException {
+        this.options = options;
+        initialise(options.engine());
+        if (options.engine() == EngineKind.TFLITE) {
+            Rehearsal.run(options, stock);
+        }
+        inputs = inputs(options);
+        settle();
+        boolean resetIdle = memory.resetPeak();
+        idleBytes = memory.residentBytes();
+        long start = System.nanoTime();
+        runner = Runner.load(options, stock, inputs);
+        values.put(Figure.LOAD_MILLIS, (System.nanoTime() - start) / 1e6);
+        loadPeakBytes = memory.peakBytes();
+        peaksKnown = resetIdle && memory.resetPeak();
+        loadedBytes = memory.residentBytes();
+    }
+
+    /** Runs predictions that are not timed. */
+    void warmUp() {
+        fill(options.effort().seed());
+        for (int i = 0; i < options.effort().warmup(); i++) {
+            runner.run();
+        }
+    }
+
+    /**
+     * Writes all outputs of {@link #OUTPUT_SEEDS} inputs into a file, each before the next
+     * prediction runs.
+     *
+     * @return type and bytes of every output
+     */
+    JsonArray writeOutputs(Path file) throws IOException {
+        try (OutputFile out = new OutputFile(file)) {
+            for (int i = 0; i < OUTPUT_SEEDS; i++) {
+                fill(options.effort().seed() + i);
+                runner.run(out);
+            }
+            outputSha256 = out.sha256();
+            return out.layout();
+        }
+    }
+
+    /** Times {@code count} more predictions of the first input. */
+    void time(int count) {
+        fill(options.effort().seed());
+        long[] times = new long[count];
+        OptionalLong before = memory.minorFaults();
+        for (int i = 0; i < count; i++) {
+            long start = System.nanoTime();
+            runner.run();
+            times[i] = System.nanoTime() - start;
+        }
+        OptionalLong after = memory.minorFaults();
+        nanos = Longs.concat(nanos, times);
+        if (before.isPresent() && after.isPresent()) {
+            pageFaults += after.getAsLong() - before.getAsLong();
+            values.put(Figure.PAGE_FAULTS, (double) pageFaults / nanos.length);
+        }
+    }
+
+    /** Returns the figures; outputs must have been written and predictions timed. */
+    RunFigures figures() {
+        notePeaks();
+        Statistics times = new Statistics(nanos);
+        values.put(Figure.MEDIAN_MILLIS, times.medianMillis());
+        values.put(Figure.P95_MILLIS, times.percentileMillis(95));
+        values.put(Figure.P99_MILLIS, times.percentileMillis(99));
+        runner.report().filter(PlanReport::planned).ifPresent(this::notePlan);
+        PlannedLoading.stockArenaBytes(options.model(), options.engine(), options.threads())
+                .ifPresent(bytes -> values.put(Figure.STOCK_ARENA, (double) bytes));
+        return new RunFigures(
+                options.model().toString(),
+                options.engine().engineName(),
+                options.threads(),
+                values,
+                outputSha256);
+    }
+
+    @Override
+    public void close() {
+        runner.close();
+    }
+
+    private void notePeaks() {
+        OptionalLong peak = memory.peakBytes();
+        if (!peaksKnown
+                || peak.isEmpty()
+                || idleBytes.isEmpty()
+                || loadedBytes.isEmpty()
+                || loadPeakBytes.isEmpty()) {
+            return;
+        }
+        long highest = Math.max(peak.getAsLong(), loadPeakBytes.getAsLong());
+        values.put(Figure.PEAK_ABOVE_IDLE, above(highest, idleBytes.getAsLong()));
+        values.put(Figure.PEAK_ABOVE_LOADED, above(peak.getAsLong(), loadedBytes.getAsLong()));
+    }
+
+    private static double above(long peakBytes, long baseBytes) {
+        return Math.max(0, peakBytes - baseBytes);
+    }
+
+    private void notePlan(PlanReport report) {
+        values.put(Figure.ARENA, (double) report.arenaBytes());
+        values.put(Figure.INPUT_OUTPUT, (double) report.inputOutputBytes());
+        values.put(Figure.LOWER_BOUND, (double) report.lowerBoundBytes());
+        values.put(Figure.NAIVE, (double) report.naiveBytes());
+        values.put(Figure.UNPLANNED, (double) report.unplannedPredictions());
+    }
+
+    private void fill(long seed) {
+        Random random = new Random(seed);
+        inputs.forEach(input -> input.fill(random));
+    }
+
+    private static void initialise(EngineKind engine) {
+        if (!Engine.hasEngine(engine.engineName())) {
+            throw new Failure(
+                    "the %s engine is not on the class path".formatted(engine.engineName()));
+        }
+        Engine.getEngine(engine.engineName()).newBaseManager().close();
+    }
+
+    private static ImmutableList<ModelInput> inputs(RunOptions options) {
+        return options.inputs().stream()
+                .map(
+                        input ->
+                                ModelInput.allocate(
+                                        input.shape(), input.type().orElse(DataType.FLOAT32)))
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    private static void settle() {
+        System.gc();
+        try {
+            Thread.sleep(SETTLE_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

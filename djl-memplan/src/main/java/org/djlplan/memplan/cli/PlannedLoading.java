@@ -1,0 +1,79 @@
+package org.djlplan.memplan.cli;
+
+import ai.djl.engine.Engine;
+import ai.djl.translate.TranslatorFactory;
+import com.google.common.collect.ImmutableMap;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.config.OptionKey;
+import org.djlplan.memplan.djl.ModelPlanning;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.runtime.tflite.EngineView;
+import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.source.tflite.TfLiteGraphs;
+import org.djlplan.memplan.source.tflite.TfLiteReader;
+
+/** The one place where the commands meet what plans and runs models. */
+final class PlannedLoading {
+
+    private static final int ENGINE_DEFAULT = -1;
+
+    private PlannedLoading() {}
+
+    /** Returns the factory that makes DJL load a model planned. */
+    static TranslatorFactory translatorFactory() {
+        return new PlannedTranslatorFactory();
+    }
+
+    /** Returns the arguments of a planned model: the user's, and the number of threads. */
+    static ImmutableMap<String, String> arguments(RunOptions options) {
+        ImmutableMap.Builder<String, String> arguments = ImmutableMap.builder();
+        options.threads()
+                .ifPresent(n -> arguments.put(OptionKey.THREADS.key(), Integer.toString(n)));
+        // The user's own -o memplan.threads=N wins, as it is the more special one.
+        return arguments.putAll(options.arguments()).buildKeepingLast();
+    }
+
+    /**
+     * Checks the arguments of a planned model.
+     *
+     * @throws IllegalArgumentException if a key is unknown or a value is of the wrong kind
+     */
+    static void check(ImmutableMap<String, String> arguments) {
+        ModelPlanning unused = new ModelPlanning(arguments);
+    }
+
+    /** Returns the bytes of the stock engine's own arena for a model, or empty if unknown. */
+    static OptionalLong stockArenaBytes(Path model, EngineKind engine, OptionalInt threads) {
+        if (engine != EngineKind.TFLITE) {
+            return OptionalLong.empty();
+        }
+        try {
+            EngineView view = EngineView.of(model, threads.orElse(ENGINE_DEFAULT));
+            return OptionalLong.of(view.arenaBytes());
+        } catch (IOException | UnplannableException e) {
+            return OptionalLong.empty();
+        }
+    }
+
+    /** Returns how commands read the graph of a {@code .tflite} file. */
+    static GraphSource graphs() {
+        return new GraphSource(PlannedLoading::readFile, PlannedLoading::askEngine);
+    }
+
+    private static Graph readFile(Path model) throws IOException {
+        return TfLiteGraphs.toGraph(TfLiteReader.read(model), model.getFileName().toString());
+    }
+
+    private static Graph askEngine(Path model) throws IOException {
+        Engine.getEngine(EngineKind.TFLITE.engineName()).newBaseManager().close();
+        try {
+            return EngineView.of(model, ENGINE_DEFAULT).graph();
+        } catch (UnplannableException e) {
+            throw new Failure(model + ": " + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package org.djlplan.memplan.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.regex.Pattern;
+
+/**
+ * Memory figures of a process as Linux tells them in {@code /proc}; all are empty elsewhere, or
+ * where the process may not read or write them.
+ */
+final class ProcessMemory {
+
+    /** Makes Linux start the high-water mark again at the present resident set. */
+    private static final String RESET_HIGH_WATER_MARK = "5";
+
+    /** Minor faults are field 10 of {@code stat}; the first two end with the command's name. */
+    private static final int MINOR_FAULTS_AFTER_NAME = 10 - 3;
+
+    private static final Pattern SPACES = Pattern.compile("\\s+");
+
+    private final Path folder;
+
+    /** This process. */
+    ProcessMemory() {
+        this(Path.of("/proc/self"));
+    }
+
+    ProcessMemory(Path folder) {
+        this.folder = folder;
+    }
+
+    /** Returns the bytes of the process that are in memory now. */
+    OptionalLong residentBytes() {
+        return status("VmRSS:");
+    }
+
+    /** Returns the most bytes that were in memory at once since {@link #resetPeak()}. */
+    OptionalLong peakBytes() {
+        return status("VmHWM:");
+    }
+
+    /** Makes the peak start again; returns whether that was possible. */
+    boolean resetPeak() {
+        Path file = folder.resolve("clear_refs");
+        if (!Files.isWritable(file)) {
+            return false;
+        }
+        try {
+            Files.writeString(file, RESET_HIGH_WATER_MARK);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Returns the number of page faults, of all threads, that needed no reading from disk. */
+    OptionalLong minorFaults() {
+        try {
+            String stat = Files.readString(folder.resolve("stat"));
+            // The name is in parentheses and may itself hold parentheses and spaces.
+            String afterName = stat.substring(stat.lastIndexOf(')') + 1).strip();
+            List<String> fields = SPACES.splitAsStream(afterName).toList();
+            return OptionalLong.of(Long.parseLong(fields.get(MINOR_FAULTS_AFTER_NAME)));
+        } catch (IOException | NumberFormatException | IndexOutOfBoundsException e) {
+            return OptionalLong.empty();
+        }
+    }
+
+    private OptionalLong status(String key) {
+        try {
+            return Files.readAllLines(folder.resolve("status")).stream()
+                    .filter(line -> line.startsWith(key))
+                    .mapToLong(line -> kibibytes(line.substring(key.length())))
+                    .findFirst();
+        } catch (IOException | IllegalArgumentException e) {
+            return OptionalLong.empty();
+        }
+    }
+
+    private static long kibibytes(String text) {
+        String trimmed = text.strip();
+        if (!trimmed.endsWith(" kB")) {
+            throw new IllegalArgumentException("not in kB: " + text);
+        }
+        return Long.parseLong(trimmed.substring(0, trimmed.length() - 3).strip()) * 1024;
+    }
+}

@@ -1,0 +1,56 @@
+package org.djlplan.memplan.cli;
+
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import com.google.common.collect.ImmutableList;
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.djlplan.memplan.cli.demo.Activation;
+import org.djlplan.memplan.cli.demo.NetworkBuilder;
+import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
+
+/**
+ * Loads and runs a model of a few operators before the one that is measured, the same way, stock or
+ * planned. What happens once per JVM – loading and compiling the classes of DJL, of the engine and
+ * of this project – then is part of the idle process, not of the model's figures.
+ */
+final class Rehearsal {
+
+    private static final InputSpec INPUT =
+            new InputSpec(new Shape(1, 8, 8, 3), Optional.of(DataType.FLOAT32));
+
+    /** As many as the JVM needs to have compiled what every prediction runs. */
+    private static final int PREDICTIONS = 5000;
+
+    private static final long LONGEST_NANOS = 500_000_000;
+
+    private Rehearsal() {}
+
+    /** Runs the small model with the options of the one that is measured. */
+    static void run(RunOptions options, boolean stock) throws IOException {
+        Path folder = Files.createTempDirectory("djlplan-rehearsal");
+        try {
+            Path model = folder.resolve("rehearsal.tflite");
+            NetworkBuilder network = new NetworkBuilder("rehearsal", 1);
+            Value x = network.input("input", 1, 8, 8, 3);
+            x = network.conv2d(x, 4, 3, 1, Activation.RELU6);
+            x = network.conv2d(x, 4, 1, 1, Activation.NONE);
+            TfLiteWriter.write(network.output(x).build(), model);
+            ModelInput input = ModelInput.allocate(INPUT.shape(), DataType.FLOAT32);
+            RunOptions small = options.with(model, INPUT);
+            try (Runner runner = Runner.load(small, stock, ImmutableList.of(input))) {
+                long end = System.nanoTime() + LONGEST_NANOS;
+                for (int i = 0; i < PREDICTIONS && System.nanoTime() < end; i++) {
+                    runner.run();
+                }
+            }
+        } finally {
+            MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
+        }
+    }
+}

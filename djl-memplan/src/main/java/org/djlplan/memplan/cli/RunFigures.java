@@ -1,0 +1,87 @@
+package org.djlplan.memplan.cli;
+
+import com.google.common.collect.Maps;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonNull;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonPrimitive;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+
+/**
+ * What was measured of one model run one way.
+ *
+ * @param model the model's file as the user named it
+ * @param engine name of the DJL engine
+ * @param threads threads asked for; empty: the engine's choice
+ * @param values the figures that apply, in their units
+ * @param outputSha256 SHA-256, in hexadecimal, of all outputs of the fixed inputs
+ */
+record RunFigures(
+        String model,
+        String engine,
+        OptionalInt threads,
+        Map<Figure, Double> values,
+        String outputSha256) {
+
+    RunFigures {
+        values = Maps.immutableEnumMap(values);
+    }
+
+    /** Returns a figure, or empty if it does not apply. */
+    OptionalDouble get(Figure figure) {
+        Double value = values.get(figure);
+        return value == null ? OptionalDouble.empty() : OptionalDouble.of(value);
+    }
+
+    /** Returns the same figures of the same model under another name. */
+    RunFigures named(String name) {
+        return new RunFigures(name, engine, threads, values, outputSha256);
+    }
+
+    /** Returns all keys in order, with null for what does not apply. */
+    JsonObject toJson() {
+        JsonObject json = new JsonObject();
+        json.addProperty("model", model);
+        json.addProperty("engine", engine);
+        json.add(
+                "threads",
+                threads.isPresent() ? new JsonPrimitive(threads.getAsInt()) : JsonNull.INSTANCE);
+        for (Figure figure : Figure.values()) {
+            json.add(figure.key(), element(figure));
+        }
+        json.addProperty("outputSha256", outputSha256);
+        return json;
+    }
+
+    /** Reads what {@link #toJson} writes. */
+    static RunFigures fromJson(JsonObject json) {
+        Map<Figure, Double> values = new EnumMap<>(Figure.class);
+        for (Figure figure : Figure.values()) {
+            JsonElement element = json.get(figure.key());
+            if (!element.isJsonNull()) {
+                values.put(figure, element.getAsDouble());
+            }
+        }
+        JsonElement threads = json.get("threads");
+        return new RunFigures(
+                json.get("model").getAsString(),
+                json.get("engine").getAsString(),
+                threads.isJsonNull() ? OptionalInt.empty() : OptionalInt.of(threads.getAsInt()),
+                values,
+                json.get("outputSha256").getAsString());
+    }
+
+    private JsonElement element(Figure figure) {
+        Double value = values.get(figure);
+        if (value == null) {
+            return JsonNull.INSTANCE;
+        }
+        return switch (figure.unit()) {
+            case BYTES, COUNT -> new JsonPrimitive(Math.round(value));
+            case MILLIS, RATE -> new JsonPrimitive(value);
+        };
+    }
+}

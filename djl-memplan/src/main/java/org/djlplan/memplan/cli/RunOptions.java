@@ -1,0 +1,176 @@
+package org.djlplan.memplan.cli;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** The model to run and how: what every command that runs a model takes. */
+final class RunOptions {
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "MODEL", description = "The model's file (.tflite or .pt).")
+    private Path model;
+
+    @Option(
+            names = "--engine",
+            paramLabel = "NAME",
+            converter = EngineKind.Converter.class,
+            description = "TFLite or PyTorch (default: by the file's name).")
+    private EngineKind engine;
+
+    @Option(
+            names = "--input-shape",
+            paramLabel = "D,D,…[:TYPE]",
+            converter = InputSpec.Converter.class,
+            description =
+                    "Shape of an input, such as 1,3,224,224 or 1,128:int64; once per input (default:"
+                            + " what a TFLite model says).")
+    private List<InputSpec> inputs = new ArrayList<>();
+
+    @Option(
+            names = "-o",
+            paramLabel = "KEY=VALUE",
+            description = "An argument for the planned model, such as memplan.strategy=….")
+    private Map<String, String> arguments = new LinkedHashMap<>();
+
+    @Mixin private RunEffort effort = new RunEffort();
+
+    /** For picocli. */
+    RunOptions() {}
+
+    /** Options of a command that takes the effort only. */
+    static RunOptions of(Path model, RunEffort effort, CommandSpec spec) {
+        RunOptions options = new RunOptions();
+        options.spec = spec;
+        options.model = model;
+        options.effort = effort;
+        return options;
+    }
+
+    /** Returns the same options for another model. */
+    RunOptions with(Path otherModel, InputSpec input) {
+        RunOptions options = of(otherModel, effort, spec);
+        options.engine = engine;
+        options.inputs = ImmutableList.of(input);
+        options.arguments = arguments;
+        return options;
+    }
+
+    /**
+     * Returns the model's file.
+     *
+     * @throws Failure if it is no readable file
+     */
+    Path model() {
+        if (!Files.exists(model)) {
+            throw new Failure("no such model: " + model);
+        }
+        if (Files.isDirectory(model)) {
+            throw new Failure("a folder, not a model's file: " + model);
+        }
+        if (!Files.isReadable(model)) {
+            throw new Failure("cannot read the model: " + model);
+        }
+        return model;
+    }
+
+    /** Returns the model as the user named it. */
+    String modelName() {
+        return model.toString();
+    }
+
+    /**
+     * Returns the engine to use.
+     *
+     * @throws ParameterException if it is not given and the file's name does not tell
+     */
+    EngineKind engine() {
+        if (engine != null) {
+            return engine;
+        }
+        return EngineKind.guess(model)
+                .orElseThrow(
+                        () ->
+                                new ParameterException(
+                                        spec.commandLine(),
+                                        "the name of "
+                                                + model
+                                                + " tells no engine: give --engine"));
+    }
+
+    ImmutableList<InputSpec> inputs() {
+        return ImmutableList.copyOf(inputs);
+    }
+
+    ImmutableMap<String, String> arguments() {
+        return ImmutableMap.copyOf(arguments);
+    }
+
+    OptionalInt threads() {
+        return effort.threads();
+    }
+
+    RunEffort effort() {
+        return effort;
+    }
+
+    /**
+     * Checks what can be checked without an engine, and completes the inputs.
+     *
+     * @param stock whether the model is run (also) without a plan
+     * @param planned whether the model is run (also) planned
+     * @throws ParameterException for options that do not fit together or do not fit the model
+     * @throws Failure if the model cannot be read
+     */
+    void check(boolean stock, boolean planned) {
+        EngineKind kind = engine();
+        Path file = model();
+        try {
+            if (kind == EngineKind.TFLITE) {
+                List<InputSpec> own = TfLiteInputs.read(file);
+                List<InputSpec> wanted = TfLiteInputs.reshape(own, inputs);
+                checkArgument(
+                        !stock || threads().isPresent() || wanted.equals(own),
+                        "stock DJL runs this model with inputs of shape %s only, not %s",
+                        TfLiteInputs.texts(own),
+                        TfLiteInputs.texts(wanted));
+                inputs = wanted;
+            } else {
+                checkArgument(
+                        !inputs.isEmpty(),
+                        "a PyTorch model does not say its inputs: give --input-shape");
+            }
+            if (planned) {
+                PlannedLoading.check(PlannedLoading.arguments(this));
+            }
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+    }
+
+    /** Returns the command line that gives the same options to another process. */
+    ImmutableList<String> toArguments() {
+        ImmutableList.Builder<String> line = ImmutableList.builder();
+        line.add("--engine", engine().engineName());
+        inputs.forEach(input -> line.add("--input-shape", input.text()));
+        arguments.forEach((key, value) -> line.add("-o", key + "=" + value));
+        line.addAll(effort.toArguments());
+        return line.add("--", model.toAbsolutePath().toString()).build();
+    }
+}

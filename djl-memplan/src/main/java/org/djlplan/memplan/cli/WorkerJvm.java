@@ -1,0 +1,50 @@
+package org.djlplan.memplan.cli;
+
+import com.google.common.collect.ImmutableList;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+
+/**
+ * How a child's JVM is started: as this one, but with a heap that does not grow while measuring.
+ */
+final class WorkerJvm {
+
+    private static final ImmutableList<String> INHERITED_PROPERTIES =
+            ImmutableList.of(
+                    "ai.djl.", "org.slf4j.", "org.djlplan.", "DJL_", "java.io.tmpdir", "jna.");
+
+    /** Fixed and touched at the start, so that garbage collection never shows in memory figures. */
+    private static final ImmutableList<String> QUIET =
+            ImmutableList.of(
+                    "-Xms128m",
+                    "-Xmx1g",
+                    "-XX:+AlwaysPreTouch",
+                    "-XX:+UseSerialGC",
+                    "-XX:+DisplayVMOutputToStderr");
+
+    private WorkerJvm() {}
+
+    /** Returns the command line up to and including the class path. */
+    static ImmutableList<String> command(RunOptions options) {
+        Map<String, String> properties = new TreeMap<>();
+        properties.put("ai.djl.offline", "true");
+        if (options.engine() == EngineKind.PYTORCH) {
+            options.threads()
+                    .ifPresent(
+                            n -> properties.put("ai.djl.pytorch.num_threads", Integer.toString(n)));
+        }
+        Properties own = System.getProperties();
+        for (String key : own.stringPropertyNames()) {
+            if (INHERITED_PROPERTIES.stream().anyMatch(key::startsWith)) {
+                properties.putIfAbsent(key, own.getProperty(key));
+            }
+        }
+        ImmutableList.Builder<String> command = ImmutableList.builder();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(QUIET);
+        properties.forEach((key, value) -> command.add("-D" + key + "=" + value));
+        return command.add("-cp", System.getProperty("java.class.path")).build();
+    }
+}

@@ -1,0 +1,53 @@
+package org.djlplan.memplan.cli.demo;
+
+import org.djlplan.memplan.source.tflite.TfLiteFile;
+
+/**
+ * MobileNet v2 for images of 224 × 224 × 3 and 1001 classes, with random weights.
+ *
+ * <p>Layers as in Sandler et al. 2018, <a href="https://arxiv.org/abs/1801.04381">MobileNetV2:
+ * Inverted Residuals and Linear Bottlenecks</a>, table 2; the end as TFLite's own file has it.
+ */
+public final class MobileNetV2 {
+
+    /** Table 2: expansion t, channels c, repetitions n, stride s of the first. */
+    private static final int[][] STAGES = {
+        {1, 16, 1, 1},
+        {6, 24, 2, 2},
+        {6, 32, 3, 2},
+        {6, 64, 4, 2},
+        {6, 96, 3, 1},
+        {6, 160, 3, 2},
+        {6, 320, 1, 1},
+    };
+
+    private MobileNetV2() {}
+
+    /** Returns the network; its input is {@code [1, 224, 224, 3]}, its output {@code [1, 1001]}. */
+    public static TfLiteFile build(long seed) {
+        NetworkBuilder network = new NetworkBuilder("MobileNet v2, random weights", seed);
+        Value x = network.input("input", 1, 224, 224, 3);
+        x = network.conv2d(x, 32, 3, 2, Activation.RELU6);
+        for (int[] stage : STAGES) {
+            for (int i = 0; i < stage[2]; i++) {
+                x = bottleneck(network, x, stage[0], stage[1], i == 0 ? stage[3] : 1);
+            }
+        }
+        x = network.conv2d(x, 1280, 1, 1, Activation.RELU6);
+        x = network.averagePool(x, 7, 7, Padding.VALID);
+        x = network.conv2d(x, 1001, 1, 1, Activation.NONE);
+        x = network.squeeze(x, 1, 2);
+        return network.output(network.softmax(x)).build();
+    }
+
+    private static Value bottleneck(
+            NetworkBuilder network, Value x, int expansion, int channels, int stride) {
+        Value y = x;
+        if (expansion > 1) {
+            y = network.conv2d(y, expansion * x.dimension(3), 1, 1, Activation.RELU6);
+        }
+        y = network.depthwiseConv2d(y, 3, stride, Activation.RELU6);
+        y = network.conv2d(y, channels, 1, 1, Activation.NONE);
+        return x.shape().equals(y.shape()) ? network.add(x, y, Activation.NONE) : y;
+    }
+}

@@ -1,0 +1,297 @@
+package org.djlplan.memplan.cli.demo;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.base.Ascii;
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.Ints;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.source.tflite.FlatTable;
+import org.djlplan.memplan.source.tflite.TfLiteFile;
+
+/**
+ * Makes a network of 32-bit floats, layer by layer. Every layer is one operator of TFLite, in the
+ * order of the calls.
+ *
+ * <p>Weights are random, from a seed, and as large as keeps the activations' variance from layer to
+ * layer (He et al. 2015, <a href="https://arxiv.org/abs/1502.01852">Delving Deep into
+ * Rectifiers</a>, section 2.2), so outputs are finite and differ from input to input.
+ */
+public final class NetworkBuilder {
+
+    private static final double BIAS_DEVIATION = 0.1;
+
+    private final String description;
+    private final ModelParts parts;
+    private final List<Integer> inputs = new ArrayList<>();
+    private final List<Integer> outputs = new ArrayList<>();
+
+    /**
+     * @param description what the file says of itself
+     * @param seed two networks of the same layers and seed are equal
+     */
+    public NetworkBuilder(String description, long seed) {
+        this.description = description;
+        this.parts = new ModelParts(seed);
+    }
+
+    /** An input that the caller fills. */
+    public Value input(String name, int... shape) {
+        Value input = parts.tensor(name, Ints.asList(shape));
+        inputs.add(input.tensor());
+        return input;
+    }
+
+    /** Makes a value one that the caller reads; outputs keep the order of the calls. */
+    public NetworkBuilder output(Value value) {
+        outputs.add(value.tensor());
+        return this;
+    }
+
+    /** Returns the model. */
+    public TfLiteFile build() {
+        return parts.build(description, inputs, outputs);
+    }
+
+    /** A convolution with a square kernel and same padding. */
+    public Value conv2d(Value x, int channels, int kernel, int stride, Activation activation) {
+        return conv2d(x, channels, kernel, kernel, stride, Padding.SAME, activation);
+    }
+
+    /**
+     * A convolution with bias.
+     *
+     * @param channels channels of the output
+     * @param height height of the kernel
+     * @param width width of the kernel
+     */
+    public Value conv2d(
+            Value x,
+            int channels,
+            int height,
+            int width,
+            int stride,
+            Padding padding,
+            Activation activation) {
+        int inputs = x.dimension(-1);
+        List<Integer> shape = ImmutableList.of(channels, height, width, inputs);
+        FlatTable options = windowOptions("Conv2DOptions", stride, padding, activation);
+        return operator(
+                "CONV_2D",
+                options,
+                windowed(x, height, width, stride, padding, channels),
+                x,
+                weights(shape, height * width * inputs, activation),
+                bias(channels));
+    }
+
+    /** A depthwise convolution with bias, a square kernel and same padding. */
+    public Value depthwiseConv2d(Value x, int kernel, int stride, Activation activation) {
+        int channels = x.dimension(-1);
+        FlatTable options =
+                windowOptions("DepthwiseConv2DOptions", stride, Padding.SAME, activation)
+                        .with("depth_multiplier", 1);
+        return operator(
+                "DEPTHWISE_CONV_2D",
+                options,
+                windowed(x, kernel, kernel, stride, Padding.SAME, channels),
+                x,
+                weights(ImmutableList.of(1, kernel, kernel, channels), kernel * kernel, activation),
+                bias(channels));
+    }
+
+    /** Averages over square windows. */
+    public Value averagePool(Value x, int window, int stride, Padding padding) {
+        return pool("AVERAGE_POOL_2D", x, window, stride, padding);
+    }
+
+    /** Maxima over square windows. */
+    public Value maxPool(Value x, int window, int stride, Padding padding) {
+        return pool("MAX_POOL_2D", x, window, stride, padding);
+    }
+
+    private Value pool(String type, Value x, int window, int stride, Padding padding) {
+        FlatTable options =
+                windowOptions("Pool2DOptions", stride, padding, Activation.NONE)
+                        .with("filter_width", window)
+                        .with("filter_height", window);
+        return operator(
+                type, options, windowed(x, window, window, stride, padding, x.dimension(-1)), x);
+    }
+
+    /** A fully connected layer with bias, from [batch, features] to [batch, units]. */
+    public Value fullyConnected(Value x, int units, Activation activation) {
+        checkArgument(x.shape().size() == 2, "[batch, features] expected, not %s", x.shape());
+        int features = x.dimension(1);
+        return operator(
+                "FULLY_CONNECTED",
+                fused("FullyConnectedOptions", activation),
+                ImmutableList.of(x.dimension(0), units),
+                x,
+                weights(ImmutableList.of(units, features), features, activation),
+                bias(units));
+    }
+
+    /** a + b. */
+    public Value add(Value a, Value b, Activation activation) {
+        return binary("ADD", a, b, fused("AddOptions", activation));
+    }
+
+    /** a · b, element by element. */
+    public Value mul(Value a, Value b, Activation activation) {
+        return binary("MUL", a, b, fused("MulOptions", activation));
+    }
+
+    /** a − b. */
+    public Value sub(Value a, Value b, Activation activation) {
+        return binary("SUB", a, b, fused("SubOptions", activation));
+    }
+
+    private Value binary(String type, Value a, Value b, FlatTable options) {
+        checkArgument(a.shape().equals(b.shape()), "%s and %s differ", a.shape(), b.shape());
+        return operator(type, options, a.shape(), a, b);
+    }
+
+    /**
+     * An operator from one value to another of the same shape, without options.
+     *
+     * @param type TFLite's name, for example {@code RELU}, {@code LOGISTIC}, {@code TANH}, {@code
+     *     HARD_SWISH}, {@code ABS}
+     */
+    public Value unary(String type, Value x) {
+        return operator(type, Optional.empty(), x.shape(), x);
+    }
+
+    /** 1 / (1 + e⁻ˣ). */
+    public Value logistic(Value x) {
+        return unary("LOGISTIC", x);
+    }
+
+    /** Softmax over the last dimension. */
+    public Value softmax(Value x) {
+        FlatTable options = FlatTable.of("SoftmaxOptions").with("beta", 1f);
+        return operator("SOFTMAX", options, x.shape(), x);
+    }
+
+    /** Joins values along a dimension; all other dimensions are equal. */
+    public Value concat(int axis, Value... values) {
+        List<Integer> shape = new ArrayList<>(values[0].shape());
+        shape.set(axis, 0);
+        for (Value value : values) {
+            shape.set(axis, shape.get(axis) + value.dimension(axis));
+        }
+        FlatTable options = fused("ConcatenationOptions", Activation.NONE).with("axis", axis);
+        return operator("CONCATENATION", options, shape, values);
+    }
+
+    /** The mean of each channel of an image, as [batch, channels]. */
+    public Value mean(Value x) {
+        FlatTable options = FlatTable.of("ReducerOptions").with("keep_dims", false);
+        Value axes = constants("axes", ImmutableList.of(2), ImmutableList.of(1, 2));
+        List<Integer> shape = ImmutableList.of(x.dimension(0), x.dimension(3));
+        return operator("MEAN", options, shape, x, axes);
+    }
+
+    /** The same numbers in another shape. */
+    public Value reshape(Value x, int... shape) {
+        List<Integer> newShape = Ints.asList(shape);
+        FlatTable options =
+                FlatTable.of("ReshapeOptions").with("new_shape", ImmutableList.copyOf(newShape));
+        Value shapes = constants("shape", ImmutableList.of(shape.length), newShape);
+        return operator("RESHAPE", options, newShape, x, shapes);
+    }
+
+    /** Leaves dimensions of 1 out. */
+    public Value squeeze(Value x, int... dimensions) {
+        List<Integer> left = Ints.asList(dimensions);
+        List<Integer> shape = new ArrayList<>();
+        for (int i = 0; i < x.shape().size(); i++) {
+            if (!left.contains(i)) {
+                shape.add(x.dimension(i));
+            }
+        }
+        FlatTable options =
+                FlatTable.of("SqueezeOptions").with("squeeze_dims", ImmutableList.copyOf(left));
+        return operator("SQUEEZE", options, shape, x);
+    }
+
+    /**
+     * Zeros around a value.
+     *
+     * @param beforeAndAfter for each dimension the places before, then those after: two ints each
+     */
+    public Value pad(Value x, int... beforeAndAfter) {
+        int rank = x.shape().size();
+        checkArgument(beforeAndAfter.length == 2 * rank, "two paddings per dimension expected");
+        List<Integer> shape = new ArrayList<>();
+        for (int i = 0; i < rank; i++) {
+            shape.add(x.dimension(i) + beforeAndAfter[2 * i] + beforeAndAfter[2 * i + 1]);
+        }
+        Value paddings =
+                constants("paddings", ImmutableList.of(rank, 2), Ints.asList(beforeAndAfter));
+        return operator("PAD", FlatTable.of("PadOptions"), shape, x, paddings);
+    }
+
+    /** Scales an image to another size, with bilinear interpolation. */
+    public Value resizeBilinear(Value x, int height, int width) {
+        Value size = constants("size", ImmutableList.of(2), ImmutableList.of(height, width));
+        return operator(
+                "RESIZE_BILINEAR",
+                FlatTable.of("ResizeBilinearOptions"),
+                ImmutableList.of(x.dimension(0), height, width, x.dimension(3)),
+                x,
+                size);
+    }
+
+    private static FlatTable fused(String type, Activation activation) {
+        return FlatTable.of(type).with("fused_activation_function", activation.code());
+    }
+
+    private static FlatTable windowOptions(
+            String type, int stride, Padding padding, Activation activation) {
+        return fused(type, activation)
+                .with("padding", padding.code())
+                .with("stride_w", stride)
+                .with("stride_h", stride);
+    }
+
+    private static List<Integer> windowed(
+            Value x, int height, int width, int stride, Padding padding, int channels) {
+        checkArgument(x.shape().size() == 4, "an image expected, not %s", x.shape());
+        return ImmutableList.of(
+                x.dimension(0),
+                padding.outputSize(x.dimension(1), height, stride),
+                padding.outputSize(x.dimension(2), width, stride),
+                channels);
+    }
+
+    private Value weights(List<Integer> shape, int fanIn, Activation activation) {
+        // A rectifier halves the variance, so what comes before it gets twice as much.
+        double gain = activation == Activation.NONE ? 1 : 2;
+        return parts.randoms(nextName("weights"), shape, Math.sqrt(gain / fanIn));
+    }
+
+    private Value bias(int channels) {
+        return parts.randoms(nextName("bias"), ImmutableList.of(channels), BIAS_DEVIATION);
+    }
+
+    private Value constants(String name, List<Integer> shape, List<Integer> values) {
+        return parts.ints(nextName(name), shape, values);
+    }
+
+    private Value operator(String type, FlatTable options, List<Integer> shape, Value... inputs) {
+        return operator(type, Optional.of(options), shape, inputs);
+    }
+
+    private Value operator(
+            String type, Optional<FlatTable> options, List<Integer> shape, Value... inputs) {
+        String name = nextName(Ascii.toLowerCase(type));
+        return parts.operator(type, options, name, shape, ImmutableList.copyOf(inputs));
+    }
+
+    private String nextName(String what) {
+        return "layer_" + parts.operatorCount() + "/" + what;
+    }
+}

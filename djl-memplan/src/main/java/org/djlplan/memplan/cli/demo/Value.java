@@ -1,0 +1,22 @@
+package org.djlplan.memplan.cli.demo;
+
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+
+/**
+ * What a layer of a network gives, and later layers take.
+ *
+ * @param tensor index of the tensor
+ * @param shape its dimensions, outermost first; images are [batch, height, width, channels]
+ */
+public record Value(int tensor, List<Integer> shape) {
+
+    public Value {
+        shape = ImmutableList.copyOf(shape);
+    }
+
+    /** Returns a dimension; negative ones count from the last, which is −1. */
+    public int dimension(int index) {
+        return shape.get(index < 0 ? shape.size() + index : index);
+    }
+}

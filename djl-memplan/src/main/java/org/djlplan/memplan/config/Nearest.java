@@ -1,0 +1,36 @@
+package org.djlplan.memplan.config;
+
+import java.util.Collection;
+import java.util.Comparator;
+
+/** Finds what a user probably meant. */
+final class Nearest {
+
+    private Nearest() {}
+
+    /** Returns the candidate with the smallest edit distance (Levenshtein 1966). */
+    static String of(String word, Collection<String> candidates) {
+        return candidates.stream()
+                .min(
+                        Comparator.comparingInt((String candidate) -> distance(word, candidate))
+                                .thenComparing(Comparator.naturalOrder()))
+                .orElseThrow();
+    }
+
+    private static int distance(String a, String b) {
+        int[] row = new int[b.length() + 1];
+        for (int j = 0; j <= b.length(); j++) {
+            row[j] = j;
+        }
+        for (int i = 1; i <= a.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= b.length(); j++) {
+                int substituted = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(substituted, 1 + Math.min(row[j], row[j - 1]));
+            }
+        }
+        return row[b.length()];
+    }
+}

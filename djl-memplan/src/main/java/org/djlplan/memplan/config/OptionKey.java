@@ -1,0 +1,38 @@
+package org.djlplan.memplan.config;
+
+import com.google.common.base.CaseFormat;
+
+/** The options of memory planning. A key is {@code memplan.} and the name in camel case. */
+public enum OptionKey {
+    /** {@code false} leaves the model as DJL loaded it. Default true. */
+    ENABLED,
+    /** Name of a strategy, or {@code best}. Default best. */
+    STRATEGY,
+    /**
+     * Whether an operator may write over its input when that makes the arena smaller. Default true.
+     */
+    IN_PLACE,
+    /** Whether the arena is shared with other models of this JVM. Default true. */
+    SHARED_ARENA,
+    /** How many arenas may be in use at once. Default: number of cores. */
+    MAX_ARENAS,
+    /** How long a prediction waits for an arena before it gets memory of its own. Default 10000. */
+    ARENA_WAIT_MILLIS,
+    /** How many predictions of one model may run at once. Default: number of cores. */
+    MAX_INTERPRETERS,
+    /** Threads of the engine per prediction; −1 is the engine's own default. Default −1. */
+    THREADS,
+    /** Class name of the translator factory to wrap. Default: DJL's default for the types. */
+    TRANSLATOR_FACTORY;
+
+    /** What every key of this module starts with. */
+    public static final String PREFIX = "memplan.";
+
+    private final String key =
+            PREFIX + CaseFormat.UPPER_UNDERSCORE.to(CaseFormat.LOWER_CAMEL, name());
+
+    /** Returns the key as users write it, for example {@code memplan.inPlace}. */
+    public String key() {
+        return key;
+    }
+}

@@ -1,0 +1,139 @@
+package org.djlplan.memplan.config;
+
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSet;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The options of one model, as given in DJL arguments.
+ *
+ * @param enabled whether to plan at all
+ * @param strategy name of a strategy, or {@code best}
+ * @param inPlace whether tensors may share places
+ * @param sharedArena whether arenas are shared with other models
+ * @param maxArenas how many arenas may be in use at once
+ * @param arenaWait how long a prediction waits for one
+ * @param maxInterpreters how many predictions may run at once
+ * @param threads the engine's threads per prediction, −1 for its default
+ * @param translatorFactory class name of the factory to wrap
+ * @param delegation the options that start with {@code delegation.}
+ */
+public record PlanOptions(
+        boolean enabled,
+        String strategy,
+        boolean inPlace,
+        boolean sharedArena,
+        int maxArenas,
+        Duration arenaWait,
+        int maxInterpreters,
+        int threads,
+        Optional<String> translatorFactory,
+        Map<String, String> delegation) {
+
+    /** What every option of delegation starts with. */
+    public static final String DELEGATION_PREFIX = "delegation.";
+
+    public PlanOptions {
+        delegation = ImmutableMap.copyOf(delegation);
+    }
+
+    /**
+     * Reads the options among DJL's arguments; other arguments do not matter.
+     *
+     * @param arguments as DJL hands them to a translator factory
+     * @param delegationKeys the keys of delegation that are known; empty admits any, as when the
+     *     module that knows them is absent
+     * @throws IllegalArgumentException if a key under one of our prefixes is unknown (the message
+     *     names the nearest) or a value is of the wrong kind
+     */
+    public static PlanOptions parse(Map<String, ?> arguments, Set<String> delegationKeys) {
+        Map<OptionKey, String> values = new EnumMap<>(OptionKey.class);
+        ImmutableMap.Builder<String, String> delegation = ImmutableMap.builder();
+        for (Map.Entry<String, ?> argument : arguments.entrySet()) {
+            String key = argument.getKey();
+            String value = String.valueOf(argument.getValue()).trim();
+            if (key.startsWith(OptionKey.PREFIX)) {
+                values.put(keyOf(key), value);
+            } else if (key.startsWith(DELEGATION_PREFIX)) {
+                if (!delegationKeys.isEmpty() && !delegationKeys.contains(key)) {
+                    throw unknown(key, delegationKeys);
+                }
+                delegation.put(key, value);
+            }
+        }
+        int cores = Runtime.getRuntime().availableProcessors();
+        return new PlanOptions(
+                flag(values, OptionKey.ENABLED),
+                values.getOrDefault(OptionKey.STRATEGY, "best"),
+                flag(values, OptionKey.IN_PLACE),
+                flag(values, OptionKey.SHARED_ARENA),
+                number(values, OptionKey.MAX_ARENAS, cores, 1),
+                Duration.ofMillis(number(values, OptionKey.ARENA_WAIT_MILLIS, 10_000, 0)),
+                number(values, OptionKey.MAX_INTERPRETERS, cores, 1),
+                threads(values),
+                Optional.ofNullable(values.get(OptionKey.TRANSLATOR_FACTORY)),
+                delegation.buildOrThrow());
+    }
+
+    private static OptionKey keyOf(String name) {
+        for (OptionKey key : OptionKey.values()) {
+            if (key.key().equals(name)) {
+                return key;
+            }
+        }
+        throw unknown(
+                name,
+                Arrays.stream(OptionKey.values())
+                        .map(OptionKey::key)
+                        .collect(ImmutableSet.toImmutableSet()));
+    }
+
+    private static IllegalArgumentException unknown(String key, Set<String> known) {
+        return new IllegalArgumentException(
+                "unknown option " + key + "; the nearest known one is " + Nearest.of(key, known));
+    }
+
+    private static boolean flag(Map<OptionKey, String> values, OptionKey key) {
+        String value = values.getOrDefault(key, "true").toLowerCase(Locale.ROOT);
+        if (!value.equals("true") && !value.equals("false")) {
+            throw wrong(key, value, "true or false");
+        }
+        return value.equals("true");
+    }
+
+    private static int threads(Map<OptionKey, String> values) {
+        int threads = number(values, OptionKey.THREADS, -1, -1);
+        if (threads == 0) {
+            throw wrong(OptionKey.THREADS, "0", "-1 or a positive number");
+        }
+        return threads;
+    }
+
+    private static int number(
+            Map<OptionKey, String> values, OptionKey key, int otherwise, int least) {
+        String value = values.get(key);
+        if (value == null) {
+            return otherwise;
+        }
+        try {
+            // Metadata is JSON, whose numbers arrive as 2.0.
+            double number = Double.parseDouble(value);
+            if (number == Math.rint(number) && number >= least && number <= Integer.MAX_VALUE) {
+                return (int) number;
+            }
+        } catch (NumberFormatException e) {
+            throw wrong(key, value, "a whole number");
+        }
+        throw wrong(key, value, "a whole number of at least " + least);
+    }
+
+    private static IllegalArgumentException wrong(OptionKey key, String value, String wanted) {
+        return new IllegalArgumentException(key.key() + "=" + value + ": must be " + wanted);
+    }
+}

@@ -1,0 +1,2 @@
+/** Option keys, how they are parsed, and their defaults. */
+package org.djlplan.memplan.config;

@@ -1,0 +1,77 @@
+package org.djlplan.memplan.djl;
+
+import ai.djl.Model;
+import ai.djl.metric.Metrics;
+import ai.djl.metric.Unit;
+import ai.djl.translate.Translator;
+import ai.djl.translate.TranslatorContext;
+import com.google.common.reflect.TypeToken;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import org.djlplan.memplan.report.PlanReport;
+
+/**
+ * Adds the figures of a {@link PlanReport} to DJL's {@link Metrics} after every prediction. A
+ * proxy, so that methods which newer versions of DJL added reach the inner translator.
+ */
+public final class MeasuredTranslator implements InvocationHandler {
+
+    private final Translator<?, ?> inner;
+    private final Model model;
+
+    private MeasuredTranslator(Translator<?, ?> inner, Model model) {
+        this.inner = inner;
+        this.model = model;
+    }
+
+    /** Returns a translator that does what {@code inner} does and also reports on {@code model}. */
+    @SuppressWarnings("unchecked") // a proxy of all interfaces of a Translator<I, O> is one
+    public static <I, O> Translator<I, O> wrap(Translator<I, O> inner, Model model) {
+        Class<?>[] interfaces =
+                TypeToken.of(inner.getClass()).getTypes().interfaces().rawTypes().stream()
+                        .filter(type -> Modifier.isPublic(type.getModifiers()))
+                        .toArray(Class<?>[]::new);
+        return (Translator<I, O>)
+                Proxy.newProxyInstance(
+                        inner.getClass().getClassLoader(),
+                        interfaces,
+                        new MeasuredTranslator(inner, model));
+    }
+
+    @Override
+    public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+        Object result;
+        try {
+            result = method.invoke(inner, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
+        boolean predicted =
+                method.getName().equals("processOutput")
+                        || method.getName().equals("batchProcessOutput");
+        if (predicted && arguments[0] instanceof TranslatorContext context) {
+            report(context.getMetrics());
+        }
+        return result;
+    }
+
+    private void report(Metrics metrics) {
+        if (metrics == null) {
+            return;
+        }
+        PlanReport.of(model)
+                .ifPresent(
+                        report -> {
+                            metrics.addMetric("ArenaBytes", report.arenaBytes(), Unit.BYTES);
+                            metrics.addMetric(
+                                    "InputOutputBytes", report.inputOutputBytes(), Unit.BYTES);
+                            metrics.addMetric(
+                                    "UnplannedPredictions",
+                                    report.unplannedPredictions(),
+                                    Unit.COUNT);
+                        });
+    }
+}

@@ -1,0 +1,175 @@
+package org.djlplan.memplan.djl;
+
+import ai.djl.Model;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Block;
+import ai.djl.util.PairList;
+import com.google.common.primitives.Ints;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.config.PlanOptions;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
+import org.djlplan.memplan.runtime.tflite.TensorInfo;
+import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
+import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.spi.DelegationProvider;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Puts a planned block in the place of the stock TFLite engine's. */
+final class TfLitePlanning {
+
+    private static final Logger logger = LoggerFactory.getLogger(TfLitePlanning.class);
+    private static final Duration IDLE_AFTER = Duration.ofSeconds(30);
+    private static final double MEGA = 1e6;
+
+    private final PlanOptions options;
+    private final List<DelegationProvider> providers;
+
+    TfLitePlanning(PlanOptions options, List<DelegationProvider> providers) {
+        this.options = options;
+        this.providers = providers;
+    }
+
+    /**
+     * Plans a model.
+     *
+     * @return why it was left as it was; empty if it is planned
+     */
+    Optional<String> plan(Model model) {
+        Block stock = model.getBlock();
+        Optional<Path> file = TfLiteModelFile.of(model);
+        if (file.isEmpty()) {
+            return Optional.of("its file was not found in " + model.getModelPath());
+        }
+        TfLiteAdapter adapter;
+        try {
+            adapter = TfLiteAdapter.of(stock.getClass());
+        } catch (ReflectiveOperationException | LinkageError e) {
+            return Optional.of("the engine's block cannot be extended: " + e);
+        }
+        // Closed first: never are two interpreters of a model in memory.
+        adapter.close(stock);
+        try {
+            TfLiteRuntime runtime = TfLiteRuntime.open(file.get(), runtimeOptions());
+            install(model, adapter, runtime);
+            return Optional.empty();
+        } catch (IOException | UnplannableException | RuntimeException e) {
+            model.setBlock(adapter.stock(file.get(), model.getNDManager()));
+            return Optional.of(e.getMessage());
+        }
+    }
+
+    private RuntimeOptions runtimeOptions() {
+        return new RuntimeOptions(
+                options.strategy(),
+                options.inPlace(),
+                options.threads(),
+                options.maxInterpreters(),
+                options.sharedArena(),
+                options.maxArenas(),
+                options.arenaWait(),
+                IDLE_AFTER);
+    }
+
+    private void install(Model model, TfLiteAdapter adapter, TfLiteRuntime runtime)
+            throws UnplannableException {
+        try {
+            PairList<String, Shape> inputs = new PairList<>();
+            runtime.inputs().forEach(input -> inputs.add(input.name(), shape(input)));
+            runtime.outputs().forEach(output -> dataType(output.type()));
+            NDManager manager = model.getNDManager();
+            Block planned =
+                    adapter.planned(
+                            list -> forward(runtime, manager, list), runtime::close, inputs);
+            delegate(runtime);
+            manager.attachInternal("djl-plan-" + System.identityHashCode(runtime), runtime);
+            model.setBlock(planned);
+            PlanReport.register(planned, runtime::report);
+            log(model, runtime.report());
+        } catch (RuntimeException e) {
+            runtime.close();
+            throw e;
+        }
+    }
+
+    private void delegate(TfLiteRuntime runtime) {
+        if (options.delegation().getOrDefault("delegation.enabled", "true").equals("false")) {
+            return;
+        }
+        for (DelegationProvider provider : providers) {
+            if (!provider.choose(runtime.graph(), options.delegation()).isEmpty()) {
+                throw new IllegalStateException(
+                        provider + " chose operators, which this version cannot delegate");
+            }
+        }
+    }
+
+    private static void log(Model model, PlanReport report) {
+        logger.info(
+                "{}: {} tensors in an arena of {} MB ({}; {} MB without planning, lower bound {}"
+                        + " MB), {} MB of inputs and outputs per interpreter",
+                model.getName(),
+                report.recordCount(),
+                report.arenaBytes() / MEGA,
+                report.strategy(),
+                report.naiveBytes() / MEGA,
+                report.lowerBoundBytes() / MEGA,
+                report.inputOutputBytes() / MEGA);
+    }
+
+    private static NDList forward(TfLiteRuntime runtime, NDManager manager, NDList list) {
+        List<ByteBuffer> values = new ArrayList<>(list.size());
+        List<List<Integer>> shapes = new ArrayList<>(list.size());
+        for (NDArray array : list) {
+            values.add(array.toByteBuffer());
+            List<Integer> dimensions = new ArrayList<>();
+            for (long dimension : array.getShape().getShape()) {
+                dimensions.add(Ints.checkedCast(dimension));
+            }
+            shapes.add(dimensions);
+        }
+        NDList results = new NDList();
+        for (OutputTensor output : runtime.run(values, shapes)) {
+            TensorInfo info = output.info();
+            results.add(manager.create(output.data(), shape(info), dataType(info.type())));
+        }
+        results.attach(list.head().getManager());
+        return results;
+    }
+
+    private static Shape shape(TensorInfo info) {
+        return new Shape(info.shape().stream().mapToLong(Integer::longValue).toArray());
+    }
+
+    private static DataType dataType(ElementType type) {
+        switch (type) {
+            case FLOAT32:
+                return DataType.FLOAT32;
+            case INT32:
+                return DataType.INT32;
+            case INT64:
+                return DataType.INT64;
+            case UINT8:
+                return DataType.UINT8;
+            case INT8:
+                return DataType.INT8;
+            case BOOL:
+                return DataType.BOOLEAN;
+            default:
+                throw new IllegalStateException("the stock engine has no tensors of type " + type);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+package org.djlplan.memplan.runtime;
+
+import static com.google.common.base.Preconditions.checkArgument;
+import static com.google.common.base.Preconditions.checkState;
+
+import com.google.common.collect.TreeMultiset;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Arenas for inferences that run at the same time, whichever model they belong to: models that take
+ * turns share one arena of the largest model's size instead of holding one each.
+ *
+ * <p>An arena that turns out too small for the next model is replaced, not added to. Arenas larger
+ * than any model needs, and all of them when the last model is gone, are freed as soon as they are
+ * idle.
+ */
+public final class ArenaPool {
+
+    private static final ArenaPool SHARED = new ArenaPool();
+
+    private final ReentrantLock lock = new ReentrantLock(true);
+    private final Condition returned = lock.newCondition();
+    private final List<Arena> idle = new ArrayList<>();
+    private final List<Arena> leased = new ArrayList<>();
+    private final TreeMultiset<Long> needs = TreeMultiset.create();
+    private long overflows;
+
+    /** Returns the pool that all models of this JVM share. */
+    public static ArenaPool shared() {
+        return SHARED;
+    }
+
+    /** Returns figures as of now. */
+    public ArenaMetric metric() {
+        lock.lock();
+        try {
+            long bytes = 0;
+            for (Arena arena : idle) {
+                bytes += arena.bytes();
+            }
+            for (Arena arena : leased) {
+                bytes += arena.bytes();
+            }
+            return new ArenaMetric(idle.size() + leased.size(), bytes, leased.size(), overflows);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Announces a user of arenas of {@code bytes}, until {@link Need#close()}. */
+    public Need announce(long bytes) {
+        checkArgument(bytes > 0, "an arena of %s bytes", bytes);
+        lock.lock();
+        try {
+            needs.add(bytes);
+            return new Need(bytes);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The right to lease arenas of one size; closing it lets the pool shrink. */
+    public final class Need implements AutoCloseable {
+
+        private final long bytes;
+        private boolean closed;
+
+        private Need(long bytes) {
+            this.bytes = bytes;
+        }
+
+        /**
+         * Returns an arena that nobody else uses until the lease is closed.
+         *
+         * @param limit how many arenas of this pool may be in use at once
+         * @param wait how long to wait for one; after that the lease is of memory of its own, freed
+         *     with the lease
+         */
+        public Lease lease(int limit, Duration wait) throws InterruptedException {
+            return ArenaPool.this.lease(this, limit, wait);
+        }
+
+        @Override
+        public void close() {
+            lock.lock();
+            try {
+                if (!closed) {
+                    closed = true;
+                    needs.remove(bytes);
+                    trim();
+                }
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    /** An arena in use. */
+    public final class Lease implements AutoCloseable {
+
+        private final Arena arena;
+        private final boolean pooled;
+        private boolean closed;
+
+        private Lease(Arena arena, boolean pooled) {
+            this.arena = arena;
+            this.pooled = pooled;
+        }
+
+        /** Returns the arena; never to be used after {@link #close()}. */
+        public Arena arena() {
+            checkState(!closed, "the lease is over");
+            return arena;
+        }
+
+        /** Returns whether the arena is one of the pool, not memory of its own. */
+        public boolean pooled() {
+            return pooled;
+        }
+
+        @Override
+        public void close() {
+            lock.lock();
+            try {
+                if (closed) {
+                    return;
+                }
+                closed = true;
+                if (!pooled) {
+                    arena.free();
+                    return;
+                }
+                leased.remove(arena);
+                idle.add(arena);
+                trim();
+                returned.signal();
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    private Lease lease(Need need, int limit, Duration wait) throws InterruptedException {
+        long nanos = wait.toNanos();
+        lock.lockInterruptibly();
+        try {
+            checkState(!need.closed, "the need of an arena is over");
+            while (leased.size() >= limit) {
+                if (nanos <= 0) {
+                    overflows++;
+                    return new Lease(Arena.create(need.bytes), false);
+                }
+                nanos = returned.awaitNanos(nanos);
+            }
+            Arena arena = takeIdle(need.bytes);
+            leased.add(arena);
+            return new Lease(arena, true);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * The smallest idle arena that is large enough; else the largest one gives way to a new one.
+     */
+    private Arena takeIdle(long bytes) {
+        idle.sort(Comparator.comparingLong(Arena::bytes));
+        for (int i = 0; i < idle.size(); i++) {
+            if (idle.get(i).bytes() >= bytes) {
+                return idle.remove(i);
+            }
+        }
+        if (!idle.isEmpty()) {
+            idle.remove(idle.size() - 1).free();
+        }
+        return Arena.create(bytes);
+    }
+
+    /** Frees idle arenas that are larger than what the largest remaining user needs. */
+    private void trim() {
+        long largest = needs.isEmpty() ? 0 : needs.lastEntry().getElement();
+        idle.removeIf(
+                arena -> {
+                    boolean tooLarge =
+                            needs.isEmpty() || arena.bytes() > Arena.roundedBytes(largest);
+                    if (tooLarge) {
+                        arena.free();
+                    }
+                    return tooLarge;
+                });
+    }
+}

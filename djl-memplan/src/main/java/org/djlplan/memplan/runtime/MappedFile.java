@@ -1,0 +1,132 @@
+package org.djlplan.memplan.runtime;
+
+import com.sun.jna.Pointer;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * A model file mapped read-only, once per file however many models use it, and unmapped when the
+ * last of them closes it.
+ *
+ * <p>A file replaced by rename leaves the mapping as it was. A file truncated in place would kill
+ * any process that touches the mapping: {@link #intact()} notices it before that.
+ */
+public final class MappedFile implements AutoCloseable {
+
+    private static final Map<Path, Shared> OPEN = new HashMap<>();
+
+    private final Shared shared;
+    private boolean closed;
+
+    private MappedFile(Shared shared) {
+        this.shared = shared;
+    }
+
+    private static final class Shared {
+        private final Path path;
+        private final Object identity;
+        private final NativeMemory.Mapping mapping;
+        private int users;
+
+        Shared(Path path, Object identity, NativeMemory.Mapping mapping) {
+            this.path = path;
+            this.identity = identity;
+            this.mapping = mapping;
+        }
+
+        boolean intact() {
+            return NativeMemory.djlplan_mapping_intact(mapping.getPointer()) == 1;
+        }
+    }
+
+    /**
+     * Maps a file, or shares the mapping of it that exists already.
+     *
+     * @throws IOException if it cannot be read, is no regular file or is empty
+     */
+    public static MappedFile open(Path file) throws IOException, UnsupportedPlatformException {
+        NativeMemory.require();
+        Path path = file.toRealPath();
+        synchronized (OPEN) {
+            Shared shared = OPEN.get(path);
+            Object identity = identity(path);
+            if (shared == null || !shared.intact() || !shared.identity.equals(identity)) {
+                shared = new Shared(path, identity, map(path));
+                OPEN.put(path, shared);
+            }
+            shared.users++;
+            return new MappedFile(shared);
+        }
+    }
+
+    /** Returns the number of files that are mapped now. */
+    public static int openCount() {
+        synchronized (OPEN) {
+            return OPEN.size();
+        }
+    }
+
+    private static Object identity(Path path) throws IOException {
+        return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
+    }
+
+    private static NativeMemory.Mapping map(Path path) throws IOException {
+        NativeMemory.Mapping mapping = new NativeMemory.Mapping();
+        int errno = NativeMemory.djlplan_map(path.toString(), mapping);
+        if (errno == 0) {
+            return mapping;
+        }
+        switch (errno) {
+            case 2:
+                throw new NoSuchFileException(path.toString());
+            case 13:
+                throw new IOException(path + ": permission denied");
+            case 21:
+                throw new IOException(path + ": is a directory");
+            case 61:
+                throw new IOException(path + ": is empty");
+            default:
+                throw new IOException(path + ": cannot be mapped, errno " + errno);
+        }
+    }
+
+    /** Returns the file's bytes; never to be used after {@link #close()}. */
+    public ByteBuffer bytes() {
+        return address().getByteBuffer(0, shared.mapping.bytes).asReadOnlyBuffer();
+    }
+
+    /** Returns where the file starts in memory. */
+    public Pointer address() {
+        return shared.mapping.address;
+    }
+
+    /** Returns the file's size. */
+    public long lengthBytes() {
+        return shared.mapping.bytes;
+    }
+
+    /** Returns whether size and time of the mapped file are as they were when it was mapped. */
+    public boolean intact() {
+        return shared.intact();
+    }
+
+    @Override
+    public void close() {
+        synchronized (OPEN) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            if (--shared.users == 0) {
+                OPEN.remove(shared.path, shared);
+                NativeMemory.djlplan_unmap(shared.mapping.getPointer());
+            }
+        }
+    }
+}

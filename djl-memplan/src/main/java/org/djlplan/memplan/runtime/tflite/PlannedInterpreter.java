@@ -1,0 +1,170 @@
+package org.djlplan.memplan.runtime.tflite;
+
+import com.google.common.collect.ImmutableList;
+import com.sun.jna.Pointer;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.plan.portfolio.PlannedMemory;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.Arena;
+
+/**
+ * An interpreter with the shapes it was allocated for and, unless it is a stock one, the plan of
+ * its tensors. For one thread at a time.
+ */
+final class PlannedInterpreter implements AutoCloseable {
+
+    private final TfLiteSession session;
+    private final List<List<Integer>> shapes;
+    private final Optional<ShapePlan> plan;
+    private final ImmutableList<ByteBuffer> inputs;
+    private final ImmutableList<OutputTensor> outputs;
+    private final long ownBytes;
+    private final Description description;
+
+    /**
+     * What the interpreter of the file's own shapes is like.
+     *
+     * @param inputs the model's inputs
+     * @param outputs its outputs
+     * @param plan the plan; empty for a stock interpreter
+     * @param ownBytes bytes of the engine's own arena
+     */
+    record Description(
+            ImmutableList<TensorInfo> inputs,
+            ImmutableList<TensorInfo> outputs,
+            Optional<PlannedMemory> plan,
+            long ownBytes) {
+
+        PlanReport report(
+                List<PlanReport.Interpreter> interpreters, long predictions, long unplanned) {
+            return new PlanReport(
+                    "TFLite",
+                    plan.isPresent() ? Optional.empty() : Optional.of("see the log"),
+                    plan.map(PlannedMemory::strategy).orElse(""),
+                    plan.map(p -> p.plan().problem().records().size()).orElse(0),
+                    plan.map(PlannedMemory::aliasedTensors).orElse(0),
+                    plan.map(PlannedMemory::naiveBytes).orElse(0L),
+                    plan.map(PlannedMemory::lowerBoundBytes).orElse(0L),
+                    plan.map(p -> p.plan().totalBytes()).orElse(0L),
+                    ownBytes,
+                    interpreters,
+                    predictions,
+                    unplanned);
+        }
+    }
+
+    /**
+     * @param session allocated and, with a plan, placed
+     */
+    PlannedInterpreter(
+            TfLiteSession session,
+            Graph graph,
+            List<List<Integer>> shapes,
+            Optional<ShapePlan> plan) {
+        this.session = session;
+        this.shapes = shapes;
+        this.plan = plan;
+        List<LiveTensor> tensors = session.tensors();
+        ownBytes = LiveGraph.engineArenaBytes(tensors);
+        inputs =
+                graph.inputs().stream()
+                        .map(id -> memory(tensors.get(id)))
+                        .collect(ImmutableList.toImmutableList());
+        outputs =
+                graph.outputs().stream()
+                        .map(
+                                id ->
+                                        new OutputTensor(
+                                                info(graph.tensors().get(id)),
+                                                memory(tensors.get(id))))
+                        .collect(ImmutableList.toImmutableList());
+        description =
+                new Description(
+                        infos(graph, graph.inputs()),
+                        infos(graph, graph.outputs()),
+                        plan.map(ShapePlan::memory),
+                        ownBytes);
+    }
+
+    /** Returns what does not change while the interpreter lives. */
+    Description description() {
+        return description;
+    }
+
+    private static ImmutableList<TensorInfo> infos(Graph graph, List<Integer> ids) {
+        return ids.stream()
+                .map(id -> info(graph.tensors().get(id)))
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    private static TensorInfo info(Tensor tensor) {
+        return new TensorInfo(tensor.name(), tensor.type(), tensor.shape(), tensor.bytes());
+    }
+
+    private static ByteBuffer memory(LiveTensor tensor) {
+        return new Pointer(tensor.address())
+                .getByteBuffer(0, tensor.bytes())
+                .order(ByteOrder.nativeOrder());
+    }
+
+    /** Returns the shapes of the inputs. */
+    List<List<Integer>> shapes() {
+        return shapes;
+    }
+
+    /** Returns the plan, or empty for a stock interpreter. */
+    Optional<ShapePlan> plan() {
+        return plan;
+    }
+
+    /** Returns the bytes that the engine's own arena holds. */
+    long ownBytes() {
+        return ownBytes;
+    }
+
+    /**
+     * Predicts in the arena that the plan asks for.
+     *
+     * @return empty if the plan does not fit the engine's tensors any more; nothing ran then
+     */
+    Optional<List<OutputTensor>> run(List<ByteBuffer> values, Arena arena) {
+        fill(values);
+        return session.invoke(arena) ? Optional.of(results()) : Optional.empty();
+    }
+
+    /** Predicts in the engine's own memory. */
+    List<OutputTensor> runStock(List<ByteBuffer> values) {
+        fill(values);
+        session.invokeStock();
+        return results();
+    }
+
+    private void fill(List<ByteBuffer> values) {
+        for (int i = 0; i < values.size(); i++) {
+            inputs.get(i).rewind().put(values.get(i).duplicate());
+        }
+    }
+
+    private List<OutputTensor> results() {
+        List<OutputTensor> results = new ArrayList<>(outputs.size());
+        for (OutputTensor output : outputs) {
+            ByteBuffer copy =
+                    ByteBuffer.allocateDirect(output.data().capacity())
+                            .order(ByteOrder.nativeOrder());
+            copy.put(output.data().duplicate().rewind()).rewind();
+            results.add(new OutputTensor(output.info(), copy));
+        }
+        return results;
+    }
+
+    @Override
+    public void close() {
+        session.close();
+    }
+}

@@ -1,0 +1,48 @@
+package org.djlplan.memplan.runtime.tflite;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import java.time.Duration;
+
+/**
+ * How a model is planned and run.
+ *
+ * @param strategy name of the strategy, or {@code "best"}
+ * @param inPlace whether tensors may share places when that makes the arena smaller
+ * @param threads number of threads of an interpreter, −1 for the engine's default
+ * @param maxInterpreters how many predictions of this model may run at once
+ * @param sharedArena whether arenas are shared with other models
+ * @param maxArenas how many arenas may be in use at once
+ * @param arenaWait how long a prediction waits for an arena before it gets memory of its own
+ * @param idleAfter how long an interpreter that is not the model's last is kept without use
+ */
+public record RuntimeOptions(
+        String strategy,
+        boolean inPlace,
+        int threads,
+        int maxInterpreters,
+        boolean sharedArena,
+        int maxArenas,
+        Duration arenaWait,
+        Duration idleAfter) {
+
+    public RuntimeOptions {
+        checkArgument(threads == -1 || threads > 0, "threads: %s", threads);
+        checkArgument(maxInterpreters > 0, "maxInterpreters: %s", maxInterpreters);
+        checkArgument(maxArenas > 0, "maxArenas: %s", maxArenas);
+    }
+
+    /** Returns the defaults: best strategy, in-place, one interpreter and arena per core. */
+    public static RuntimeOptions defaults() {
+        int cores = Runtime.getRuntime().availableProcessors();
+        return new RuntimeOptions(
+                "best",
+                true,
+                -1,
+                cores,
+                true,
+                cores,
+                Duration.ofSeconds(10),
+                Duration.ofSeconds(30));
+    }
+}

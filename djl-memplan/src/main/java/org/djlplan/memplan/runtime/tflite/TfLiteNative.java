@@ -1,0 +1,74 @@
+package org.djlplan.memplan.runtime.tflite;
+
+import com.sun.jna.Pointer;
+import org.djlplan.memplan.runtime.NativeLoader;
+import org.djlplan.memplan.runtime.UnsupportedPlatformException;
+
+/** The functions of {@code tflite.c}; {@code djlplan.h} is their documentation. */
+final class TfLiteNative {
+
+    static final int OK = 0;
+    static final int MISMATCH = 2;
+
+    private static boolean bound;
+
+    private TfLiteNative() {}
+
+    /** Binds the native methods and finds the engine's library; later calls do nothing. */
+    static synchronized void require() throws UnplannableException {
+        try {
+            if (!bound) {
+                NativeLoader.bind(TfLiteNative.class);
+                bound = true;
+            }
+        } catch (UnsupportedPlatformException e) {
+            throw new UnplannableException(e.getMessage());
+        }
+        String problem = djlplan_tflite_attach();
+        if (problem != null) {
+            throw new UnplannableException(problem);
+        }
+    }
+
+    static native String djlplan_tflite_attach();
+
+    static native Pointer djlplan_tflite_model_create(Pointer bytes, long length);
+
+    static native void djlplan_tflite_model_delete(Pointer model);
+
+    static native Pointer djlplan_tflite_session_create(
+            Pointer model,
+            int threads,
+            int[] planned,
+            int plannedCount,
+            int temporaries,
+            byte[] message,
+            long messageBytes);
+
+    static native void djlplan_tflite_session_delete(Pointer session);
+
+    static native String djlplan_tflite_error(Pointer session);
+
+    static native int djlplan_tflite_resize(Pointer session, int input, int[] shape, int rank);
+
+    static native int djlplan_tflite_allocate(Pointer session);
+
+    static native long djlplan_tflite_nodes(Pointer session, int[] out, long capacity);
+
+    static native long djlplan_tflite_tensors(Pointer session, int[] out, long capacity);
+
+    static native long djlplan_tflite_sizes(Pointer session, long[] out, long capacity);
+
+    static native int djlplan_tflite_place(
+            Pointer session, int[] ids, long[] offsets, int count, long arenaBytes);
+
+    static native int djlplan_tflite_invoke(Pointer session, Pointer arena, long arenaBytes);
+
+    static native int djlplan_tflite_input_count(Pointer session);
+
+    static native int djlplan_tflite_output_count(Pointer session);
+
+    static native int djlplan_tflite_input(Pointer session, int index);
+
+    static native int djlplan_tflite_output(Pointer session, int index);
+}

@@ -1,0 +1,253 @@
+package org.djlplan.memplan.runtime.tflite;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+import com.sun.jna.Pointer;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.LongAdder;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.runtime.MappedFile;
+import org.djlplan.memplan.runtime.UnsupportedPlatformException;
+import org.djlplan.memplan.source.tflite.TfLiteGraphs;
+import org.djlplan.memplan.source.tflite.TfLiteReader;
+
+/**
+ * A {@code .tflite} model whose intermediate tensors live in planned arenas. For any number of
+ * threads; may be closed twice and while predictions run, which then end normally.
+ */
+public final class TfLiteRuntime implements AutoCloseable {
+
+    private final Path file;
+    private final MappedFile mapping;
+    private final Pointer model;
+    private final Graph graph;
+    private final RuntimeOptions options;
+    private final InterpreterFactory factory;
+    private final InterpreterPool pool;
+    private final PlannedInterpreter.Description described;
+    private final LongAdder predictions = new LongAdder();
+    private final LongAdder unplanned = new LongAdder();
+
+    /**
+     * Opens a model, plans it for the shapes in its file and builds its first interpreter.
+     *
+     * @throws IOException if the file cannot be read or is damaged
+     * @throws UnplannableException if the model cannot be planned here; the message says why
+     * @throws IllegalArgumentException if there is no such strategy
+     */
+    public static TfLiteRuntime open(Path file, RuntimeOptions options)
+            throws IOException, UnplannableException {
+        TfLiteNative.require();
+        MappedFile mapping = map(file);
+        try {
+            Graph graph =
+                    TfLiteGraphs.toGraph(
+                            TfLiteReader.read(mapping.bytes(), file.toString()),
+                            file.getFileName().toString());
+            Pointer model =
+                    TfLiteNative.djlplan_tflite_model_create(
+                            mapping.address(), mapping.lengthBytes());
+            if (model == null) {
+                throw new UnplannableException("the engine does not take the file");
+            }
+            return new TfLiteRuntime(file, mapping, model, graph, options);
+        } catch (IOException | UnplannableException | RuntimeException e) {
+            mapping.close();
+            throw e;
+        }
+    }
+
+    private static MappedFile map(Path file) throws IOException, UnplannableException {
+        try {
+            return MappedFile.open(file);
+        } catch (UnsupportedPlatformException e) {
+            throw new UnplannableException(e.getMessage());
+        }
+    }
+
+    private TfLiteRuntime(
+            Path file, MappedFile mapping, Pointer model, Graph graph, RuntimeOptions options)
+            throws UnplannableException {
+        this.file = file;
+        this.mapping = mapping;
+        this.model = model;
+        this.graph = graph;
+        this.options = options;
+        factory = new InterpreterFactory(model, graph, options);
+        // The state of a stateful model is in its interpreter: a second one would have its own.
+        boolean stateful = graph.tensors().stream().anyMatch(t -> t.storage() == Storage.VARIABLE);
+        int limit = stateful ? 1 : options.maxInterpreters();
+        pool = new InterpreterPool(limit, options.idleAfter(), factory, this::release);
+        List<List<Integer>> shapes =
+                graph.inputs().stream().map(id -> graph.tensors().get(id).shape()).toList();
+        try {
+            PlannedInterpreter first = borrow(shapes);
+            described = first.description();
+            pool.giveBack(first);
+        } catch (UnplannableException | RuntimeException e) {
+            pool.close();
+            throw e;
+        }
+    }
+
+    private void release() {
+        factory.close();
+        TfLiteNative.djlplan_tflite_model_delete(model);
+        mapping.close();
+    }
+
+    /** Returns the graph as the model's file has it. */
+    public Graph graph() {
+        return graph;
+    }
+
+    /** Returns the inputs with the shapes in the file. */
+    public ImmutableList<TensorInfo> inputs() {
+        return described.inputs();
+    }
+
+    /** Returns the outputs for the shapes in the file. */
+    public ImmutableList<TensorInfo> outputs() {
+        return described.outputs();
+    }
+
+    /**
+     * Predicts once.
+     *
+     * @param values one buffer per input, in native byte order; what remains of it is the value
+     * @param shapes the shapes of the inputs. As in the stock engine they do not matter when every
+     *     value has as many bytes as the file's shape asks for; else the model is planned for them
+     * @return one value per output, in memory of its own
+     * @throws IllegalArgumentException if a value cannot be that of its input
+     * @throws IllegalStateException if the model is closed, its file was changed in place, or the
+     *     engine fails
+     */
+    public List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> shapes) {
+        if (!mapping.intact()) {
+            throw new IllegalStateException(
+                    file + " was changed in place after it was loaded: load the model again");
+        }
+        List<List<Integer>> effective = effectiveShapes(values, shapes);
+        predictions.increment();
+        while (true) {
+            try {
+                Optional<List<OutputTensor>> results = attempt(effective, values);
+                if (results.isPresent()) {
+                    return results.get();
+                }
+                factory.giveUp(effective, "the engine's tensors changed after planning");
+            } catch (UnplannableException e) {
+                if (!factory.giveUp(effective, e.getMessage())) {
+                    throw new IllegalStateException(file + ": " + e.getMessage(), e);
+                }
+            }
+        }
+    }
+
+    private List<List<Integer>> effectiveShapes(
+            List<ByteBuffer> values, List<List<Integer>> shapes) {
+        List<TensorInfo> inputs = described.inputs();
+        checkArgument(
+                values.size() == inputs.size() && shapes.size() == inputs.size(),
+                "%s inputs were given, the model has %s",
+                values.size(),
+                inputs.size());
+        boolean asInFile = true;
+        for (int i = 0; i < values.size(); i++) {
+            TensorInfo input = inputs.get(i);
+            long bytes = values.get(i).remaining();
+            asInFile &= bytes == input.bytes();
+            long elements = 1;
+            for (int dimension : shapes.get(i)) {
+                checkArgument(dimension > 0, "input %s of shape %s", i, shapes.get(i));
+                elements = Math.multiplyExact(elements, dimension);
+            }
+            checkArgument(
+                    bytes == input.bytes() || bytes == elements * input.type().bytes(),
+                    "input %s is %s of shape %s: %s bytes of shape %s were given",
+                    input.name(),
+                    input.type(),
+                    input.shape(),
+                    bytes,
+                    shapes.get(i));
+        }
+        return asInFile ? inputs.stream().map(TensorInfo::shape).toList() : shapes;
+    }
+
+    private Optional<List<OutputTensor>> attempt(
+            List<List<Integer>> shapes, List<ByteBuffer> values) throws UnplannableException {
+        PlannedInterpreter interpreter = borrow(shapes);
+        Optional<List<OutputTensor>> results = Optional.empty();
+        try {
+            results = predict(interpreter, values);
+            return results;
+        } finally {
+            if (results.isPresent()) {
+                pool.giveBack(interpreter);
+            } else {
+                pool.discard(interpreter);
+            }
+        }
+    }
+
+    private Optional<List<OutputTensor>> predict(
+            PlannedInterpreter interpreter, List<ByteBuffer> values) {
+        if (interpreter.plan().isEmpty()) {
+            unplanned.increment();
+            return Optional.of(interpreter.runStock(values));
+        }
+        Optional<ArenaPool.Need> need = interpreter.plan().get().need();
+        if (need.isEmpty()) {
+            return Optional.of(interpreter.runStock(values));
+        }
+        try (ArenaPool.Lease lease = need.get().lease(options.maxArenas(), options.arenaWait())) {
+            if (!lease.pooled()) {
+                unplanned.increment();
+            }
+            return interpreter.run(values, lease.arena());
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
+    }
+
+    private PlannedInterpreter borrow(List<List<Integer>> shapes) throws UnplannableException {
+        try {
+            return pool.borrow(shapes);
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
+    }
+
+    private static IllegalStateException interrupted(InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return new IllegalStateException("interrupted while waiting to predict", e);
+    }
+
+    /** Returns what was planned for the shapes in the file, and what happened until now. */
+    public PlanReport report() {
+        List<PlanReport.Interpreter> interpreters =
+                pool.interpreters().stream()
+                        .map(
+                                i ->
+                                        new PlanReport.Interpreter(
+                                                i.shapes(),
+                                                i.ownBytes(),
+                                                i.plan().map(ShapePlan::arenaBytes).orElse(0L)))
+                        .toList();
+        return described.report(interpreters, predictions.sum(), unplanned.sum());
+    }
+
+    /** Frees everything: idle interpreters at once, others when their prediction ends. */
+    @Override
+    public void close() {
+        pool.close();
+    }
+}

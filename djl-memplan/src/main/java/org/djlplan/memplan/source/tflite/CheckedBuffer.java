@@ -1,0 +1,127 @@
+package org.djlplan.memplan.source.tflite;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The bytes of a file that is not trusted. Every access is checked against the end, and all that is
+ * taken out is charged to a budget in proportion to the file's size: many offsets in a flatbuffer
+ * may point to the same place, so a small file could otherwise ask for any amount of memory.
+ */
+final class CheckedBuffer {
+
+    /** How often, on average, each byte of the file may be visited. */
+    private static final long VISITS_PER_BYTE = 2;
+
+    private static final long FREE_BYTES = 1024;
+
+    private final ByteBuffer file;
+    private final String fileName;
+    private final List<String> notCarried = new ArrayList<>();
+    private long budgetBytes;
+
+    CheckedBuffer(ByteBuffer file, String fileName) {
+        this.file = file.slice().order(ByteOrder.LITTLE_ENDIAN);
+        this.fileName = fileName;
+        this.budgetBytes = VISITS_PER_BYTE * sizeBytes() + FREE_BYTES;
+    }
+
+    int sizeBytes() {
+        return file.capacity();
+    }
+
+    byte int8(long position, String path) throws TfLiteFormatException {
+        return file.get(require(position, 1, path));
+    }
+
+    int uint16(long position, String path) throws TfLiteFormatException {
+        return Short.toUnsignedInt(file.getShort(require(position, 2, path)));
+    }
+
+    int int32(long position, String path) throws TfLiteFormatException {
+        return file.getInt(require(position, 4, path));
+    }
+
+    long uint32(long position, String path) throws TfLiteFormatException {
+        return Integer.toUnsignedLong(int32(position, path));
+    }
+
+    long int64(long position, String path) throws TfLiteFormatException {
+        return file.getLong(require(position, 8, path));
+    }
+
+    /** Returns the place that the offset at {@code position} points to. */
+    int follow(long position, String path) throws TfLiteFormatException {
+        long offset = uint32(position, path);
+        if (offset == 0) {
+            throw error(position, path, "an offset to itself");
+        }
+        return require(position + offset, 4, path);
+    }
+
+    /** Returns the number of elements of the vector at a place, all of which lie in the file. */
+    int length(int at, int elementBytes, String path) throws TfLiteFormatException {
+        long length = uint32(at, path);
+        require(at + 4L, length * elementBytes, path);
+        return (int) length;
+    }
+
+    /** Returns the text at a place. */
+    String string(int at, String path) throws TfLiteFormatException {
+        int length = length(at, 1, path);
+        spend(length, at, path);
+        try {
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(window(at + 4, length).buffer())
+                    .toString();
+        } catch (CharacterCodingException e) {
+            throw error(at, path, "not UTF-8");
+        }
+    }
+
+    TfLiteBytes window(int position, int lengthBytes) {
+        return TfLiteBytes.ofFile(file, position, lengthBytes);
+    }
+
+    /** Returns {@code position}, from which {@code lengthBytes} lie inside the file. */
+    int require(long position, long lengthBytes, String path) throws TfLiteFormatException {
+        if (position < 0 || lengthBytes > sizeBytes() - position) {
+            throw error(
+                    position,
+                    path,
+                    lengthBytes + " bytes here are outside of the file's " + sizeBytes());
+        }
+        return (int) position;
+    }
+
+    /** Takes bytes off the budget. */
+    void spend(long bytes, long position, String path) throws TfLiteFormatException {
+        budgetBytes -= bytes;
+        if (budgetBytes < 0) {
+            throw error(position, path, "too many offsets point to the same places");
+        }
+    }
+
+    /** Notes that the schema does not know something the file has. */
+    void doNotCarry(String path) {
+        notCarried.add(path);
+    }
+
+    List<String> notCarried() {
+        return notCarried;
+    }
+
+    TfLiteFormatException error(long position, String path, String problem) {
+        return new TfLiteFormatException(message(position, path, problem));
+    }
+
+    String message(long position, String path, String problem) {
+        String at = path.isEmpty() ? "" : ", " + path;
+        return fileName + ": byte " + position + at + ": " + problem;
+    }
+}

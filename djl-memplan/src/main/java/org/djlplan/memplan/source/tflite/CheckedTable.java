@@ -1,0 +1,233 @@
+package org.djlplan.memplan.source.tflite;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.source.tflite.Schema.Field;
+import org.djlplan.memplan.source.tflite.Schema.Kind;
+
+/**
+ * A cursor on one table of a file that is not trusted; fields are asked for by their names in the
+ * schema. The schema has no table inside itself, so a walk along its fields always ends.
+ */
+final class CheckedTable {
+
+    private final CheckedBuffer buffer;
+    private final Schema.TableType type;
+    private final String path;
+    private final CheckedSlots slots;
+
+    /** How an element of a vector of tables is turned into a value. */
+    interface Reader<T> {
+        T read(CheckedTable table) throws TfLiteFormatException;
+    }
+
+    CheckedTable(CheckedBuffer buffer, String type, int position, String path)
+            throws TfLiteFormatException {
+        this.buffer = buffer;
+        this.type = Schema.table(type);
+        this.path = path;
+        this.slots = new CheckedSlots(buffer, position, path);
+        for (int slot : slots.storedFrom(this.type.slots())) {
+            buffer.doNotCarry(pathOf("slot_" + slot));
+        }
+    }
+
+    private String pathOf(String field) {
+        return path.isEmpty() ? field : path + "." + field;
+    }
+
+    /** Returns where the value of a slot lies in the file, 0 if it is not stored. */
+    private int slotPosition(Field field, int slot, int bytes) throws TfLiteFormatException {
+        return slots.position(slot, bytes, pathOf(field.name()));
+    }
+
+    private Optional<Object> value(String name) throws TfLiteFormatException {
+        return value(type.field(name));
+    }
+
+    private Optional<Object> value(Field field) throws TfLiteFormatException {
+        if (field.kind() == Kind.UNION) {
+            return unionValue(field);
+        }
+        int bytes = field.vector() ? 4 : field.kind().bytes;
+        int at = slotPosition(field, field.slot(), bytes);
+        if (at == 0) {
+            return Optional.empty();
+        }
+        if (field.vector() && field.kind() == Kind.TABLE) {
+            return Optional.of(tables(field.name(), CheckedTable::toFlatTable));
+        }
+        String fieldPath = pathOf(field.name());
+        return Optional.of(
+                field.vector()
+                        ? vector(field, at, fieldPath)
+                        : scalarOrReference(field, at, fieldPath));
+    }
+
+    private Object scalarOrReference(Field field, int at, String fieldPath)
+            throws TfLiteFormatException {
+        return switch (field.kind()) {
+            case BOOL -> buffer.int8(at, fieldPath) != 0;
+            case BYTE -> (int) buffer.int8(at, fieldPath);
+            case INT -> buffer.int32(at, fieldPath);
+            case UINT -> buffer.uint32(at, fieldPath);
+            case LONG -> buffer.int64(at, fieldPath);
+            case FLOAT -> Float.intBitsToFloat(buffer.int32(at, fieldPath));
+            case STRING -> buffer.string(buffer.follow(at, fieldPath), fieldPath);
+            case RAW -> raw(field, buffer.follow(at, fieldPath), fieldPath);
+            case TABLE, UNION ->
+                    new CheckedTable(
+                                    buffer, field.target(), buffer.follow(at, fieldPath), fieldPath)
+                            .toFlatTable();
+        };
+    }
+
+    private Optional<Object> unionValue(Field field) throws TfLiteFormatException {
+        String fieldPath = pathOf(field.name());
+        int typeAt = slotPosition(field, field.slot(), 1);
+        int valueAt = slotPosition(field, field.slot() + 1, 4);
+        int member = typeAt == 0 ? 0 : Byte.toUnsignedInt(buffer.int8(typeAt, fieldPath));
+        List<String> members = Schema.union(field.target());
+        if (member == 0 || member > members.size()) {
+            if (member != 0 || valueAt != 0) {
+                buffer.doNotCarry(fieldPath);
+            }
+            return Optional.empty();
+        }
+        String memberType = members.get(member - 1);
+        if (valueAt == 0) {
+            return Optional.of(FlatTable.of(memberType));
+        }
+        int at = buffer.follow(valueAt, fieldPath);
+        return Optional.of(new CheckedTable(buffer, memberType, at, fieldPath).toFlatTable());
+    }
+
+    private ImmutableList<Object> vector(Field field, int reference, String fieldPath)
+            throws TfLiteFormatException {
+        int elementBytes = field.kind().bytes;
+        int at = buffer.follow(reference, fieldPath);
+        int length = buffer.length(at, elementBytes, fieldPath);
+        buffer.spend((long) length * elementBytes, at, fieldPath);
+        ImmutableList.Builder<Object> values = ImmutableList.builderWithExpectedSize(length);
+        for (int i = 0; i < length; i++) {
+            values.add(scalarOrReference(field, at + 4 + i * elementBytes, fieldPath));
+        }
+        return values.build();
+    }
+
+    private TfLiteBytes raw(Field field, int at, String fieldPath) throws TfLiteFormatException {
+        int length = buffer.length(at, field.elementBytes(), fieldPath);
+        return buffer.window(at + 4, length * field.elementBytes());
+    }
+
+    /** Returns a field of type byte or int. */
+    int intValue(String field) throws TfLiteFormatException {
+        return (Integer) value(field).orElse(type.field(field).defaultValue());
+    }
+
+    /** Returns a field of type uint, which must fit into an int. */
+    int index(String field) throws TfLiteFormatException {
+        long index = (Long) value(field).orElse(type.field(field).defaultValue());
+        if (index > Integer.MAX_VALUE) {
+            throw buffer.error(slots.table(), pathOf(field), index + " is too large for an index");
+        }
+        return (int) index;
+    }
+
+    boolean boolValue(String field) throws TfLiteFormatException {
+        return (Boolean) value(field).orElse(type.field(field).defaultValue());
+    }
+
+    String string(String field) throws TfLiteFormatException {
+        return (String) value(field).orElse("");
+    }
+
+    TfLiteBytes bytes(String field) throws TfLiteFormatException {
+        return (TfLiteBytes) value(field).orElse(TfLiteBytes.EMPTY);
+    }
+
+    /** Returns a vector of scalars, empty if it is not stored. */
+    <T> ImmutableList<T> list(String field, Class<T> elementClass) throws TfLiteFormatException {
+        List<?> values = (List<?>) value(field).orElse(ImmutableList.of());
+        return values.stream().map(elementClass::cast).collect(ImmutableList.toImmutableList());
+    }
+
+    /** Returns what a field of a table's or a union's type stores. */
+    Optional<FlatTable> flatTable(String field) throws TfLiteFormatException {
+        return value(field).map(FlatTable.class::cast);
+    }
+
+    /** Returns a cursor on a table that a field stores. */
+    Optional<CheckedTable> table(String name) throws TfLiteFormatException {
+        Field field = type.field(name);
+        int at = slotPosition(field, field.slot(), 4);
+        if (at == 0) {
+            return Optional.empty();
+        }
+        String fieldPath = pathOf(name);
+        int target = buffer.follow(at, fieldPath);
+        return Optional.of(new CheckedTable(buffer, field.target(), target, fieldPath));
+    }
+
+    /** Returns the elements of a vector of tables, none if it is not stored. */
+    <T> ImmutableList<T> tables(String name, Reader<T> reader) throws TfLiteFormatException {
+        Field field = type.field(name);
+        int at = slotPosition(field, field.slot(), 4);
+        if (at == 0) {
+            return ImmutableList.of();
+        }
+        int vector = buffer.follow(at, pathOf(name));
+        int length = buffer.length(vector, 4, pathOf(name));
+        buffer.spend(4L * length, vector, pathOf(name));
+        List<T> values = new ArrayList<>();
+        for (int i = 0; i < length; i++) {
+            values.add(reader.read(element(field, vector, i)));
+        }
+        return ImmutableList.copyOf(values);
+    }
+
+    private CheckedTable element(Field field, int vector, int index) throws TfLiteFormatException {
+        String elementPath = pathOf(field.name()) + "[" + index + "]";
+        int target = buffer.follow(vector + 4L + 4L * index, elementPath);
+        return new CheckedTable(buffer, field.target(), target, elementPath);
+    }
+
+    /** Returns the whole table, with all tables below it, as plain values. */
+    FlatTable toFlatTable() throws TfLiteFormatException {
+        ImmutableMap.Builder<String, Object> values = ImmutableMap.builder();
+        for (Field field : type.fields().values()) {
+            Optional<Object> value = value(field);
+            if (value.isPresent()) {
+                values.put(field.name(), value.get());
+            }
+        }
+        return new FlatTable(type.name(), values.buildOrThrow());
+    }
+
+    /** Returns where in the file lies what a path below this table names, as near as is stored. */
+    int locate(List<String> steps) throws TfLiteFormatException {
+        if (steps.isEmpty()) {
+            return slots.table();
+        }
+        Field field = type.field(steps.get(0));
+        if (field.kind() == Kind.UNION) {
+            int at = slotPosition(field, field.slot() + 1, 4);
+            return at == 0 ? slots.table() : buffer.follow(at, path);
+        }
+        int at = slotPosition(field, field.slot(), field.vector() ? 4 : field.kind().bytes);
+        if (at == 0) {
+            return slots.table();
+        }
+        if (steps.size() == 1 || !field.vector()) {
+            return at;
+        }
+        int vector = buffer.follow(at, path);
+        int index = Integer.parseInt(steps.get(1));
+        return field.kind() == Kind.TABLE
+                ? element(field, vector, index).locate(steps.subList(2, steps.size()))
+                : vector + 4 + index * field.kind().bytes;
+    }
+}

@@ -1,0 +1,113 @@
+package org.djlplan.memplan.source.tflite;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.djlplan.memplan.source.tflite.Schema.Field;
+import org.djlplan.memplan.source.tflite.Schema.Kind;
+
+/**
+ * A table of the format as plain values, for what the project carries without looking at it much:
+ * the builtin options of operators, sparsity.
+ *
+ * <p>Values are an {@code Integer} for fields of type byte and int, a {@code Long} for uint and
+ * long, {@code Float}, {@code Boolean}, {@code String}, another {@code FlatTable} (a table, or the
+ * member that a union holds), {@link TfLiteBytes}, or a list of one of these.
+ *
+ * @param type the table's name in TensorFlow's schema, for example {@code Conv2DOptions}
+ * @param fields exactly the fields that the file stores, by name; a scalar that is stored differs
+ *     from one that is absent, even if its value is the default
+ */
+public record FlatTable(String type, Map<String, Object> fields) {
+
+    /**
+     * @throws IllegalArgumentException if there is no such table or field in the schema or a value
+     *     is not of the field's type
+     */
+    public FlatTable {
+        Schema.TableType table = Schema.table(type);
+        fields = ImmutableMap.copyOf(fields);
+        fields.forEach((name, value) -> check(table.field(name), value));
+    }
+
+    private static void check(Field field, Object value) {
+        boolean fits;
+        if (field.vector()) {
+            fits =
+                    value instanceof List<?> list
+                            && list.stream().allMatch(element -> fits(field, element));
+        } else {
+            fits = fits(field, value);
+        }
+        checkArgument(fits, "%s is not a value for %s", value, field);
+    }
+
+    private static boolean fits(Field field, Object value) {
+        if (!field.kind().valueClass.isInstance(value)) {
+            return false;
+        }
+        return switch (field.kind()) {
+            case BYTE -> (byte) (int) (Integer) value == (Integer) value;
+            case UINT -> ((Long) value) >>> 32 == 0;
+            case TABLE -> ((FlatTable) value).type().equals(field.target());
+            case UNION -> Schema.union(field.target()).contains(((FlatTable) value).type());
+            case RAW -> ((TfLiteBytes) value).sizeBytes() % field.elementBytes() == 0;
+            case BOOL, INT, LONG, FLOAT, STRING -> true;
+        };
+    }
+
+    /** Returns a table without any field stored. */
+    public static FlatTable of(String type) {
+        return new FlatTable(type, Map.of());
+    }
+
+    /** Returns this table with one field stored. */
+    public FlatTable with(String field, Object value) {
+        Map<String, Object> more = new LinkedHashMap<>(fields);
+        more.put(field, value);
+        return new FlatTable(type, more);
+    }
+
+    /** Returns a field of type byte or int, its default if it is not stored. */
+    public int intValue(String field) {
+        return (Integer) valueOf(field);
+    }
+
+    /** Returns a field of type uint or long, its default if it is not stored. */
+    public long longValue(String field) {
+        return (Long) valueOf(field);
+    }
+
+    /** Returns a field of type float, its default if it is not stored. */
+    public float floatValue(String field) {
+        return (Float) valueOf(field);
+    }
+
+    /** Returns a field of type bool, its default if it is not stored. */
+    public boolean boolValue(String field) {
+        return (Boolean) valueOf(field);
+    }
+
+    /** Returns a vector of ints, empty if it is not stored. */
+    public List<Integer> ints(String field) {
+        return ((List<?>) valueOf(field))
+                .stream().map(Integer.class::cast).collect(ImmutableList.toImmutableList());
+    }
+
+    /** Returns what a field of a table's or a union's type stores. */
+    public Optional<FlatTable> table(String field) {
+        Kind kind = Schema.table(type).field(field).kind();
+        checkArgument(kind == Kind.TABLE || kind == Kind.UNION, "%s is a %s", field, kind);
+        return Optional.ofNullable(fields.get(field)).map(FlatTable.class::cast);
+    }
+
+    private Object valueOf(String field) {
+        Object value = fields.get(field);
+        return value == null ? Schema.table(type).field(field).defaultValue() : value;
+    }
+}

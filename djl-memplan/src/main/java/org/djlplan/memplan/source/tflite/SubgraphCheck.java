@@ -1,0 +1,148 @@
+package org.djlplan.memplan.source.tflite;
+
+import static org.djlplan.memplan.source.tflite.ModelCheck.require;
+import static org.djlplan.memplan.source.tflite.ModelCheck.requireIndex;
+
+import java.util.BitSet;
+import java.util.List;
+
+/**
+ * Checks one subgraph: sizes, indices, and that the operators can run in the order they stand in.
+ * What TFLite itself refuses at load is refused here too, with a place.
+ */
+final class SubgraphCheck {
+
+    /** More than any machine has; keeps sums of sizes far from overflow. */
+    private static final long LARGEST_SUM_BYTES = 1L << 40;
+
+    private final TfLiteSubgraph subgraph;
+    private final int operatorCodes;
+    private final List<TfLiteBytes> buffers;
+    private final String path;
+
+    /** Tensors that have their content without an operator: constants, variables, inputs. */
+    private final BitSet given = new BitSet();
+
+    private final BitSet variables = new BitSet();
+    private final BitSet written = new BitSet();
+
+    SubgraphCheck(
+            TfLiteSubgraph subgraph, int operatorCodes, List<TfLiteBytes> buffers, String path) {
+        this.subgraph = subgraph;
+        this.operatorCodes = operatorCodes;
+        this.buffers = buffers;
+        this.path = path;
+    }
+
+    void check() {
+        checkTensors();
+        checkList(subgraph.inputs(), path + ".inputs", false);
+        checkList(subgraph.outputs(), path + ".outputs", false);
+        subgraph.inputs().forEach(given::set);
+        List<TfLiteOperator> operators = subgraph.operators();
+        for (int i = 0; i < operators.size(); i++) {
+            checkOperator(operators.get(i), path + ".operators[" + i + "]");
+        }
+        for (int i = 0; i < subgraph.outputs().size(); i++) {
+            int at = i;
+            require(
+                    hasContent(subgraph.outputs().get(i)),
+                    () -> path + ".outputs[" + at + "]",
+                    "no operator writes this tensor");
+        }
+    }
+
+    private void checkTensors() {
+        long sumBytes = 0;
+        for (int i = 0; i < subgraph.tensors().size(); i++) {
+            TfLiteTensor tensor = subgraph.tensors().get(i);
+            String at = path + ".tensors[" + i + "]";
+            for (int j = 0; j < tensor.shape().size(); j++) {
+                int dimension = j;
+                require(
+                        tensor.shape().get(j) >= -1,
+                        () -> at + ".shape[" + dimension + "]",
+                        "a dimension of " + tensor.shape().get(j));
+            }
+            requireIndex(tensor.buffer(), buffers, () -> at + ".buffer");
+            long bytes = sizeBytes(tensor, at);
+            boolean constant = TfLiteFile.isConstant(buffers, tensor);
+            if (constant) {
+                checkConstant(tensor, bytes, at);
+            } else {
+                sumBytes += bytes;
+                require(sumBytes <= LARGEST_SUM_BYTES, () -> at + ".shape", tooLarge());
+            }
+            boolean empty = tensor.hasFixedSize() && bytes == 0;
+            given.set(i, constant || empty || tensor.isVariable());
+            variables.set(i, tensor.isVariable());
+        }
+    }
+
+    private static long sizeBytes(TfLiteTensor tensor, String at) {
+        long bytes;
+        try {
+            bytes = tensor.sizeBytes();
+        } catch (ArithmeticException e) {
+            bytes = Long.MAX_VALUE;
+        }
+        long size = bytes;
+        require(size <= LARGEST_SUM_BYTES, () -> at + ".shape", tooLarge());
+        return size;
+    }
+
+    private static String tooLarge() {
+        return "with this tensor the subgraph needs more than " + LARGEST_SUM_BYTES + " bytes";
+    }
+
+    private void checkConstant(TfLiteTensor tensor, long bytes, String at) {
+        require(!tensor.isVariable(), () -> at + ".is_variable", "a constant is no variable");
+        int stored = buffers.get(tensor.buffer()).sizeBytes();
+        require(
+                tensor.sparsity().isPresent() || stored >= bytes,
+                () -> at + ".buffer",
+                "holds " + stored + " bytes, the shape needs " + bytes);
+    }
+
+    private void checkList(List<Integer> tensors, String at, boolean absentAllowed) {
+        for (int i = 0; i < tensors.size(); i++) {
+            if (!absentAllowed || tensors.get(i) != TfLiteOperator.ABSENT) {
+                int position = i;
+                requireIndex(tensors.get(i), subgraph.tensors(), () -> at + "[" + position + "]");
+            }
+        }
+    }
+
+    private void checkOperator(TfLiteOperator operator, String at) {
+        requireIndex(operator.opcodeIndex(), operatorCodes, () -> at + ".opcode_index");
+        checkList(operator.inputs(), at + ".inputs", true);
+        checkList(operator.outputs(), at + ".outputs", true);
+        checkList(operator.intermediates(), at + ".intermediates", true);
+        for (int i = 0; i < operator.inputs().size(); i++) {
+            int tensor = operator.inputs().get(i);
+            int position = i;
+            if (tensor != TfLiteOperator.ABSENT && operator.mutates(i)) {
+                variables.set(tensor);
+            }
+            require(
+                    tensor == TfLiteOperator.ABSENT || hasContent(tensor),
+                    () -> at + ".inputs[" + position + "]",
+                    "tensor " + tensor + " is read before an operator writes it");
+        }
+        for (int i = 0; i < operator.outputs().size(); i++) {
+            int tensor = operator.outputs().get(i);
+            int position = i;
+            if (tensor != TfLiteOperator.ABSENT && !variables.get(tensor)) {
+                require(
+                        !hasContent(tensor),
+                        () -> at + ".outputs[" + position + "]",
+                        "tensor " + tensor + " has its content already");
+                written.set(tensor);
+            }
+        }
+    }
+
+    private boolean hasContent(int tensor) {
+        return given.get(tensor) || variables.get(tensor) || written.get(tensor);
+    }
+}

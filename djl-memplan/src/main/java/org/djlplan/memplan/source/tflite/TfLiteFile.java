@@ -1,0 +1,67 @@
+package org.djlplan.memplan.source.tflite;
+
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+
+/**
+ * All that a {@code .tflite} file says. A value of this type is a model whose parts fit together:
+ * indices point somewhere, operators stand in an order in which they can run, constants are as long
+ * as their shapes say.
+ *
+ * @param description possibly empty
+ * @param operatorCodes what operators do; they name these by index
+ * @param subgraphs the first is the model; the others are called by its operators
+ * @param buffers contents of constants and metadata; the first stands for none
+ * @param metadataBuffers indices of buffers, an older form of {@code metadata}
+ * @param metadata named buffers
+ * @param signatures names for inputs and outputs
+ * @param notCarried paths of what a file has beyond the schema known here; such a model can be
+ *     planned but not written
+ */
+public record TfLiteFile(
+        String description,
+        List<TfLiteOperatorCode> operatorCodes,
+        List<TfLiteSubgraph> subgraphs,
+        List<TfLiteBytes> buffers,
+        List<Integer> metadataBuffers,
+        List<TfLiteMetadata> metadata,
+        List<TfLiteSignature> signatures,
+        List<String> notCarried) {
+
+    /** The version of the schema; TFLite itself takes no other. */
+    public static final int SCHEMA_VERSION = 3;
+
+    /**
+     * @throws InvalidModelException if the parts do not fit together
+     */
+    public TfLiteFile {
+        operatorCodes = ImmutableList.copyOf(operatorCodes);
+        subgraphs = ImmutableList.copyOf(subgraphs);
+        buffers = ImmutableList.copyOf(buffers);
+        metadataBuffers = ImmutableList.copyOf(metadataBuffers);
+        metadata = ImmutableList.copyOf(metadata);
+        signatures = ImmutableList.copyOf(signatures);
+        notCarried = ImmutableList.copyOf(notCarried);
+        new ModelCheck(operatorCodes, subgraphs, buffers)
+                .check(metadataBuffers, metadata, signatures);
+    }
+
+    /** Returns the subgraph that is the model. */
+    public TfLiteSubgraph main() {
+        return subgraphs.get(0);
+    }
+
+    /** Returns the code of an operator of this file. */
+    public TfLiteOperatorCode codeOf(TfLiteOperator operator) {
+        return operatorCodes.get(operator.opcodeIndex());
+    }
+
+    /** Returns whether a tensor's content lies in the file. */
+    public boolean isConstant(TfLiteTensor tensor) {
+        return isConstant(buffers, tensor);
+    }
+
+    static boolean isConstant(List<TfLiteBytes> buffers, TfLiteTensor tensor) {
+        return tensor.buffer() != 0 && buffers.get(tensor.buffer()).sizeBytes() > 0;
+    }
+}

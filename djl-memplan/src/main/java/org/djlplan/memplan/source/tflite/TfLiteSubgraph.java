@@ -1,0 +1,28 @@
+package org.djlplan.memplan.source.tflite;
+
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+
+/**
+ * A subgraph as the file has it.
+ *
+ * @param name possibly empty
+ * @param tensors its tensors; operators name them by index
+ * @param inputs tensors the caller fills
+ * @param outputs tensors the caller reads
+ * @param operators in execution order
+ */
+public record TfLiteSubgraph(
+        String name,
+        List<TfLiteTensor> tensors,
+        List<Integer> inputs,
+        List<Integer> outputs,
+        List<TfLiteOperator> operators) {
+
+    public TfLiteSubgraph {
+        tensors = ImmutableList.copyOf(tensors);
+        inputs = ImmutableList.copyOf(inputs);
+        outputs = ImmutableList.copyOf(outputs);
+        operators = ImmutableList.copyOf(operators);
+    }
+}

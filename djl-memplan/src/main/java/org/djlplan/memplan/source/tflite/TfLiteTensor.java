@@ -1,0 +1,104 @@
+package org.djlplan.memplan.source.tflite;
+
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.graph.ElementType;
+
+/**
+ * A tensor as the file has it.
+ *
+ * @param shape its dimensions, outermost first, −1 where unknown; empty for a scalar
+ * @param shapeSignature the dimensions with −1 where the model leaves the size to the caller; empty
+ *     if the file does not say
+ * @param typeCode number of the element type in TensorFlow's schema
+ * @param buffer index of its content among the file's buffers; 0 for none
+ * @param name possibly empty
+ * @param quantization how numbers stand for real values
+ * @param isVariable whether it keeps its content from one inference to the next
+ * @param sparsity {@code SparsityParameters}, if the content is stored sparsely
+ * @param hasRank whether an empty shape means a scalar rather than an unknown shape (newer files)
+ */
+public record TfLiteTensor(
+        List<Integer> shape,
+        List<Integer> shapeSignature,
+        int typeCode,
+        int buffer,
+        String name,
+        Optional<TfLiteQuantization> quantization,
+        boolean isVariable,
+        Optional<FlatTable> sparsity,
+        boolean hasRank) {
+
+    /** Number of the type of 32-bit floats. */
+    public static final int FLOAT32 = 0;
+
+    /** Number of the type of signed 32-bit integers. */
+    public static final int INT32 = 2;
+
+    private static final ImmutableList<ElementType> TYPES =
+            ImmutableList.of(
+                    ElementType.FLOAT32,
+                    ElementType.FLOAT16,
+                    ElementType.INT32,
+                    ElementType.UINT8,
+                    ElementType.INT64,
+                    ElementType.OPAQUE, // STRING
+                    ElementType.BOOL,
+                    ElementType.INT16,
+                    ElementType.COMPLEX64,
+                    ElementType.INT8,
+                    ElementType.FLOAT64,
+                    ElementType.COMPLEX128,
+                    ElementType.UINT64,
+                    ElementType.OPAQUE, // RESOURCE
+                    ElementType.OPAQUE, // VARIANT
+                    ElementType.UINT32,
+                    ElementType.UINT16,
+                    ElementType.INT4);
+
+    public TfLiteTensor {
+        shape = ImmutableList.copyOf(shape);
+        shapeSignature = ImmutableList.copyOf(shapeSignature);
+    }
+
+    /** A tensor without quantization or sparsity that is no variable. */
+    public static TfLiteTensor plain(List<Integer> shape, int typeCode, int buffer, String name) {
+        return new TfLiteTensor(
+                shape,
+                List.of(),
+                typeCode,
+                buffer,
+                name,
+                Optional.empty(),
+                false,
+                Optional.empty(),
+                false);
+    }
+
+    /** Returns the type of the elements; types without a size in whole bytes may be opaque. */
+    public ElementType elementType() {
+        return typeCode >= 0 && typeCode < TYPES.size() ? TYPES.get(typeCode) : ElementType.OPAQUE;
+    }
+
+    /** Returns whether the file tells how many bytes the tensor has. */
+    public boolean hasFixedSize() {
+        return elementType().bytes() > 0 && !shape.contains(-1);
+    }
+
+    /**
+     * Returns the size in bytes of the dense tensor, 0 without a fixed size.
+     *
+     * @throws ArithmeticException if it is 2⁶³ or more
+     */
+    public long sizeBytes() {
+        if (!hasFixedSize() || shape.contains(0)) {
+            return 0;
+        }
+        long size = elementType().bytes();
+        for (int dimension : shape) {
+            size = Math.multiplyExact(size, dimension);
+        }
+        return size;
+    }
+}

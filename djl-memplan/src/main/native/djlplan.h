@@ -1,0 +1,109 @@
+/*
+ * The native library of djl-plan. It holds no policy: Java decides what is planned and where, this
+ * code carries it out and checks, at every use, that the planned place still fits.
+ *
+ * Unless said otherwise: functions return 0 when they succeeded; nothing here may be called for one
+ * session from two threads at once.
+ */
+#ifndef DJLPLAN_H
+#define DJLPLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define DJLPLAN_API __attribute__((visibility("default")))
+
+/* ---- memory.c: arenas and file mappings ------------------------------------------------ */
+
+/* Returns zeroed, page-aligned memory, or NULL. */
+DJLPLAN_API void *djlplan_arena_create(int64_t bytes);
+DJLPLAN_API void djlplan_arena_free(void *arena, int64_t bytes);
+
+struct djlplan_mapping {
+    void *address;
+    int64_t bytes;
+    int64_t modified_nanos;
+    int32_t file; /* kept open, so that a truncation in place can be noticed */
+};
+
+/* Maps a file read-only. Returns 0 or errno. */
+DJLPLAN_API int djlplan_map(const char *path, struct djlplan_mapping *mapping);
+/* Returns 1 while size and time of the mapped file are as they were. */
+DJLPLAN_API int djlplan_mapping_intact(const struct djlplan_mapping *mapping);
+DJLPLAN_API void djlplan_unmap(struct djlplan_mapping *mapping);
+
+/* ---- tflite.c: TensorFlow Lite interpreters whose tensors we place --------------------- */
+
+struct djlplan_tflite_session;
+
+enum {
+    DJLPLAN_OK = 0,
+    DJLPLAN_ENGINE_ERROR = 1, /* the engine failed; see djlplan_tflite_error */
+    DJLPLAN_MISMATCH = 2      /* the plan does not fit what the engine wants; nothing ran */
+};
+
+/*
+ * Finds the engine's library among those loaded in this process. Returns NULL, or why it cannot be
+ * used (not loaded, other version, missing functions). Idempotent, thread-safe.
+ */
+DJLPLAN_API const char *djlplan_tflite_attach(void);
+
+/* A model over memory that outlives it and that the caller has verified; NULL on failure. */
+DJLPLAN_API void *djlplan_tflite_model_create(const void *bytes, int64_t length);
+DJLPLAN_API void djlplan_tflite_model_delete(void *model);
+
+/*
+ * Builds an interpreter. `planned` are the ids of the tensors whose memory the caller will place;
+ * those that the engine keeps for good, and variables, are left to it. With `temporaries` the
+ * kernels' temporaries are the caller's too. With neither the interpreter is a stock one. Writes to
+ * `message` why it returned NULL.
+ */
+DJLPLAN_API struct djlplan_tflite_session *djlplan_tflite_session_create(
+    const void *model, int threads, const int32_t *planned, int planned_count, int temporaries,
+    char *message, int64_t message_bytes);
+DJLPLAN_API void djlplan_tflite_session_delete(struct djlplan_tflite_session *session);
+
+/* The engine's words about the last failure; never NULL. */
+DJLPLAN_API const char *djlplan_tflite_error(const struct djlplan_tflite_session *session);
+
+/* Gives an input another shape; call djlplan_tflite_allocate and _place afterwards. */
+DJLPLAN_API int djlplan_tflite_resize(struct djlplan_tflite_session *session, int input,
+                                      const int32_t *shape, int rank);
+/* Lets the kernels say what they need. Forgets the places given before. */
+DJLPLAN_API int djlplan_tflite_allocate(struct djlplan_tflite_session *session);
+
+/*
+ * The live graph as numbers. Nodes, in execution order: builtin code, then count and ids of inputs,
+ * outputs, temporaries. Tensors: type, allocation type, 1 if variable, 1 if ours to place, rank,
+ * dimensions.
+ * `sizes` receives per tensor: bytes, address (0 when it has none).
+ * Each function returns the number of elements, and writes no more than `capacity` of them.
+ */
+DJLPLAN_API int64_t djlplan_tflite_nodes(const struct djlplan_tflite_session *session,
+                                         int32_t *out, int64_t capacity);
+DJLPLAN_API int64_t djlplan_tflite_tensors(const struct djlplan_tflite_session *session,
+                                           int32_t *out, int64_t capacity);
+DJLPLAN_API int64_t djlplan_tflite_sizes(const struct djlplan_tflite_session *session,
+                                         int64_t *out, int64_t capacity);
+
+/*
+ * Takes the plan: an offset in bytes for every tensor that is ours to place. Refuses (MISMATCH) a
+ * plan that leaves one out, names another, misaligns one, or reaches beyond `arena_bytes`.
+ */
+DJLPLAN_API int djlplan_tflite_place(struct djlplan_tflite_session *session, const int32_t *ids,
+                                     const int64_t *offsets, int count, int64_t arena_bytes);
+
+/*
+ * Runs once with the planned tensors in `arena` (NULL for a stock session). Checks before that
+ * every planned tensor still is ours, as large as planned, and at its place.
+ */
+DJLPLAN_API int djlplan_tflite_invoke(struct djlplan_tflite_session *session, void *arena,
+                                      int64_t arena_bytes);
+
+DJLPLAN_API int djlplan_tflite_input_count(const struct djlplan_tflite_session *session);
+DJLPLAN_API int djlplan_tflite_output_count(const struct djlplan_tflite_session *session);
+/* Tensor id of an input or output, −1 when there is none. */
+DJLPLAN_API int djlplan_tflite_input(const struct djlplan_tflite_session *session, int index);
+DJLPLAN_API int djlplan_tflite_output(const struct djlplan_tflite_session *session, int index);
+
+#endif

@@ -1,2 +1,0 @@
-int djlplan_placeholder(void);
-int djlplan_placeholder(void) { return 0; }

@@ -1,0 +1,125 @@
+/*
+ * The part of TensorFlow Lite 2.6's tensorflow/lite/c/common.h that djl-plan reads or writes.
+ *
+ * Foreign layouts are declared here and nowhere else. Offsets are asserted at compile time against
+ * the values known for 64-bit builds; at run time tflite.c admits one library version only and
+ * compares what it reads through these structs with what the library's own accessors say.
+ */
+#ifndef DJLPLAN_TFLITE_ABI_H
+#define DJLPLAN_TFLITE_ABI_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DJLPLAN_TFLITE_VERSION "2.6.2"
+
+enum { kTfLiteOk = 0, kTfLiteError = 1 };
+
+/* TfLiteAllocationType */
+enum {
+    kTfLiteMemNone = 0,
+    kTfLiteMmapRo,
+    kTfLiteArenaRw,
+    kTfLiteArenaRwPersistent,
+    kTfLiteDynamic,
+    kTfLitePersistentRo,
+    kTfLiteCustom
+};
+
+enum { kTfLiteDelegateFlagsAllowDynamicTensors = 1 };
+
+typedef struct {
+    int size;
+    int data[];
+} TfLiteIntArray;
+
+typedef struct TfLiteTensor {
+    int32_t type;
+    void *data;
+    TfLiteIntArray *dims;
+    float scale;
+    int32_t zero_point;
+    int32_t allocation_type;
+    size_t bytes;
+    const void *allocation;
+    const char *name;
+    void *delegate;
+    int32_t buffer_handle;
+    bool data_is_stale;
+    bool is_variable;
+    int32_t quantization_type;
+    void *quantization_params;
+    void *sparsity;
+    const TfLiteIntArray *dims_signature;
+} TfLiteTensor;
+
+typedef struct TfLiteNode {
+    TfLiteIntArray *inputs;
+    TfLiteIntArray *outputs;
+    TfLiteIntArray *intermediates;
+    TfLiteIntArray *temporaries;
+    void *user_data;
+    void *builtin_data;
+    const void *custom_initial_data;
+    int custom_initial_data_size;
+    void *delegate;
+} TfLiteNode;
+
+struct TfLiteContext;
+typedef int TfLiteStatus;
+typedef TfLiteStatus (*TfLiteNodeFunction)(struct TfLiteContext *, TfLiteNode *);
+
+typedef struct TfLiteRegistration {
+    void *(*init)(struct TfLiteContext *, const char *, size_t);
+    void (*free)(struct TfLiteContext *, void *);
+    TfLiteNodeFunction prepare;
+    TfLiteNodeFunction invoke;
+    const char *(*profiling_string)(const struct TfLiteContext *, const TfLiteNode *);
+    int32_t builtin_code;
+    const char *custom_name;
+    int version;
+} TfLiteRegistration;
+
+/* Only what is used; the members between are padding by name. */
+typedef struct TfLiteContext {
+    size_t tensors_size;
+    TfLiteStatus (*GetExecutionPlan)(struct TfLiteContext *, TfLiteIntArray **);
+    TfLiteTensor *tensors;
+    void *unused[4];
+    TfLiteStatus (*GetNodeAndRegistration)(struct TfLiteContext *, int, TfLiteNode **,
+                                           TfLiteRegistration **);
+} TfLiteContext;
+
+typedef struct TfLiteDelegate {
+    void *data;
+    TfLiteStatus (*Prepare)(TfLiteContext *, struct TfLiteDelegate *);
+    void *CopyFromBufferHandle;
+    void *CopyToBufferHandle;
+    void *FreeBufferHandle;
+    int64_t flags;
+} TfLiteDelegate;
+
+#define DJLPLAN_AT(type, member, offset) \
+    _Static_assert(offsetof(type, member) == (offset), #type "." #member " moved")
+
+_Static_assert(sizeof(TfLiteTensor) == 112, "TfLiteTensor has another size");
+DJLPLAN_AT(TfLiteTensor, data, 8);
+DJLPLAN_AT(TfLiteTensor, dims, 16);
+DJLPLAN_AT(TfLiteTensor, allocation_type, 32);
+DJLPLAN_AT(TfLiteTensor, bytes, 40);
+DJLPLAN_AT(TfLiteTensor, name, 56);
+DJLPLAN_AT(TfLiteTensor, is_variable, 77);
+_Static_assert(sizeof(TfLiteNode) == 72, "TfLiteNode has another size");
+DJLPLAN_AT(TfLiteNode, temporaries, 24);
+DJLPLAN_AT(TfLiteNode, delegate, 64);
+_Static_assert(sizeof(TfLiteRegistration) == 64, "TfLiteRegistration has another size");
+DJLPLAN_AT(TfLiteRegistration, prepare, 16);
+DJLPLAN_AT(TfLiteRegistration, builtin_code, 40);
+DJLPLAN_AT(TfLiteContext, tensors, 16);
+DJLPLAN_AT(TfLiteContext, GetNodeAndRegistration, 56);
+_Static_assert(sizeof(TfLiteDelegate) == 48, "TfLiteDelegate has another size");
+DJLPLAN_AT(TfLiteDelegate, flags, 40);
+
+#endif

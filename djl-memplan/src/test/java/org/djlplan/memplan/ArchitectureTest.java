@@ -1,0 +1,129 @@
+package org.djlplan.memplan;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+/** Holds the packages to their one job and the arrows between them to one direction. */
+@AnalyzeClasses(
+        packages = {"org.djlplan", "ai.djl.tflite.engine"},
+        importOptions = {ImportOption.DoNotIncludeTests.class, ImportOption.DoNotIncludeJars.class})
+class ArchitectureTest {
+
+    private static final String ROOT = "org.djlplan.memplan";
+
+    @ArchTest
+    static final ArchRule arrows =
+            layeredArchitecture()
+                    .consideringOnlyDependenciesInAnyPackage("org.djlplan..")
+                    .layer("facade")
+                    .definedBy(ROOT)
+                    .layer("djl")
+                    .definedBy(ROOT + ".djl..")
+                    .layer("cli")
+                    .definedBy(ROOT + ".cli..")
+                    .layer("runtime")
+                    .definedBy(ROOT + ".runtime..")
+                    .layer("source")
+                    .definedBy(ROOT + ".source..")
+                    .layer("plan")
+                    .definedBy(ROOT + ".plan..")
+                    .layer("usage")
+                    .definedBy(ROOT + ".usage..")
+                    .layer("graph")
+                    .definedBy(ROOT + ".graph..")
+                    .layer("spi")
+                    .definedBy(ROOT + ".spi..")
+                    .layer("config")
+                    .definedBy(ROOT + ".config..")
+                    .layer("report")
+                    .definedBy(ROOT + ".report..")
+                    .whereLayer("cli")
+                    .mayNotBeAccessedByAnyLayer()
+                    .whereLayer("facade")
+                    .mayOnlyBeAccessedByLayers("cli")
+                    .whereLayer("djl")
+                    .mayOnlyBeAccessedByLayers("facade")
+                    .whereLayer("runtime")
+                    .mayOnlyBeAccessedByLayers("djl", "cli")
+                    .whereLayer("source")
+                    .mayOnlyBeAccessedByLayers("runtime", "cli")
+                    .whereLayer("plan")
+                    .mayOnlyBeAccessedByLayers("runtime", "source", "djl", "cli")
+                    .whereLayer("usage")
+                    .mayOnlyBeAccessedByLayers("plan", "runtime", "source", "cli")
+                    .whereLayer("config")
+                    .mayOnlyBeAccessedByLayers("djl", "plan", "cli");
+
+    @ArchTest
+    static final ArchRule planningIsPure =
+            classes()
+                    .that()
+                    .resideInAnyPackage(ROOT + ".graph..", ROOT + ".usage..", ROOT + ".plan..")
+                    .should()
+                    .onlyDependOnClassesThat()
+                    .resideInAnyPackage(
+                            "java.lang..",
+                            "java.util..",
+                            "com.google.common..",
+                            "com.google.errorprone..",
+                            ROOT + ".graph..",
+                            ROOT + ".usage..",
+                            ROOT + ".plan..",
+                            ROOT + ".config..");
+
+    @ArchTest
+    static final ArchRule onlyRuntimeTouchesNativeMemory =
+            noClasses()
+                    .that()
+                    .resideOutsideOfPackage(ROOT + ".runtime..")
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage("com.sun.jna..");
+
+    @ArchTest
+    static final ArchRule onlyDjlTouchesModelLoading =
+            noClasses()
+                    .that()
+                    .resideOutsideOfPackages(ROOT, ROOT + ".djl..", ROOT + ".cli..")
+                    .and()
+                    .resideInAPackage("org.djlplan..")
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage(
+                            "ai.djl.translate..", "ai.djl.inference..", "ai.djl.repository..");
+
+    @ArchTest
+    static final ArchRule engineSubclassKnowsNothingOfUs =
+            noClasses()
+                    .that()
+                    .resideInAPackage("ai.djl.tflite.engine")
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage("org.djlplan..", "com.google..");
+
+    @ArchTest
+    static final ArchRule leavesAreLeaves =
+            noClasses()
+                    .that()
+                    .resideInAnyPackage(ROOT + ".graph..", ROOT + ".config..", ROOT + ".report..")
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage(
+                            ROOT + ".usage..",
+                            ROOT + ".plan..",
+                            ROOT + ".source..",
+                            ROOT + ".runtime..",
+                            ROOT + ".djl..",
+                            ROOT + ".cli..",
+                            ROOT + ".spi..");
+
+    @ArchTest
+    static final ArchRule noCycles = slices().matching(ROOT + ".(*)..").should().beFreeOfCycles();
+}

@@ -1,0 +1,50 @@
+package org.djlplan.integration.networks;
+
+import org.djlplan.memplan.cli.demo.Activation;
+import org.djlplan.memplan.cli.demo.NetworkBuilder;
+import org.djlplan.memplan.cli.demo.Padding;
+import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.source.tflite.TfLiteFile;
+
+/**
+ * MobileNet v1 for images of 224 × 224 × 3 and 1001 classes.
+ *
+ * <p>Layers as in Howard et al. 2017, <a href="https://arxiv.org/abs/1704.04861">MobileNets</a>,
+ * table 1; the end as TFLite's own file has it.
+ */
+public final class MobileNetV1 {
+
+    /** Table 1: stride of the depthwise convolution, channels of the pointwise one. */
+    private static final int[][] BLOCKS = {
+        {1, 64},
+        {2, 128},
+        {1, 128},
+        {2, 256},
+        {1, 256},
+        {2, 512},
+        {1, 512},
+        {1, 512},
+        {1, 512},
+        {1, 512},
+        {1, 512},
+        {2, 1024},
+        {1, 1024},
+    };
+
+    private MobileNetV1() {}
+
+    /** Returns the network; its input is {@code [1, 224, 224, 3]}, its output {@code [1, 1001]}. */
+    public static TfLiteFile build(long seed) {
+        NetworkBuilder network = new NetworkBuilder("MobileNet v1, random weights", seed);
+        Value x = network.input("input", 1, 224, 224, 3);
+        x = network.conv2d(x, 32, 3, 2, Activation.RELU6);
+        for (int[] block : BLOCKS) {
+            x = network.depthwiseConv2d(x, 3, block[0], Activation.RELU6);
+            x = network.conv2d(x, block[1], 1, 1, Activation.RELU6);
+        }
+        x = network.averagePool(x, 7, 7, Padding.VALID);
+        x = network.conv2d(x, 1001, 1, 1, Activation.NONE);
+        x = network.squeeze(x, 1, 2);
+        return network.output(network.softmax(x)).build();
+    }
+}

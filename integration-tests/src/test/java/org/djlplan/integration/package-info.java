@@ -1,0 +1,2 @@
+/** Runs djl-plan with the real engines. */
+package org.djlplan.integration;
