@@ -1,0 +1,94 @@
+package org.djlplan.integration;
+
+import ai.djl.ModelException;
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.TranslateException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+
+/** Loads and runs models through DJL with the one line that a user adds. */
+public final class Planned {
+
+    private Planned() {}
+
+    /** Loads a model planned, with options given as DJL arguments. */
+    public static ZooModel<NDList, NDList> load(Path file, Map<String, ?> arguments)
+            throws IOException, ModelException {
+        Criteria.Builder<NDList, NDList> criteria =
+                Criteria.builder()
+                        .setTypes(NDList.class, NDList.class)
+                        .optModelPath(file)
+                        .optEngine("TFLite")
+                        .optTranslatorFactory(new PlannedTranslatorFactory());
+        arguments.forEach(criteria::optArgument);
+        return criteria.build().loadModel();
+    }
+
+    /** Loads a model as DJL does without us. */
+    public static ZooModel<NDList, NDList> loadStock(Path file) throws IOException, ModelException {
+        return Criteria.builder()
+                .setTypes(NDList.class, NDList.class)
+                .optModelPath(file)
+                .optEngine("TFLite")
+                .build()
+                .loadModel();
+    }
+
+    /** Predicts once; the outputs are copied into buffers of their own. */
+    public static List<ByteBuffer> predict(
+            ZooModel<NDList, NDList> model, List<ByteBuffer> values, List<List<Integer>> shapes)
+            throws TranslateException {
+        try (Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            return predict(predictor, model.getNDManager(), values, shapes);
+        }
+    }
+
+    /** Predicts once; the outputs are copied into buffers of their own. */
+    public static List<ByteBuffer> predict(
+            Predictor<NDList, NDList> predictor,
+            NDManager parent,
+            List<ByteBuffer> values,
+            List<List<Integer>> shapes)
+            throws TranslateException {
+        try (NDManager manager = parent.newSubManager()) {
+            NDList outputs = predictor.predict(inputs(manager, values, shapes));
+            List<ByteBuffer> copies = new ArrayList<>();
+            for (NDArray output : outputs) {
+                copies.add(copy(output.toByteBuffer()));
+            }
+            return copies;
+        }
+    }
+
+    /** Returns arrays over the values. */
+    public static NDList inputs(
+            NDManager manager, List<ByteBuffer> values, List<List<Integer>> shapes) {
+        NDList inputs = new NDList();
+        for (int i = 0; i < values.size(); i++) {
+            long[] shape = shapes.get(i).stream().mapToLong(Integer::longValue).toArray();
+            ByteBuffer value = values.get(i).duplicate().order(ByteOrder.nativeOrder());
+            inputs.add(manager.create(value, new Shape(shape), DataType.FLOAT32));
+        }
+        return inputs;
+    }
+
+    /** Returns a copy that nothing else writes. */
+    public static ByteBuffer copy(ByteBuffer source) {
+        ByteBuffer copy = ByteBuffer.allocate(source.remaining());
+        copy.put(source.duplicate()).rewind();
+        return copy;
+    }
+}
