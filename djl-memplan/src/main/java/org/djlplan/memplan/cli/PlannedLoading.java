@@ -2,19 +2,26 @@ package org.djlplan.memplan.cli;
 
 import ai.djl.engine.Engine;
 import ai.djl.translate.TranslatorFactory;
+import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSet;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.ServiceLoader;
+import java.util.Set;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.config.OptionKey;
-import org.djlplan.memplan.djl.ModelPlanning;
+import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.plan.OffsetStrategy;
+import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.runtime.tflite.EngineView;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
+import org.djlplan.memplan.spi.DelegationProvider;
 
 /** The one place where the commands meet what plans and runs models. */
 final class PlannedLoading {
@@ -43,7 +50,12 @@ final class PlannedLoading {
      * @throws IllegalArgumentException if a key is unknown or a value is of the wrong kind
      */
     static void check(ImmutableMap<String, String> arguments) {
-        ModelPlanning unused = new ModelPlanning(arguments);
+        Set<String> delegationKeys =
+                ServiceLoader.load(DelegationProvider.class).stream()
+                        .flatMap(provider -> provider.get().optionKeys().stream())
+                        .collect(ImmutableSet.toImmutableSet());
+        ImmutableList<OffsetStrategy> unused =
+                Strategies.named(PlanOptions.parse(arguments, delegationKeys).strategy());
     }
 
     /** Returns the bytes of the stock engine's own arena for a model, or empty if unknown. */

@@ -36,6 +36,10 @@ final class WorkerCommand implements Callable<Integer> {
 
     private final BlockingQueue<String> requests = new LinkedBlockingQueue<>();
 
+    RunOptions options() {
+        return options;
+    }
+
     @Override
     public Integer call() throws InterruptedException, IOException {
         PrintStream replies = System.out;

@@ -10,9 +10,8 @@ import org.djlplan.memplan.source.tflite.TfLiteFile;
  * BlazeFace, front camera: images of 128 × 128 × 3, 896 anchors, two outputs that are joined from
  * two branches each.
  *
- * <p>Blocks as in Bazarevsky et al. 2019, <a href="https://arxiv.org/abs/1907.05047">BlazeFace</a>,
- * table 4, in the form that MediaPipe ships: single blocks throughout, channels that grow by 4 to
- * 8.
+ * <p>After Bazarevsky et al. 2019, <a href="https://arxiv.org/abs/1907.05047">BlazeFace</a>, in the
+ * form that MediaPipe ships: single blocks throughout, channels that grow by 4 to 8.
  */
 public final class BlazeFace {
 

@@ -88,21 +88,29 @@ final class CheckedTable {
     private Optional<Object> unionValue(Field field) throws TfLiteFormatException {
         String fieldPath = pathOf(field.name());
         int typeAt = slotPosition(field, field.slot(), 1);
-        int valueAt = slotPosition(field, field.slot() + 1, 4);
         int member = typeAt == 0 ? 0 : Byte.toUnsignedInt(buffer.int8(typeAt, fieldPath));
         List<String> members = Schema.union(field.target());
-        if (member == 0 || member > members.size()) {
-            if (member != 0 || valueAt != 0) {
-                buffer.doNotCarry(fieldPath);
-            }
+        if (member > 0 && member <= members.size()) {
+            String memberType = members.get(member - 1);
+            Optional<CheckedTable> value = child(field, field.slot() + 1, memberType);
+            return Optional.of(
+                    value.isPresent() ? value.get().toFlatTable() : FlatTable.of(memberType));
+        }
+        if (member != 0 || slotPosition(field, field.slot() + 1, 4) != 0) {
+            buffer.doNotCarry(fieldPath);
+        }
+        return Optional.empty();
+    }
+
+    private Optional<CheckedTable> child(Field field, int slot, String childType)
+            throws TfLiteFormatException {
+        int at = slotPosition(field, slot, 4);
+        if (at == 0) {
             return Optional.empty();
         }
-        String memberType = members.get(member - 1);
-        if (valueAt == 0) {
-            return Optional.of(FlatTable.of(memberType));
-        }
-        int at = buffer.follow(valueAt, fieldPath);
-        return Optional.of(new CheckedTable(buffer, memberType, at, fieldPath).toFlatTable());
+        String fieldPath = pathOf(field.name());
+        return Optional.of(
+                new CheckedTable(buffer, childType, buffer.follow(at, fieldPath), fieldPath));
     }
 
     private ImmutableList<Object> vector(Field field, int reference, String fieldPath)
@@ -163,13 +171,7 @@ final class CheckedTable {
     /** Returns a cursor on a table that a field stores. */
     Optional<CheckedTable> table(String name) throws TfLiteFormatException {
         Field field = type.field(name);
-        int at = slotPosition(field, field.slot(), 4);
-        if (at == 0) {
-            return Optional.empty();
-        }
-        String fieldPath = pathOf(name);
-        int target = buffer.follow(at, fieldPath);
-        return Optional.of(new CheckedTable(buffer, field.target(), target, fieldPath));
+        return child(field, field.slot(), field.target());
     }
 
     /** Returns the elements of a vector of tables, none if it is not stored. */
@@ -213,21 +215,25 @@ final class CheckedTable {
             return slots.table();
         }
         Field field = type.field(steps.get(0));
-        if (field.kind() == Kind.UNION) {
-            int at = slotPosition(field, field.slot() + 1, 4);
-            return at == 0 ? slots.table() : buffer.follow(at, path);
-        }
-        int at = slotPosition(field, field.slot(), field.vector() ? 4 : field.kind().bytes);
+        int slot = field.kind() == Kind.UNION ? field.slot() + 1 : field.slot();
+        int at = slotPosition(field, slot, 1);
         if (at == 0) {
             return slots.table();
         }
-        if (steps.size() == 1 || !field.vector()) {
+        if (steps.size() == 1) {
             return at;
         }
-        int vector = buffer.follow(at, path);
+        int target = buffer.follow(at, path);
+        if (!field.vector()) {
+            // Below a member of a union lie scalars of one operator: its table is near enough.
+            return field.kind() == Kind.TABLE
+                    ? new CheckedTable(buffer, field.target(), target, path)
+                            .locate(steps.subList(1, steps.size()))
+                    : target;
+        }
         int index = Integer.parseInt(steps.get(1));
         return field.kind() == Kind.TABLE
-                ? element(field, vector, index).locate(steps.subList(2, steps.size()))
-                : vector + 4 + index * field.kind().bytes;
+                ? element(field, target, index).locate(steps.subList(2, steps.size()))
+                : target + 4 + index * field.kind().bytes;
     }
 }

@@ -9,8 +9,6 @@ import java.util.function.Supplier;
 /** Checks that the parts of a model fit together. Throws {@link InvalidModelException} only. */
 final class ModelCheck {
 
-    private static final String CALLED_SUBGRAPH = ".*_subgraph_index|subgraph";
-
     private final List<TfLiteOperatorCode> operatorCodes;
     private final List<TfLiteSubgraph> subgraphs;
     private final List<TfLiteBytes> buffers;
@@ -108,7 +106,7 @@ final class ModelCheck {
             Map<String, Object> options =
                     operators.get(i).builtinOptions().map(FlatTable::fields).orElse(Map.of());
             for (Map.Entry<String, Object> option : options.entrySet()) {
-                if (option.getKey().matches(CALLED_SUBGRAPH)) {
+                if (namesSubgraph(option.getKey())) {
                     long called = ((Number) option.getValue()).longValue();
                     int at = i;
                     requireIndex(
@@ -127,6 +125,10 @@ final class ModelCheck {
         }
     }
 
+    private static boolean namesSubgraph(String option) {
+        return option.endsWith("_subgraph_index") || option.equals("subgraph");
+    }
+
     private interface CallVisitor {
         void visit(int caller, int called);
     }
@@ -137,7 +139,7 @@ final class ModelCheck {
 
     static void requireIndex(long index, int size, Supplier<String> path) {
         if (index < 0 || index >= size) {
-            throw new InvalidModelException(path.get(), index + " is no index into " + size);
+            throw new InvalidModelException(path.get(), "no entry " + index + " among " + size);
         }
     }
 

@@ -20,11 +20,14 @@ final class SubgraphCheck {
     private final List<TfLiteBytes> buffers;
     private final String path;
 
-    /** Tensors that have their content without an operator: constants, variables, inputs. */
-    private final BitSet given = new BitSet();
+    /** Tensors that have their content: constants, inputs, what the operators so far wrote. */
+    private final BitSet filled = new BitSet();
 
+    /** Tensors that may be read at any time and written any number of times. */
     private final BitSet variables = new BitSet();
-    private final BitSet written = new BitSet();
+
+    /** Tensors without elements: nobody needs to write what a reader gets. */
+    private final BitSet empty = new BitSet();
 
     SubgraphCheck(
             TfLiteSubgraph subgraph, int operatorCodes, List<TfLiteBytes> buffers, String path) {
@@ -38,7 +41,7 @@ final class SubgraphCheck {
         checkTensors();
         checkList(subgraph.inputs(), path + ".inputs", false);
         checkList(subgraph.outputs(), path + ".outputs", false);
-        subgraph.inputs().forEach(given::set);
+        subgraph.inputs().forEach(filled::set);
         List<TfLiteOperator> operators = subgraph.operators();
         for (int i = 0; i < operators.size(); i++) {
             checkOperator(operators.get(i), path + ".operators[" + i + "]");
@@ -46,7 +49,7 @@ final class SubgraphCheck {
         for (int i = 0; i < subgraph.outputs().size(); i++) {
             int at = i;
             require(
-                    hasContent(subgraph.outputs().get(i)),
+                    isReadable(subgraph.outputs().get(i)),
                     () -> path + ".outputs[" + at + "]",
                     "no operator writes this tensor");
         }
@@ -73,9 +76,9 @@ final class SubgraphCheck {
                 sumBytes += bytes;
                 require(sumBytes <= LARGEST_SUM_BYTES, () -> at + ".shape", tooLarge());
             }
-            boolean empty = tensor.hasFixedSize() && bytes == 0;
-            given.set(i, constant || empty || tensor.isVariable());
+            filled.set(i, constant);
             variables.set(i, tensor.isVariable());
+            empty.set(i, tensor.hasFixedSize() && bytes == 0);
         }
     }
 
@@ -125,7 +128,7 @@ final class SubgraphCheck {
                 variables.set(tensor);
             }
             require(
-                    tensor == TfLiteOperator.ABSENT || hasContent(tensor),
+                    tensor == TfLiteOperator.ABSENT || isReadable(tensor),
                     () -> at + ".inputs[" + position + "]",
                     "tensor " + tensor + " is read before an operator writes it");
         }
@@ -134,15 +137,15 @@ final class SubgraphCheck {
             int position = i;
             if (tensor != TfLiteOperator.ABSENT && !variables.get(tensor)) {
                 require(
-                        !hasContent(tensor),
+                        !filled.get(tensor),
                         () -> at + ".outputs[" + position + "]",
                         "tensor " + tensor + " has its content already");
-                written.set(tensor);
+                filled.set(tensor);
             }
         }
     }
 
-    private boolean hasContent(int tensor) {
-        return given.get(tensor) || variables.get(tensor) || written.get(tensor);
+    private boolean isReadable(int tensor) {
+        return filled.get(tensor) || variables.get(tensor) || empty.get(tensor);
     }
 }

@@ -1,0 +1,107 @@
+package org.djlplan.memplan.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.gson.JsonObject;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import org.junit.jupiter.api.Test;
+
+class ComparisonTest {
+
+    private static final OutputDifference SAME = new OutputDifference(true, OptionalDouble.of(0));
+
+    private final RunFigures stock =
+            new RunFigures(
+                    "a <b>.tflite",
+                    "TFLite",
+                    OptionalInt.empty(),
+                    Map.of(Figure.MEDIAN_MILLIS, 10.0, Figure.PAGE_FAULTS, 0.0),
+                    "00ff");
+    private final RunFigures planned =
+            new RunFigures(
+                    "a <b>.tflite",
+                    "TFLite",
+                    OptionalInt.of(2),
+                    Map.of(
+                            Figure.MEDIAN_MILLIS, 5.0,
+                            Figure.PAGE_FAULTS, 1.0,
+                            Figure.ARENA, 600.0,
+                            Figure.INPUT_OUTPUT, 150.0,
+                            Figure.STOCK_ARENA, 1000.0),
+                    "00ff");
+    private final Comparison comparison = new Comparison(stock, planned, SAME);
+
+    @Test
+    void ratio_arena_countsInputsAndOutputsToo() {
+        assertEquals(OptionalDouble.of(0.75), comparison.ratio(Figure.ARENA));
+    }
+
+    @Test
+    void ratio_unknownOrByZero_isEmpty() {
+        assertTrue(comparison.ratio(Figure.LOAD_MILLIS).isEmpty());
+        assertTrue(comparison.ratio(Figure.PAGE_FAULTS).isEmpty());
+    }
+
+    @Test
+    void toJson_comparison_hasAllKeysWithNulls() {
+        JsonObject json = comparison.toJson();
+        assertEquals(
+                List.of("stock", "planned", "ratios", "identical", "maxRelativeError"),
+                List.copyOf(json.keySet()));
+        JsonObject ratios = json.getAsJsonObject("ratios");
+        assertEquals(0.5, ratios.get("medianMillis").getAsDouble());
+        assertTrue(ratios.get("loadMillis").isJsonNull());
+    }
+
+    @Test
+    void toJson_run_hasTheKeysInOrderAndReadsBack() {
+        JsonObject json = planned.toJson();
+        assertEquals(
+                List.of(
+                        "model",
+                        "engine",
+                        "threads",
+                        "medianMillis",
+                        "p95Millis",
+                        "p99Millis",
+                        "pageFaultsPerInference",
+                        "peakAboveIdleBytes",
+                        "peakAboveLoadedBytes",
+                        "arenaBytes",
+                        "inputOutputBytes",
+                        "stockArenaBytes",
+                        "lowerBoundBytes",
+                        "naiveBytes",
+                        "unplannedAllocations",
+                        "loadMillis",
+                        "outputSha256"),
+                List.copyOf(json.keySet()));
+        assertEquals("600", json.get("arenaBytes").toString());
+        assertTrue(json.get("naiveBytes").isJsonNull());
+        assertEquals(planned, RunFigures.fromJson(json));
+        assertEquals(stock, RunFigures.fromJson(stock.toJson()));
+    }
+
+    @Test
+    void table_comparison_showsBothAndTheRatio() {
+        String table = FigureTable.of(comparison);
+        assertTrue(
+                table.lines()
+                        .anyMatch(
+                                l ->
+                                        l.matches(
+                                                "latency, median +10\\.000 ms +5\\.000 ms +0\\.500")),
+                table);
+        assertTrue(table.contains("outputs are identical"), table);
+    }
+
+    @Test
+    void page_modelNameWithMarkup_isEscaped() {
+        String page = ReportPage.of(comparison);
+        assertTrue(page.contains("a &lt;b&gt;.tflite"), page);
+    }
+}

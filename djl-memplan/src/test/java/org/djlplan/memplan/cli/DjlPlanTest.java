@@ -1,0 +1,189 @@
+package org.djlplan.memplan.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.djlplan.memplan.cli.demo.Activation;
+import org.djlplan.memplan.cli.demo.NetworkBuilder;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+/** Usage, errors and exit codes; nothing here starts a model. */
+class DjlPlanTest {
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    @TempDir Path folder;
+
+    @BeforeEach
+    void writeModel() throws IOException {
+        NetworkBuilder network = new NetworkBuilder("small", 1);
+        TfLiteWriter.write(
+                network.output(
+                                network.conv2d(
+                                        network.input("in", 1, 8, 8, 3), 4, 3, 1, Activation.NONE))
+                        .build(),
+                folder.resolve("small.tflite"));
+        Files.writeString(folder.resolve("text.tflite"), "not a model");
+        Files.writeString(folder.resolve("model.pt"), "not a model");
+        Files.writeString(folder.resolve("model.bin"), "not a model");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "run",
+                "rum small.tflite",
+                "run small.tflite --threads 0",
+                "run small.tflite --threads two",
+                "run small.tflite --iterations 0",
+                "run small.tflite --warmup -1",
+                "run small.tflite --timeout 0",
+                "run small.tflite --engine ONNX",
+                "run small.tflite --input-shape 1,8,8",
+                "run small.tflite --input-shape 1,8,8,3:int8",
+                "run small.tflite --stock --input-shape 1,9,9,3",
+                "run small.tflite -o memplan.strategi=best",
+                "run small.tflite -o memplan.strategy=worst",
+                "run small.tflite -o memplan.inPlace=maybe",
+                "run small.tflite -o memplan.inPlace",
+                "run small.tflite --stock -o memplan.inPlace=true",
+                "run model.bin",
+                "run model.pt",
+                "run a b",
+                "compare small.tflite --rounds 0",
+                "compare small.tflite --tolerance -1",
+                "compare small.tflite --tolerance NaN",
+                "demo small.tflite",
+            })
+    void execute_wrongUsage_exitsWith2(String line) {
+        assertEquals(2, execute(line), err.toString());
+        assertEquals("", out.toString());
+        if (!line.isEmpty()) {
+            assertOneLine();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "run absent.tflite",
+                "run text.tflite",
+                "run --stock text.tflite",
+                "run --engine tflite FOLDER",
+                "compare absent.tflite",
+                "compare text.tflite --json",
+                "demo --out absent",
+            })
+    void execute_failure_exitsWith1AndOneLine(String line) {
+        assertEquals(1, execute(line), err.toString());
+        assertEquals("", out.toString());
+        assertOneLine();
+    }
+
+    @Test
+    void execute_wrongOptionKey_namesTheNearest() {
+        execute("run small.tflite -o memplan.strategi=best");
+        assertTrue(err.toString().contains("memplan.strategy"), err.toString());
+    }
+
+    @Test
+    void execute_stackTrace_isPrintedOnDemand() {
+        assertEquals(1, execute("run --stack-trace absent.tflite"));
+        assertTrue(err.toString().contains("\tat "), err.toString());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "--help",
+                "run --help",
+                "compare -h",
+                "demo --help",
+                "plan --help",
+                "--version",
+                "run -V"
+            })
+    void execute_helpOrVersion_printsToTheOutput(String line) {
+        assertEquals(0, execute(line));
+        assertEquals("", err.toString());
+        assertFalse(out.toString().isBlank());
+    }
+
+    @Test
+    void execute_help_hidesTheWorker() {
+        execute("--help");
+        assertFalse(out.toString().contains("worker"), out.toString());
+    }
+
+    @Test
+    void toArguments_allOptions_areReadBackTheSame() {
+        RunOptions options =
+                parse(
+                        "--engine",
+                        "pytorch",
+                        "--input-shape",
+                        "1,3:int64",
+                        "--input-shape",
+                        "2",
+                        "-o",
+                        "a=b=c",
+                        "--threads",
+                        "3",
+                        "--iterations",
+                        "4",
+                        "--warmup",
+                        "0",
+                        "--seed",
+                        "-5",
+                        "--timeout",
+                        "6",
+                        folder.resolve("model.pt").toString());
+        List<String> line = options.toArguments();
+        assertEquals(line, parse(line.toArray(String[]::new)).toArguments());
+        assertTrue(
+                line.containsAll(
+                        List.of("PyTorch", "1,3:int64", "2", "a=b=c", "3", "4", "0", "-5", "6")));
+    }
+
+    private static RunOptions parse(String... line) {
+        WorkerCommand worker = new WorkerCommand();
+        CommandLine commandLine = new CommandLine(worker);
+        commandLine.parseArgs(line);
+        return worker.options();
+    }
+
+    private int execute(String line) {
+        String[] words = line.isEmpty() ? new String[0] : line.split(" ", -1);
+        for (int i = 0; i < words.length; i++) {
+            if (words[i].matches(".*\\.(tflite|pt|bin)|absent")) {
+                words[i] = folder.resolve(words[i]).toString();
+            } else if (words[i].equals("FOLDER")) {
+                words[i] = folder.toString();
+            }
+        }
+        return DjlPlan.commandLine()
+                .setOut(new PrintWriter(out, true))
+                .setErr(new PrintWriter(err, true))
+                .execute(words);
+    }
+
+    private void assertOneLine() {
+        String text = err.toString();
+        assertTrue(text.startsWith("djlplan: ") && text.lines().count() == 1, text);
+    }
+}

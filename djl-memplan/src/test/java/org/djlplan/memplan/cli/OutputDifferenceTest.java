@@ -1,0 +1,104 @@
+package org.djlplan.memplan.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.gson.JsonArray;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class OutputDifferenceTest {
+
+    @TempDir Path folder;
+
+    private record Written(Path file, JsonArray layout, String sha256) {}
+
+    @Test
+    void between_equalBytes_isIdentical() throws IOException {
+        OutputDifference difference = between(write("a", floats(1, 2)), write("b", floats(1, 2)));
+        assertTrue(difference.identical());
+        assertEquals(0, difference.maxRelativeError().getAsDouble());
+        assertTrue(difference.within(0));
+    }
+
+    @Test
+    void between_oneElementOff_isRelativeToTheLargestElement() throws IOException {
+        OutputDifference difference =
+                between(write("a", floats(1, -4)), write("b", floats(1.5f, -4)));
+        assertFalse(difference.identical());
+        assertEquals(0.125, difference.maxRelativeError().getAsDouble());
+        assertTrue(difference.within(0.125));
+        assertFalse(difference.within(0.124));
+    }
+
+    @Test
+    void between_zerosOfBothSigns_differInBytesOnly() throws IOException {
+        OutputDifference difference =
+                between(write("a", floats(0f, 1)), write("b", floats(-0f, 1)));
+        assertFalse(difference.identical());
+        assertTrue(difference.within(0));
+    }
+
+    @Test
+    void between_undefinedOnOneSide_isNeverWithin() throws IOException {
+        OutputDifference difference =
+                between(write("a", floats(1, 1)), write("b", floats(Float.NaN, 1)));
+        assertTrue(difference.maxRelativeError().isEmpty());
+        assertFalse(difference.within(Double.MAX_VALUE));
+    }
+
+    @Test
+    void between_otherSizes_isNeverWithin() throws IOException {
+        OutputDifference difference = between(write("a", floats(1)), write("b", floats(1, 1)));
+        assertFalse(difference.identical());
+        assertFalse(difference.within(Double.MAX_VALUE));
+    }
+
+    @Test
+    void between_unsignedBytes_readsThemUnsigned() throws IOException {
+        OutputDifference difference =
+                between(
+                        write("a", "uint8", ByteBuffer.wrap(new byte[] {(byte) 200})),
+                        write("b", "uint8", ByteBuffer.wrap(new byte[] {100})));
+        assertEquals(0.5, difference.maxRelativeError().getAsDouble());
+    }
+
+    @Test
+    void sha256_emptyAndKnownBytes_isTheStandardsValue() throws IOException {
+        byte[] abc = {'a', 'b', 'c'};
+        assertEquals(
+                // FIPS 180-2, appendix B.1
+                "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+                write("a", "uint8", ByteBuffer.wrap(abc)).sha256());
+    }
+
+    private static OutputDifference between(Written a, Written b) throws IOException {
+        return OutputDifference.between(a.file(), a.layout(), b.file(), b.layout());
+    }
+
+    private Written write(String name, ByteBuffer floats) throws IOException {
+        return write(name, "float32", floats);
+    }
+
+    private Written write(String name, String type, ByteBuffer values) throws IOException {
+        Path file = folder.resolve(name);
+        try (OutputFile out = new OutputFile(file)) {
+            out.accept(type, values);
+            return new Written(file, out.layout(), out.sha256());
+        }
+    }
+
+    private static ByteBuffer floats(float... values) {
+        ByteBuffer buffer =
+                ByteBuffer.allocate(values.length * Float.BYTES).order(ByteOrder.nativeOrder());
+        for (float value : values) {
+            buffer.putFloat(value);
+        }
+        return buffer.flip();
+    }
+}
