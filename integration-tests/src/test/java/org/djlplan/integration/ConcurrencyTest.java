@@ -29,7 +29,7 @@ class ConcurrencyTest {
 
     @Test
     void predict_eightThreadsOnOneModel_allEqualTheSingleThreadedResults() throws Exception {
-        Path file = TestModels.built("blaze_face");
+        Path file = TestModels.built("chains");
         try (StockInterpreter stock = new StockInterpreter(file, 1);
                 ZooModel<NDList, NDList> model =
                         Planned.load(
