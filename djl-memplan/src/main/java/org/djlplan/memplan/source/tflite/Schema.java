@@ -3,24 +3,31 @@ package org.djlplan.memplan.source.tflite;
 import static com.google.common.base.Preconditions.checkArgument;
 import static com.google.common.base.Preconditions.checkState;
 
+import com.google.common.base.CharMatcher;
 import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
-import com.google.common.io.Resources;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** The tables of the format, as {@code schema.txt} lists them; its head explains the notation. */
 final class Schema {
 
+    private static final Splitter WORDS = Splitter.on(' ').omitEmptyStrings();
+    private static final Splitter PARTS = Splitter.on(CharMatcher.anyOf(":=@"));
     private static final Schema INSTANCE = new Schema();
 
-    private final Map<String, TableType> tables = new HashMap<>();
+    private final Map<String, String> lines = new HashMap<>();
+    private final Map<String, TableType> tables = new ConcurrentHashMap<>();
     private final Map<String, ImmutableList<String>> unions = new HashMap<>();
     private ImmutableList<String> operators = ImmutableList.of();
 
@@ -80,21 +87,10 @@ final class Schema {
     }
 
     private Schema() {
-        String text;
-        try {
-            text =
-                    Resources.toString(
-                            Resources.getResource(Schema.class, "schema.txt"),
-                            StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        Map<String, List<String>> fieldTexts = new HashMap<>();
-        String logicalLines = text.replaceAll("(?m)^#.*\n", "").replaceAll("\n +", " ");
-        for (String line : Splitter.on('\n').omitEmptyStrings().split(logicalLines)) {
-            List<String> words = Splitter.on(' ').omitEmptyStrings().splitToList(line);
+        for (String line : logicalLines()) {
+            List<String> words = WORDS.splitToList(line);
             switch (words.get(0)) {
-                case "table" -> fieldTexts.put(words.get(1), words.subList(2, words.size()));
+                case "table" -> lines.put(words.get(1), line);
                 case "union" ->
                         unions.put(
                                 words.get(1), ImmutableList.copyOf(words.subList(2, words.size())));
@@ -103,9 +99,37 @@ final class Schema {
                 default -> throw new IllegalStateException("schema.txt: " + line);
             }
         }
-        unions.values()
-                .forEach(names -> names.forEach(name -> fieldTexts.putIfAbsent(name, List.of())));
-        fieldTexts.forEach((name, fields) -> tables.put(name, parseTable(name, fields)));
+        for (List<String> members : unions.values()) {
+            members.forEach(member -> lines.putIfAbsent(member, "table " + member));
+        }
+    }
+
+    private static List<String> logicalLines() {
+        List<String> lines = new ArrayList<>();
+        try (BufferedReader reader =
+                new BufferedReader(
+                        new InputStreamReader(
+                                Schema.class.getResourceAsStream("schema.txt"),
+                                StandardCharsets.UTF_8))) {
+            for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+                if (line.startsWith(" ")) {
+                    lines.add(lines.remove(lines.size() - 1) + line);
+                } else if (!line.isEmpty() && !line.startsWith("#")) {
+                    lines.add(line);
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return lines;
+    }
+
+    /** Tables are parsed when first used: a model has a few of the many. */
+    private TableType parse(String name) {
+        String line = lines.get(name);
+        checkArgument(line != null, "no table %s in the schema", name);
+        List<String> words = WORDS.splitToList(line);
+        return parseTable(name, words.subList(2, words.size()));
     }
 
     private TableType parseTable(String name, List<String> fieldTexts) {
@@ -120,7 +144,7 @@ final class Schema {
     }
 
     private Field parseField(String text, int slot) {
-        List<String> parts = Splitter.onPattern("[:=@]").splitToList(text);
+        List<String> parts = PARTS.splitToList(text);
         String name = parts.get(0);
         String type = parts.get(1);
         if (type.startsWith("raw")) {
@@ -167,9 +191,7 @@ final class Schema {
 
     /** Returns a table of the format; it must exist. */
     static TableType table(String name) {
-        TableType table = INSTANCE.tables.get(name);
-        checkArgument(table != null, "no table %s in the schema", name);
-        return table;
+        return INSTANCE.tables.computeIfAbsent(name, INSTANCE::parse);
     }
 
     /** Returns the members of a union; the first has type 1 in a file. */
