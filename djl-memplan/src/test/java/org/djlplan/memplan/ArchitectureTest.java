@@ -59,7 +59,7 @@ class ArchitectureTest {
                     .whereLayer("usage")
                     .mayOnlyBeAccessedByLayers("plan", "runtime", "source", "cli")
                     .whereLayer("config")
-                    .mayOnlyBeAccessedByLayers("djl", "plan", "cli");
+                    .mayOnlyBeAccessedByLayers("djl", "plan", "runtime", "cli");
 
     @ArchTest
     static final ArchRule planningIsPure =

@@ -4,12 +4,12 @@ import java.util.Collection;
 import java.util.Comparator;
 
 /** Finds what a user probably meant. */
-final class Nearest {
+public final class Nearest {
 
     private Nearest() {}
 
     /** Returns the candidate with the smallest edit distance (Levenshtein 1966). */
-    static String of(String word, Collection<String> candidates) {
+    public static String of(String word, Collection<String> candidates) {
         return candidates.stream()
                 .min(
                         Comparator.comparingInt((String candidate) -> distance(word, candidate))

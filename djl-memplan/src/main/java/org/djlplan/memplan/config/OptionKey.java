@@ -8,9 +8,7 @@ public enum OptionKey {
     ENABLED,
     /** Name of a strategy, or {@code best}. Default best. */
     STRATEGY,
-    /**
-     * Whether an operator may write over its input when that makes the arena smaller. Default true.
-     */
+    /** When an operator may write over its input: true, false or auto. Default auto. */
     IN_PLACE,
     /** Whether the arena is shared with other models of this JVM. Default true. */
     SHARED_ARENA,

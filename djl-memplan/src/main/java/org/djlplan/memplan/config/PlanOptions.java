@@ -15,7 +15,7 @@ import java.util.Set;
  *
  * @param enabled whether to plan at all
  * @param strategy name of a strategy, or {@code best}
- * @param inPlace whether tensors may share places
+ * @param inPlace when tensors may share places
  * @param sharedArena whether arenas are shared with other models
  * @param maxArenas how many arenas may be in use at once
  * @param arenaWait how long a prediction waits for one
@@ -27,7 +27,7 @@ import java.util.Set;
 public record PlanOptions(
         boolean enabled,
         String strategy,
-        boolean inPlace,
+        InPlace inPlace,
         boolean sharedArena,
         int maxArenas,
         Duration arenaWait,
@@ -71,7 +71,7 @@ public record PlanOptions(
         return new PlanOptions(
                 flag(values, OptionKey.ENABLED),
                 values.getOrDefault(OptionKey.STRATEGY, "best"),
-                flag(values, OptionKey.IN_PLACE),
+                inPlace(values),
                 flag(values, OptionKey.SHARED_ARENA),
                 number(values, OptionKey.MAX_ARENAS, cores, 1),
                 Duration.ofMillis(number(values, OptionKey.ARENA_WAIT_MILLIS, 10_000, 0)),
@@ -105,6 +105,12 @@ public record PlanOptions(
             throw wrong(key, value, "true or false");
         }
         return value.equals("true");
+    }
+
+    private static InPlace inPlace(Map<OptionKey, String> values) {
+        String value = values.getOrDefault(OptionKey.IN_PLACE, "auto").toLowerCase(Locale.ROOT);
+        return InPlace.of(value)
+                .orElseThrow(() -> wrong(OptionKey.IN_PLACE, value, "true, false or auto"));
     }
 
     private static int threads(Map<OptionKey, String> values) {

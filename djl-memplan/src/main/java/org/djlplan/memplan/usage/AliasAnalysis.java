@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
@@ -67,8 +68,21 @@ public final class AliasAnalysis {
 
     /** Returns the alias classes of {@code graph}, each sorted by tensor id, by smallest id. */
     public static ImmutableList<ImmutableList<Integer>> aliasClasses(Graph graph) {
+        return aliasClasses(graph, operator -> true);
+    }
+
+    /**
+     * Returns the alias classes when only the operators that {@code where} admits, by index, write
+     * over their inputs or view them.
+     */
+    public static ImmutableList<ImmutableList<Integer>> aliasClasses(
+            Graph graph, IntPredicate where) {
         AliasAnalysis analysis = new AliasAnalysis(graph);
-        graph.operators().forEach(analysis::visit);
+        for (Operator operator : graph.operators()) {
+            if (where.test(operator.index())) {
+                analysis.visit(operator);
+            }
+        }
         return analysis.classOf.values().stream()
                 .distinct()
                 .map(found -> ImmutableList.sortedCopyOf(found.members))

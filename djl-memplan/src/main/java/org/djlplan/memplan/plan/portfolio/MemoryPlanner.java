@@ -2,8 +2,10 @@ package org.djlplan.memplan.plan.portfolio;
 
 import com.google.common.collect.ImmutableList;
 import java.util.List;
+import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.usage.AliasAnalysis;
+import org.djlplan.memplan.usage.OperatorProfiles;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
@@ -14,21 +16,51 @@ public final class MemoryPlanner {
     private MemoryPlanner() {}
 
     /**
-     * Returns the smallest valid plan. Every plan is checked by {@link
+     * Returns a small valid plan. Every plan is checked by {@link
      * org.djlplan.memplan.plan.PlanValidator}; when the strategy does not admit the graph or its
      * plan is invalid, the naive plan is returned.
      *
+     * <p>A plan in which tensors share places is preferred when it saves enough; then places are
+     * shared only at operators whose breadth would exceed its arena, if that keeps it as small:
+     * elsewhere sharing brings nothing.
+     *
      * @param graph the model, with temporaries if the engine was asked
      * @param strategy a name that {@link Strategies#named} knows
-     * @param inPlace whether operators may also write over their inputs; the plan without is still
-     *     preferred unless the one with is smaller
+     * @param inPlace when operators may write over their inputs
      * @throws IllegalArgumentException if there is no such strategy; the message names the nearest
      * @throws ArithmeticException if the sizes add up to more than a long holds
      */
-    public static PlannedMemory plan(Graph graph, String strategy, boolean inPlace) {
+    public static PlannedMemory plan(Graph graph, String strategy, InPlace inPlace) {
         Portfolio portfolio =
                 new Portfolio(Strategies.named(strategy), UsageRecords.ALIGNMENT_BYTES);
-        return PlannedMemory.of(portfolio.best(variants(graph, inPlace)));
+        PlanningProblem plain = new PlanningProblem(UsageRecords.of(graph));
+        Attempt best = portfolio.best(List.of(plain));
+        List<ImmutableList<Integer>> classes =
+                inPlace == InPlace.FALSE ? List.of() : AliasAnalysis.aliasClasses(graph);
+        if (!classes.isEmpty()) {
+            Attempt shared = portfolio.best(List.of(withAliases(plain, classes)));
+            long savedBytes = best.plan().totalBytes() - shared.plan().totalBytes();
+            if (savedBytes >= inPlace.leastSavingBytes().orElse(Long.MAX_VALUE)) {
+                best = whereNeeded(graph, plain, portfolio, shared);
+            }
+        }
+        return PlannedMemory.of(best);
+    }
+
+    private static Attempt whereNeeded(
+            Graph graph, PlanningProblem plain, Portfolio portfolio, Attempt shared) {
+        long arenaBytes = shared.plan().totalBytes();
+        OperatorProfiles profiles = new OperatorProfiles(plain.records());
+        List<ImmutableList<Integer>> needed =
+                AliasAnalysis.aliasClasses(
+                        graph, operator -> profiles.breadthAt(operator) > arenaBytes);
+        Attempt fewer = portfolio.best(List.of(withAliases(plain, needed)));
+        return fewer.plan().totalBytes() <= arenaBytes ? fewer : shared;
+    }
+
+    private static PlanningProblem withAliases(
+            PlanningProblem plain, List<ImmutableList<Integer>> classes) {
+        return new PlanningProblem(plain.records(), classes);
     }
 
     /**
@@ -42,6 +74,6 @@ public final class MemoryPlanner {
                 inPlace ? AliasAnalysis.aliasClasses(graph) : List.of();
         return classes.isEmpty()
                 ? ImmutableList.of(plain)
-                : ImmutableList.of(plain, new PlanningProblem(records, classes));
+                : ImmutableList.of(plain, withAliases(plain, classes));
     }
 }

@@ -2,7 +2,7 @@ package org.djlplan.memplan.plan.portfolio;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
-import java.util.Comparator;
+import org.djlplan.memplan.config.Nearest;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.greedy.GreedyByBreadth;
 import org.djlplan.memplan.plan.greedy.GreedyBySize;
@@ -47,31 +47,7 @@ public final class Strategies {
                                         "no strategy '"
                                                 + name
                                                 + "'; did you mean '"
-                                                + nearest(name)
+                                                + Nearest.of(name, names())
                                                 + "'?"));
-    }
-
-    private static String nearest(String name) {
-        return names().stream()
-                .min(Comparator.comparingInt(known -> editDistance(name, known)))
-                .orElseThrow();
-    }
-
-    /** Returns how many letters must be put in, left out or replaced (Levenshtein). */
-    private static int editDistance(String a, String b) {
-        int[] row = new int[b.length() + 1];
-        for (int j = 0; j < row.length; j++) {
-            row[j] = j;
-        }
-        for (int i = 1; i <= a.length(); i++) {
-            int diagonal = row[0];
-            row[0] = i;
-            for (int j = 1; j < row.length; j++) {
-                int replace = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
-                diagonal = row[j];
-                row[j] = Math.min(replace, Math.min(row[j], row[j - 1]) + 1);
-            }
-        }
-        return row[b.length()];
     }
 }

@@ -3,12 +3,13 @@ package org.djlplan.memplan.runtime.tflite;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import java.time.Duration;
+import org.djlplan.memplan.config.InPlace;
 
 /**
  * How a model is planned and run.
  *
  * @param strategy name of the strategy, or {@code "best"}
- * @param inPlace whether tensors may share places when that makes the arena smaller
+ * @param inPlace when tensors may share places
  * @param threads number of threads of an interpreter, −1 for the engine's default
  * @param maxInterpreters how many predictions of this model may run at once
  * @param sharedArena whether arenas are shared with other models
@@ -18,7 +19,7 @@ import java.time.Duration;
  */
 public record RuntimeOptions(
         String strategy,
-        boolean inPlace,
+        InPlace inPlace,
         int threads,
         int maxInterpreters,
         boolean sharedArena,
@@ -37,7 +38,7 @@ public record RuntimeOptions(
         int cores = Runtime.getRuntime().availableProcessors();
         return new RuntimeOptions(
                 "best",
-                true,
+                InPlace.AUTO,
                 -1,
                 cores,
                 true,

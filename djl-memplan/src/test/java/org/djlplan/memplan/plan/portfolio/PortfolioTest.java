@@ -13,6 +13,7 @@ import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.GraphSketch;
 import org.djlplan.memplan.plan.OffsetPlan;
@@ -103,12 +104,12 @@ class PortfolioTest {
 
     @Test
     void plan_inPlaceChain_needsOnePlace() {
-        PlannedMemory plain = MemoryPlanner.plan(chain(), "best", false);
+        PlannedMemory plain = MemoryPlanner.plan(chain(), "best", InPlace.FALSE);
         assertEquals("greedy-by-size", plain.strategy());
         assertEquals(128, plain.plan().totalBytes());
         assertEquals(0, plain.aliasedTensors());
 
-        PlannedMemory inPlace = MemoryPlanner.plan(chain(), "best", true);
+        PlannedMemory inPlace = MemoryPlanner.plan(chain(), "best", InPlace.TRUE);
         assertEquals("greedy-by-size+in-place", inPlace.strategy());
         assertEquals(64, inPlace.plan().totalBytes());
         assertEquals(192, inPlace.naiveBytes());
@@ -124,13 +125,15 @@ class PortfolioTest {
         int a = sketch.tensor(4);
         int output = sketch.tensor(4);
         sketch.operator("CONV_2D", a, input).operator("CONV_2D", output, a).output(output);
-        assertEquals("naive", MemoryPlanner.plan(sketch.build(), "naive", true).strategy());
-        assertEquals("greedy-by-size", MemoryPlanner.plan(sketch.build(), "best", true).strategy());
+        assertEquals("naive", MemoryPlanner.plan(sketch.build(), "naive", InPlace.TRUE).strategy());
+        assertEquals(
+                "greedy-by-size",
+                MemoryPlanner.plan(sketch.build(), "best", InPlace.TRUE).strategy());
     }
 
     @Test
     void plan_emptyGraph_needsNothing() {
-        PlannedMemory planned = MemoryPlanner.plan(new GraphSketch().build(), "best", true);
+        PlannedMemory planned = MemoryPlanner.plan(new GraphSketch().build(), "best", InPlace.TRUE);
         assertEquals(0, planned.plan().totalBytes());
         assertEquals(0, planned.naiveBytes());
         assertEquals(0, planned.lowerBoundBytes());
@@ -148,7 +151,7 @@ class PortfolioTest {
                 .operator("RELU", List.of(x), List.of(y), List.of(scratch))
                 .operator("CONV_2D", output, y)
                 .output(output);
-        PlannedMemory planned = MemoryPlanner.plan(sketch.build(), "best", true);
+        PlannedMemory planned = MemoryPlanner.plan(sketch.build(), "best", InPlace.TRUE);
         assertEquals(128, planned.plan().totalBytes());
         assertEquals(planned.plan().offsetOf(x), planned.plan().offsetOf(y));
         assertTrue(planned.plan().offsetOf(scratch) != planned.plan().offsetOf(x));

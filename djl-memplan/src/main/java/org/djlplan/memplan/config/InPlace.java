@@ -1,0 +1,38 @@
+package org.djlplan.memplan.config;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Optional;
+
+/** When an operator may write over its input. */
+public enum InPlace {
+    /** Never. */
+    FALSE,
+    /**
+     * When the arena gets smaller by {@link #WORTHWHILE_BYTES} at least. Several of the engine's
+     * element-wise kernels run slower over their own input, because compilers vectorise loops for
+     * operands that do not overlap; a smaller saving does not pay for that.
+     */
+    AUTO,
+    /** When the arena gets smaller, by however little. */
+    TRUE;
+
+    /** The saving from which on {@link #AUTO} is worth its while. */
+    public static final long WORTHWHILE_BYTES = 512 << 10;
+
+    /** Returns the saving in bytes that it takes; empty for never. */
+    public Optional<Long> leastSavingBytes() {
+        return switch (this) {
+            case FALSE -> Optional.empty();
+            case AUTO -> Optional.of(WORTHWHILE_BYTES);
+            case TRUE -> Optional.of(1L);
+        };
+    }
+
+    /** Returns the choice that users write as {@code name}, or empty if there is none. */
+    static Optional<InPlace> of(String name) {
+        return Arrays.stream(values())
+                .filter(choice -> choice.name().toLowerCase(Locale.ROOT).equals(name))
+                .findFirst();
+    }
+}
