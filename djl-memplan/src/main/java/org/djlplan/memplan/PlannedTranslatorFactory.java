@@ -37,21 +37,22 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
 
     /** Wraps the factory that {@code memplan.translatorFactory} names, or DJL's default. */
     public PlannedTranslatorFactory() {
-        inner = Optional.empty();
+        this(Optional.empty());
     }
 
-    private PlannedTranslatorFactory(TranslatorFactory inner) {
-        this.inner = Optional.of(inner);
+    private PlannedTranslatorFactory(Optional<TranslatorFactory> inner) {
+        this.inner = inner;
+        ModelPlanning.warmUp();
     }
 
     /** Returns a factory that plans the model and translates as {@code inner} does. */
     public static PlannedTranslatorFactory wrap(TranslatorFactory inner) {
-        return new PlannedTranslatorFactory(inner);
+        return new PlannedTranslatorFactory(Optional.of(inner));
     }
 
     /** Returns a factory that plans the model and translates with {@code translator}. */
     public static PlannedTranslatorFactory wrap(Translator<?, ?> translator) {
-        return new PlannedTranslatorFactory(new GivenTranslator(translator));
+        return wrap(new GivenTranslator(translator));
     }
 
     @Override

@@ -13,6 +13,7 @@ import java.util.Set;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.tflite.WarmUp;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,6 +46,11 @@ public final class ModelPlanning {
                     "{} without effect: djl-delegation is not on the class path",
                     options.delegation().keySet());
         }
+    }
+
+    /** Gets ready in the background, while DJL still loads its engine. */
+    public static void warmUp() {
+        WarmUp.start();
     }
 
     /** Returns the factory that the options name, or DJL's default. */

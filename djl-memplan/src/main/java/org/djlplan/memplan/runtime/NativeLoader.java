@@ -33,6 +33,11 @@ public final class NativeLoader {
         }
     }
 
+    /** Loads the library of this platform, which later calls then find loaded. */
+    public static void preload() throws UnsupportedPlatformException {
+        NativeLibrary unused = LibraryHolder.library();
+    }
+
     private static final class LibraryHolder {
 
         private static volatile NativeLibrary library;

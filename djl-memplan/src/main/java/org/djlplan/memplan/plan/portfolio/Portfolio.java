@@ -2,6 +2,7 @@ package org.djlplan.memplan.plan.portfolio;
 
 import com.google.common.base.Stopwatch;
 import com.google.common.collect.ImmutableList;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -10,6 +11,7 @@ import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.PlanValidator;
 import org.djlplan.memplan.plan.greedy.Naive;
+import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.PlanningProblem;
 
 /**
@@ -49,12 +51,29 @@ public final class Portfolio {
 
     /**
      * Returns the valid plan with the smallest arena, the first of equals; naive when no strategy
-     * has a valid one.
+     * has a valid one. Stops at a plan that no other can beat.
      *
      * @param variants the same records, at least one; earlier ones are preferred
      */
     public Attempt best(List<PlanningProblem> variants) {
-        return smallest(attempts(variants)).orElseGet(() -> attempt(new Naive(), variants.get(0)));
+        long boundBytes =
+                variants.stream()
+                        .mapToLong(problem -> LowerBounds.offsetBytes(problem.units()))
+                        .min()
+                        .orElseThrow();
+        List<Attempt> attempts = new ArrayList<>();
+        for (PlanningProblem problem : variants) {
+            for (OffsetStrategy strategy : strategies) {
+                if (problem.units().size() <= strategy.largestProblem()) {
+                    Attempt attempt = attempt(strategy, problem);
+                    if (attempt.valid() && attempt.plan().totalBytes() == boundBytes) {
+                        return attempt;
+                    }
+                    attempts.add(attempt);
+                }
+            }
+        }
+        return smallest(attempts).orElseGet(() -> attempt(new Naive(), variants.get(0)));
     }
 
     /** Returns the valid attempt with the smallest arena, the first of equals. */

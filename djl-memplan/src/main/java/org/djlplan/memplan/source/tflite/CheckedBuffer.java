@@ -34,28 +34,28 @@ final class CheckedBuffer {
         return file.capacity();
     }
 
-    byte int8(long position, String path) throws TfLiteFormatException {
+    byte int8(long position, TreePath path) throws TfLiteFormatException {
         return file.get(require(position, 1, path));
     }
 
-    int uint16(long position, String path) throws TfLiteFormatException {
+    int uint16(long position, TreePath path) throws TfLiteFormatException {
         return Short.toUnsignedInt(file.getShort(require(position, 2, path)));
     }
 
-    int int32(long position, String path) throws TfLiteFormatException {
+    int int32(long position, TreePath path) throws TfLiteFormatException {
         return file.getInt(require(position, 4, path));
     }
 
-    long uint32(long position, String path) throws TfLiteFormatException {
+    long uint32(long position, TreePath path) throws TfLiteFormatException {
         return Integer.toUnsignedLong(int32(position, path));
     }
 
-    long int64(long position, String path) throws TfLiteFormatException {
+    long int64(long position, TreePath path) throws TfLiteFormatException {
         return file.getLong(require(position, 8, path));
     }
 
     /** Returns the place that the offset at {@code position} points to. */
-    int follow(long position, String path) throws TfLiteFormatException {
+    int follow(long position, TreePath path) throws TfLiteFormatException {
         long offset = uint32(position, path);
         if (offset == 0) {
             throw error(position, path, "an offset to itself");
@@ -64,14 +64,14 @@ final class CheckedBuffer {
     }
 
     /** Returns the number of elements of the vector at a place, all of which lie in the file. */
-    int length(int at, int elementBytes, String path) throws TfLiteFormatException {
+    int length(int at, int elementBytes, TreePath path) throws TfLiteFormatException {
         long length = uint32(at, path);
         require(at + 4L, length * elementBytes, path);
         return (int) length;
     }
 
     /** Returns the text at a place. */
-    String string(int at, String path) throws TfLiteFormatException {
+    String string(int at, TreePath path) throws TfLiteFormatException {
         int length = length(at, 1, path);
         spend(length, at, path);
         try {
@@ -89,7 +89,7 @@ final class CheckedBuffer {
     }
 
     /** Returns {@code position}, from which {@code lengthBytes} lie inside the file. */
-    int require(long position, long lengthBytes, String path) throws TfLiteFormatException {
+    int require(long position, long lengthBytes, TreePath path) throws TfLiteFormatException {
         if (position < 0 || lengthBytes > sizeBytes() - position) {
             throw error(
                     position,
@@ -100,7 +100,7 @@ final class CheckedBuffer {
     }
 
     /** Takes bytes off the budget. */
-    void spend(long bytes, long position, String path) throws TfLiteFormatException {
+    void spend(long bytes, long position, TreePath path) throws TfLiteFormatException {
         budgetBytes -= bytes;
         if (budgetBytes < 0) {
             throw error(position, path, "too many offsets point to the same places");
@@ -108,16 +108,16 @@ final class CheckedBuffer {
     }
 
     /** Notes that the schema does not know something the file has. */
-    void doNotCarry(String path) {
-        notCarried.add(path);
+    void doNotCarry(TreePath path) {
+        notCarried.add(path.toString());
     }
 
     List<String> notCarried() {
         return notCarried;
     }
 
-    TfLiteFormatException error(long position, String path, String problem) {
-        return new TfLiteFormatException(message(position, path, problem));
+    TfLiteFormatException error(long position, TreePath path, String problem) {
+        return new TfLiteFormatException(message(position, path.toString(), problem));
     }
 
     String message(long position, String path, String problem) {

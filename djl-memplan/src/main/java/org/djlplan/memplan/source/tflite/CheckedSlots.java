@@ -17,13 +17,13 @@ final class CheckedSlots {
     private static final int SMALLEST_TABLE_BYTES = 4;
 
     private final CheckedBuffer buffer;
-    private final String path;
+    private final TreePath path;
     private final int table;
     private final int tableBytes;
     private final int vtable;
     private final int storedSlots;
 
-    CheckedSlots(CheckedBuffer buffer, int table, String path) throws TfLiteFormatException {
+    CheckedSlots(CheckedBuffer buffer, int table, TreePath path) throws TfLiteFormatException {
         this.buffer = buffer;
         this.path = path;
         this.table = table;
@@ -49,7 +49,7 @@ final class CheckedSlots {
      *
      * @param bytes size of the value, which lies inside the table
      */
-    int position(int slot, int bytes, String fieldPath) throws TfLiteFormatException {
+    int position(int slot, int bytes, TreePath fieldPath) throws TfLiteFormatException {
         if (slot >= storedSlots) {
             return 0;
         }

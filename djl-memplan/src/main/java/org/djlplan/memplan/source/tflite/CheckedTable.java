@@ -16,7 +16,7 @@ final class CheckedTable {
 
     private final CheckedBuffer buffer;
     private final Schema.TableType type;
-    private final String path;
+    private final TreePath path;
     private final CheckedSlots slots;
 
     /** How an element of a vector of tables is turned into a value. */
@@ -24,7 +24,7 @@ final class CheckedTable {
         T read(CheckedTable table) throws TfLiteFormatException;
     }
 
-    CheckedTable(CheckedBuffer buffer, String type, int position, String path)
+    CheckedTable(CheckedBuffer buffer, String type, int position, TreePath path)
             throws TfLiteFormatException {
         this.buffer = buffer;
         this.type = Schema.table(type);
@@ -35,8 +35,8 @@ final class CheckedTable {
         }
     }
 
-    private String pathOf(String field) {
-        return path.isEmpty() ? field : path + "." + field;
+    private TreePath pathOf(String field) {
+        return path.field(field);
     }
 
     /** Returns where the value of a slot lies in the file, 0 if it is not stored. */
@@ -60,14 +60,14 @@ final class CheckedTable {
         if (field.vector() && field.kind() == Kind.TABLE) {
             return Optional.of(tables(field.name(), CheckedTable::toFlatTable));
         }
-        String fieldPath = pathOf(field.name());
+        TreePath fieldPath = pathOf(field.name());
         return Optional.of(
                 field.vector()
                         ? vector(field, at, fieldPath)
                         : scalarOrReference(field, at, fieldPath));
     }
 
-    private Object scalarOrReference(Field field, int at, String fieldPath)
+    private Object scalarOrReference(Field field, int at, TreePath fieldPath)
             throws TfLiteFormatException {
         return switch (field.kind()) {
             case BOOL -> buffer.int8(at, fieldPath) != 0;
@@ -86,7 +86,7 @@ final class CheckedTable {
     }
 
     private Optional<Object> unionValue(Field field) throws TfLiteFormatException {
-        String fieldPath = pathOf(field.name());
+        TreePath fieldPath = pathOf(field.name());
         int typeAt = slotPosition(field, field.slot(), 1);
         int member = typeAt == 0 ? 0 : Byte.toUnsignedInt(buffer.int8(typeAt, fieldPath));
         List<String> members = Schema.union(field.target());
@@ -108,12 +108,12 @@ final class CheckedTable {
         if (at == 0) {
             return Optional.empty();
         }
-        String fieldPath = pathOf(field.name());
+        TreePath fieldPath = pathOf(field.name());
         return Optional.of(
                 new CheckedTable(buffer, childType, buffer.follow(at, fieldPath), fieldPath));
     }
 
-    private ImmutableList<Object> vector(Field field, int reference, String fieldPath)
+    private ImmutableList<Object> vector(Field field, int reference, TreePath fieldPath)
             throws TfLiteFormatException {
         int elementBytes = field.kind().bytes;
         int at = buffer.follow(reference, fieldPath);
@@ -126,7 +126,7 @@ final class CheckedTable {
         return values.build();
     }
 
-    private TfLiteBytes raw(Field field, int at, String fieldPath) throws TfLiteFormatException {
+    private TfLiteBytes raw(Field field, int at, TreePath fieldPath) throws TfLiteFormatException {
         int length = buffer.length(at, field.elementBytes(), fieldPath);
         return buffer.window(at + 4, length * field.elementBytes());
     }
@@ -160,7 +160,11 @@ final class CheckedTable {
     /** Returns a vector of scalars, empty if it is not stored. */
     <T> ImmutableList<T> list(String field, Class<T> elementClass) throws TfLiteFormatException {
         List<?> values = (List<?>) value(field).orElse(ImmutableList.of());
-        return values.stream().map(elementClass::cast).collect(ImmutableList.toImmutableList());
+        ImmutableList.Builder<T> typed = ImmutableList.builderWithExpectedSize(values.size());
+        for (Object value : values) {
+            typed.add(elementClass.cast(value));
+        }
+        return typed.build();
     }
 
     /** Returns what a field of a table's or a union's type stores. */
@@ -192,7 +196,7 @@ final class CheckedTable {
     }
 
     private CheckedTable element(Field field, int vector, int index) throws TfLiteFormatException {
-        String elementPath = pathOf(field.name()) + "[" + index + "]";
+        TreePath elementPath = pathOf(field.name()).element(index);
         int target = buffer.follow(vector + 4L + 4L * index, elementPath);
         return new CheckedTable(buffer, field.target(), target, elementPath);
     }

@@ -80,14 +80,15 @@ public final class TfLiteReader {
 
     private static CheckedTable root(CheckedBuffer buffer) throws TfLiteFormatException {
         if (buffer.sizeBytes() < HEAD_BYTES) {
-            throw buffer.error(0, "", buffer.sizeBytes() + " bytes are too few for a model");
+            throw buffer.error(
+                    0, TreePath.ROOT, buffer.sizeBytes() + " bytes are too few for a model");
         }
         String identifier =
                 StandardCharsets.ISO_8859_1.decode(buffer.window(4, 4).buffer()).toString();
         if (!identifier.equals(IDENTIFIER)) {
-            throw buffer.error(4, "", "not a .tflite file: no identifier " + IDENTIFIER);
+            throw buffer.error(4, TreePath.ROOT, "not a .tflite file: no identifier " + IDENTIFIER);
         }
-        return new CheckedTable(buffer, "Model", buffer.follow(0, ""), "");
+        return new CheckedTable(buffer, "Model", buffer.follow(0, TreePath.ROOT), TreePath.ROOT);
     }
 
     private TfLiteFile file(CheckedTable model) throws TfLiteFormatException {
@@ -95,7 +96,7 @@ public final class TfLiteReader {
         if (version != TfLiteFile.SCHEMA_VERSION) {
             throw buffer.error(
                     model.locate(List.of("version")),
-                    "version",
+                    TreePath.ROOT.field("version"),
                     "schema version " + version + ", only 3 is known");
         }
         return new TfLiteFile(

@@ -1,0 +1,54 @@
+package org.djlplan.memplan.runtime.tflite;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.djlplan.memplan.config.InPlace;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.plan.portfolio.Strategies;
+import org.djlplan.memplan.runtime.NativeLoader;
+import org.djlplan.memplan.source.tflite.TfLiteGraphs;
+import org.djlplan.memplan.source.tflite.TfLiteReader;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Loads the classes that planning needs and the native library, once per JVM and beside DJL, which
+ * loads its engine in the meantime. Otherwise the first model of a JVM would wait for them.
+ */
+public final class WarmUp {
+
+    private static final Logger logger = LoggerFactory.getLogger(WarmUp.class);
+    private static final String MODEL = "warm_up.tflite";
+    private static final AtomicBoolean STARTED = new AtomicBoolean();
+
+    private WarmUp() {}
+
+    /** Starts in the background, unless that was done before. */
+    public static void start() {
+        if (!STARTED.getAndSet(true)) {
+            Thread thread = new Thread(WarmUp::run, "djl-plan-warm-up");
+            thread.setDaemon(true);
+            thread.start();
+        }
+    }
+
+    private static void run() {
+        try {
+            NativeLoader.preload();
+            Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(model(), MODEL), MODEL);
+            MemoryPlanner.plan(graph, Strategies.BEST, InPlace.TRUE);
+        } catch (Exception | LinkageError e) {
+            // Whoever needs it will say so.
+            logger.debug("not warmed up", e);
+        }
+    }
+
+    private static ByteBuffer model() throws IOException {
+        try (InputStream in = WarmUp.class.getResourceAsStream(MODEL)) {
+            return ByteBuffer.wrap(in.readAllBytes());
+        }
+    }
+}
