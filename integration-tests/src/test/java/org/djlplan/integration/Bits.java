@@ -56,6 +56,15 @@ public final class Bits {
         return buffer.rewind();
     }
 
+    /** Returns {@code bytes} of floats that are about as large as weights and activations are. */
+    public static ByteBuffer mild(int bytes, Random random) {
+        ByteBuffer buffer = ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        while (buffer.hasRemaining()) {
+            buffer.putFloat((float) random.nextGaussian());
+        }
+        return buffer.rewind();
+    }
+
     /** Fails at the first byte that differs. */
     public static void assertSame(List<ByteBuffer> expected, List<ByteBuffer> actual, String name) {
         assertEquals(expected.size(), actual.size(), name);
