@@ -87,15 +87,17 @@ DJLPLAN_API int64_t djlplan_tflite_sizes(const struct djlplan_tflite_session *se
                                          int64_t *out, int64_t capacity);
 
 /*
- * Takes the plan: an offset in bytes for every tensor that is ours to place. Refuses (MISMATCH) a
- * plan that leaves one out, names another, misaligns one, or reaches beyond `arena_bytes`.
+ * Takes the plan: an offset in bytes for every tensor that is ours to place, by ascending id.
+ * Refuses (MISMATCH) a plan that leaves one out, names another, misaligns one, or reaches beyond
+ * `arena_bytes`; then there is no plan, not even one that was taken before.
  */
 DJLPLAN_API int djlplan_tflite_place(struct djlplan_tflite_session *session, const int32_t *ids,
                                      const int64_t *offsets, int count, int64_t arena_bytes);
 
 /*
  * Runs once with the planned tensors in `arena` (NULL for a stock session). Checks before that
- * every planned tensor still is ours, as large as planned, and at its place.
+ * every planned tensor still is ours, as large as planned, and at its place. A refused run changes
+ * nothing: the plan stays.
  */
 DJLPLAN_API int djlplan_tflite_invoke(struct djlplan_tflite_session *session, void *arena,
                                       int64_t arena_bytes);

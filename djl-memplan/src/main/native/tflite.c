@@ -363,10 +363,17 @@ static int enter(struct djlplan_tflite_session *session, TfLiteStatus (*function
     return status == kTfLiteOk ? DJLPLAN_OK : DJLPLAN_ENGINE_ERROR;
 }
 
+/* The engine does not check indices of inputs and outputs. */
+static bool has(int count, int index) { return index >= 0 && index < count; }
+
 int djlplan_tflite_resize(struct djlplan_tflite_session *session, int input,
                           const int32_t *shape, int rank) {
     session->error[0] = '\0';
     session->place_count = NOT_PLACED;
+    if (!has(tflite.InterpreterGetInputTensorCount(session->interpreter), input)) {
+        snprintf(session->error, sizeof session->error, "no input %d", input);
+        return DJLPLAN_ENGINE_ERROR;
+    }
     return tflite.InterpreterResizeInputTensor(session->interpreter, input, shape, rank) ==
                    kTfLiteOk
                ? DJLPLAN_OK
@@ -447,7 +454,6 @@ static int64_t count_ours(const TfLiteContext *context) {
 }
 
 static int refuse(struct djlplan_tflite_session *session, const char *why, int32_t id) {
-    session->place_count = NOT_PLACED;
     snprintf(session->error, sizeof session->error, "plan refused: %s (tensor %d)", why, id);
     return DJLPLAN_MISMATCH;
 }
@@ -455,6 +461,7 @@ static int refuse(struct djlplan_tflite_session *session, const char *why, int32
 int djlplan_tflite_place(struct djlplan_tflite_session *session, const int32_t *ids,
                          const int64_t *offsets, int count, int64_t arena_bytes) {
     const TfLiteContext *context = session->context;
+    session->place_count = NOT_PLACED;
     free(session->places);
     session->places = zeroed(count, sizeof *session->places);
     if (session->places == NULL) return refuse(session, "out of memory", 0);
@@ -530,9 +537,11 @@ static int index_of(const struct djlplan_tflite_session *session, const TfLiteTe
 }
 
 int djlplan_tflite_input(const struct djlplan_tflite_session *session, int index) {
+    if (!has(djlplan_tflite_input_count(session), index)) return -1;
     return index_of(session, tflite.InterpreterGetInputTensor(session->interpreter, index));
 }
 
 int djlplan_tflite_output(const struct djlplan_tflite_session *session, int index) {
+    if (!has(djlplan_tflite_output_count(session), index)) return -1;
     return index_of(session, tflite.InterpreterGetOutputTensor(session->interpreter, index));
 }

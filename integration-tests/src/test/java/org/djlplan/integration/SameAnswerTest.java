@@ -65,8 +65,10 @@ class SameAnswerTest {
                 Planned.load(file, Map.of("memplan.threads", threads))) {
             PlanReport report = PlanReport.of(model).orElseThrow();
             double ratio = (double) (report.arenaBytes() + report.inputOutputBytes()) / stockBytes;
-            // The engine may lay inputs over dead intermediates, which a separate arena cannot.
-            assertTrue(ratio < 1.15, "of " + stockBytes + " bytes: " + ratio);
+            // The engine may lay inputs over dead intermediates, which a separate arena cannot:
+            // that
+            // is most where inputs and outputs are a quarter of all memory, as in "chains".
+            assertTrue(ratio < 1.2, "of " + stockBytes + " bytes: " + ratio);
         }
     }
 

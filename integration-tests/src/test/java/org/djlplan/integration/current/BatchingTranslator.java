@@ -1,0 +1,51 @@
+package org.djlplan.integration.current;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDArrays;
+import ai.djl.ndarray.NDList;
+import ai.djl.translate.Translator;
+import ai.djl.translate.TranslatorContext;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Translates batches with the methods that DJL calls since 0.35.1. The release compiled against has
+ * them not yet, so they carry no {@code @Override}: they override by name and types at run time.
+ */
+final class BatchingTranslator implements Translator<float[], float[]> {
+
+    private int batches;
+
+    /** Returns how many batches were translated to outputs. */
+    int batches() {
+        return batches;
+    }
+
+    /** Twice what a single input is, so that the two ways differ. */
+    public NDList batchProcessInput(TranslatorContext context, List<float[]> inputs) {
+        NDList rows = new NDList();
+        inputs.forEach(input -> rows.add(context.getNDManager().create(input).mul(2)));
+        return new NDList(NDArrays.stack(rows));
+    }
+
+    /** The rows of the output. */
+    public List<float[]> batchProcessOutput(TranslatorContext context, NDList outputs) {
+        batches++;
+        List<float[]> rows = new ArrayList<>();
+        NDArray all = outputs.head();
+        for (int i = 0; i < all.getShape().get(0); i++) {
+            rows.add(all.get(i).toFloatArray());
+        }
+        return rows;
+    }
+
+    @Override
+    public NDList processInput(TranslatorContext context, float[] input) {
+        return new NDList(context.getNDManager().create(input));
+    }
+
+    @Override
+    public float[] processOutput(TranslatorContext context, NDList outputs) {
+        throw new AssertionError("outputs are translated in batches");
+    }
+}

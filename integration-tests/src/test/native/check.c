@@ -1,0 +1,276 @@
+/*
+ * Drives the native library through good and bad uses, to be built with sanitizers.
+ * usage: check ENGINE_LIBRARY MODEL
+ * The model takes one image [1, h, w, c] of floats and runs for any h. Prints OK.
+ */
+#define _GNU_SOURCE
+#include "djlplan.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBERS = 4096, ALIGNMENT = 64, ENGINE_CUSTOM = 6 };
+
+#define CHECK(condition)                                                                    \
+    do {                                                                                    \
+        if (!(condition)) {                                                                 \
+            fprintf(stderr, "check.c:%d: %s does not hold\n", __LINE__, #condition);        \
+            exit(1);                                                                        \
+        }                                                                                   \
+    } while (0)
+
+struct plan {
+    int32_t ids[NUMBERS];
+    int64_t offsets[NUMBERS];
+    int count;
+    int64_t bytes;
+};
+
+/* What a test needs of a session: its input and output memory. */
+struct ends {
+    float *input, *output;
+    int64_t input_bytes, output_bytes;
+};
+
+static char message[256];
+
+/* Asks for a list twice: for its length, then into memory of just that length. */
+#define READ(list, type, function, session)                                                 \
+    int64_t list##_count = function(session, NULL, 0);                                      \
+    type *list = malloc((size_t)list##_count * sizeof(type));                               \
+    CHECK(list_fits(list, list##_count, function(session, list, list##_count)))
+
+static int list_fits(const void *list, int64_t expected, int64_t count) {
+    return list != NULL && expected == count && count > 0;
+}
+
+static struct ends ends_of(const struct djlplan_tflite_session *session) {
+    READ(sizes, int64_t, djlplan_tflite_sizes, session);
+    int input = djlplan_tflite_input(session, 0), output = djlplan_tflite_output(session, 0);
+    CHECK(input >= 0 && output >= 0 && 2 * input + 1 < sizes_count);
+    struct ends ends = {(float *)(intptr_t)sizes[2 * input + 1],
+                        (float *)(intptr_t)sizes[2 * output + 1], sizes[2 * input],
+                        sizes[2 * output]};
+    free(sizes);
+    return ends;
+}
+
+/* Gives every tensor that is ours memory of its own. */
+static void naive_plan(const struct djlplan_tflite_session *session, struct plan *plan) {
+    READ(tensors, int32_t, djlplan_tflite_tensors, session);
+    READ(sizes, int64_t, djlplan_tflite_sizes, session);
+    plan->count = 0;
+    plan->bytes = 0;
+    int64_t at = 0;
+    for (int id = 0; at < tensors_count; id++) {
+        if (tensors[at + 3] != 0 && sizes[2 * id] > 0) {
+            CHECK(tensors[at + 1] == ENGINE_CUSTOM);
+            plan->ids[plan->count] = id;
+            plan->offsets[plan->count++] = plan->bytes;
+            plan->bytes += (sizes[2 * id] + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        }
+        at += 5 + tensors[at + 4];
+    }
+    CHECK(at == tensors_count && plan->count > 2);
+    free(tensors);
+    free(sizes);
+}
+
+static int place(struct djlplan_tflite_session *session, const struct plan *plan) {
+    return djlplan_tflite_place(session, plan->ids, plan->offsets, plan->count, plan->bytes);
+}
+
+/* No more is written than there is room for, whatever the room. */
+static void check_small_capacities(const struct djlplan_tflite_session *session) {
+    int64_t counts[] = {djlplan_tflite_nodes(session, NULL, 0),
+                        djlplan_tflite_tensors(session, NULL, 0),
+                        djlplan_tflite_sizes(session, NULL, 0)};
+    for (int64_t capacity = 1; capacity < counts[0] + counts[1] + counts[2]; capacity++) {
+        int32_t *room = malloc((size_t)capacity * sizeof *room);
+        int64_t *long_room = malloc((size_t)capacity * sizeof *long_room);
+        CHECK(room != NULL && long_room != NULL);
+        CHECK(djlplan_tflite_nodes(session, room, capacity) == counts[0]);
+        CHECK(djlplan_tflite_tensors(session, room, capacity) == counts[1]);
+        CHECK(djlplan_tflite_sizes(session, long_room, capacity) == counts[2]);
+        free(room);
+        free(long_room);
+    }
+}
+
+static void refused(struct djlplan_tflite_session *session, const struct plan *bad,
+                    const char *why) {
+    CHECK(place(session, bad) == DJLPLAN_MISMATCH);
+    CHECK(strstr(djlplan_tflite_error(session), why) != NULL);
+    char byte[ALIGNMENT];
+    CHECK(djlplan_tflite_invoke(session, byte, sizeof byte) == DJLPLAN_MISMATCH);
+}
+
+static void check_bad_plans(struct djlplan_tflite_session *session, const struct plan *good) {
+    struct plan *bad = malloc(sizeof *bad);
+    CHECK(bad != NULL);
+    *bad = *good;
+    bad->offsets[1] += 4;
+    refused(session, bad, "misaligned");
+    *bad = *good;
+    bad->offsets[0] = -ALIGNMENT;
+    refused(session, bad, "misaligned");
+    *bad = *good;
+    bad->bytes -= ALIGNMENT;
+    refused(session, bad, "outside");
+    *bad = *good;
+    bad->offsets[0] = INT64_MAX - ALIGNMENT + 1;
+    refused(session, bad, "outside");
+    *bad = *good;
+    bad->count--;
+    refused(session, bad, "no place");
+    *bad = *good;
+    bad->ids[0] = djlplan_tflite_input(session, 0);
+    refused(session, bad, "not ours");
+    *bad = *good;
+    bad->ids[0] = -7;
+    refused(session, bad, "not ours");
+    *bad = *good;
+    bad->ids[bad->count - 1] = INT32_MAX;
+    refused(session, bad, "not ours");
+    *bad = *good;
+    bad->ids[0] = good->ids[1];
+    bad->ids[1] = good->ids[0];
+    refused(session, bad, "not in order");
+    *bad = *good;
+    bad->ids[1] = bad->ids[0];
+    refused(session, bad, "not in order");
+    bad->count = 0;
+    refused(session, bad, "no place");
+    free(bad);
+}
+
+static void fill(const struct ends *ends, unsigned seed) {
+    for (int64_t i = 0; i < ends->input_bytes / (int64_t)sizeof(float); i++) {
+        seed = seed * 1664525 + 1013904223;
+        ends->input[i] = (float)(seed >> 16) / 65536 - 0.5f;
+    }
+}
+
+static float *stock_run(struct djlplan_tflite_session *stock, unsigned seed, int64_t *bytes) {
+    struct ends ends = ends_of(stock);
+    fill(&ends, seed);
+    CHECK(djlplan_tflite_invoke(stock, NULL, 0) == DJLPLAN_OK);
+    float *copy = malloc((size_t)ends.output_bytes);
+    CHECK(copy != NULL);
+    memcpy(copy, ends.output, (size_t)ends.output_bytes);
+    *bytes = ends.output_bytes;
+    return copy;
+}
+
+/* Runs both; the arena has not a byte more than the plan asks for and moves every time. */
+static void check_same(struct djlplan_tflite_session *planned,
+                       struct djlplan_tflite_session *stock, const struct plan *plan) {
+    char *previous = NULL;
+    for (unsigned seed = 1; seed <= 4; seed++) {
+        int64_t bytes;
+        float *expected = stock_run(stock, seed, &bytes);
+        char *arena = aligned_alloc(ALIGNMENT, (size_t)plan->bytes);
+        CHECK(arena != NULL);
+        memset(arena, 0xff, (size_t)plan->bytes);
+        struct ends ends = ends_of(planned);
+        fill(&ends, seed);
+        CHECK(djlplan_tflite_invoke(planned, arena, plan->bytes - 1) == DJLPLAN_MISMATCH);
+        CHECK(djlplan_tflite_invoke(planned, NULL, plan->bytes) == DJLPLAN_MISMATCH);
+        CHECK(djlplan_tflite_invoke(planned, arena, plan->bytes) == DJLPLAN_OK);
+        CHECK(ends.output_bytes == bytes && memcmp(ends.output, expected, (size_t)bytes) == 0);
+        free(previous);
+        previous = arena;
+        free(expected);
+    }
+    free(previous);
+    char *mapped = djlplan_arena_create(plan->bytes);
+    CHECK(mapped != NULL);
+    CHECK(djlplan_tflite_invoke(planned, mapped, plan->bytes) == DJLPLAN_OK);
+    djlplan_arena_free(mapped, plan->bytes);
+}
+
+/* Asks for all but `input` and `output`; a stock session for none. */
+static struct djlplan_tflite_session *open_session(const void *model, int planned, int input,
+                                                   int output) {
+    int32_t ids[NUMBERS];
+    int count = 0;
+    /* In falling order, with some that no model has: the library sorts and ignores. */
+    for (int id = NUMBERS - 8; planned && id > -8; id--) {
+        if (id != input && id != output) ids[count++] = id;
+    }
+    struct djlplan_tflite_session *session = djlplan_tflite_session_create(
+        model, 2, ids, count, planned, message, sizeof message);
+    CHECK(session != NULL);
+    CHECK(djlplan_tflite_input_count(session) == 1);
+    CHECK(djlplan_tflite_output_count(session) == 1);
+    CHECK(djlplan_tflite_input(session, 1) == -1 && djlplan_tflite_output(session, 7) == -1);
+    return session;
+}
+
+static void check_sessions(const void *model) {
+    struct djlplan_tflite_session *stock = open_session(model, 0, -1, -1);
+    struct djlplan_tflite_session *planned = open_session(
+        model, 1, djlplan_tflite_input(stock, 0), djlplan_tflite_output(stock, 0));
+    struct plan *plan = malloc(sizeof *plan);
+    CHECK(plan != NULL);
+    for (int32_t height = 0; height <= 12; height += 3) {
+        if (height > 0) {
+            int32_t shape[] = {1, height, 6, 5};
+            CHECK(djlplan_tflite_resize(planned, 0, shape, 4) == DJLPLAN_OK);
+            CHECK(djlplan_tflite_resize(stock, 0, shape, 4) == DJLPLAN_OK);
+        }
+        CHECK(djlplan_tflite_allocate(planned) == DJLPLAN_OK);
+        CHECK(djlplan_tflite_allocate(stock) == DJLPLAN_OK);
+        naive_plan(planned, plan);
+        check_small_capacities(planned);
+        check_bad_plans(planned, plan);
+        CHECK(place(planned, plan) == DJLPLAN_OK);
+        check_same(planned, stock, plan);
+        check_bad_plans(planned, plan);
+        CHECK(place(planned, plan) == DJLPLAN_OK);
+        check_same(planned, stock, plan);
+    }
+    djlplan_tflite_session_delete(stock);
+    int32_t impossible[] = {1, 4};
+    int status = djlplan_tflite_resize(planned, 0, impossible, 2);
+    CHECK(status != DJLPLAN_OK || djlplan_tflite_allocate(planned) == DJLPLAN_ENGINE_ERROR);
+    CHECK(djlplan_tflite_error(planned)[0] != '\0');
+    char byte[ALIGNMENT];
+    CHECK(djlplan_tflite_invoke(planned, byte, sizeof byte) != DJLPLAN_OK);
+    CHECK(djlplan_tflite_resize(planned, 5, impossible, 2) == DJLPLAN_ENGINE_ERROR);
+    djlplan_tflite_session_delete(planned);
+    free(plan);
+}
+
+static void check_mappings(const char *no_file) {
+    struct djlplan_mapping mapping;
+    CHECK(djlplan_map(no_file, &mapping) != 0);
+    CHECK(djlplan_map("/", &mapping) != 0);
+    CHECK(djlplan_map("/dev/null", &mapping) != 0);
+    CHECK(djlplan_arena_create(0) == NULL && djlplan_arena_create(-5) == NULL);
+    CHECK(djlplan_arena_create(INT64_MAX) == NULL);
+    djlplan_arena_free(NULL, 5);
+}
+
+int main(int count, char **arguments) {
+    CHECK(count == 3);
+    CHECK(djlplan_tflite_attach() != NULL);
+    CHECK(dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL) != NULL);
+    CHECK(djlplan_tflite_attach() == NULL && djlplan_tflite_attach() == NULL);
+    check_mappings("/nowhere/at/all");
+    struct djlplan_mapping mapping;
+    CHECK(djlplan_map(arguments[2], &mapping) == 0);
+    CHECK(djlplan_mapping_intact(&mapping) == 1);
+    CHECK(djlplan_tflite_model_create("not a model", 11) == NULL);
+    for (int i = 0; i < 2; i++) {
+        void *model = djlplan_tflite_model_create(mapping.address, mapping.bytes);
+        CHECK(model != NULL);
+        check_sessions(model);
+        djlplan_tflite_model_delete(model);
+    }
+    djlplan_unmap(&mapping);
+    puts("OK");
+    return 0;
+}
