@@ -108,7 +108,7 @@ final class TfLitePlanning {
     }
 
     private void delegate(TfLiteRuntime runtime) {
-        if (options.delegation().getOrDefault("delegation.enabled", "true").equals("false")) {
+        if (!options.delegationEnabled()) {
             return;
         }
         for (DelegationProvider provider : providers) {
