@@ -169,6 +169,10 @@ static void report(void *user_data, const char *format, va_list arguments) {
         used += 2;
     }
     vsnprintf(session->error + used, sizeof session->error - used, format, arguments);
+    /* Messages that end their line would make two of one. */
+    for (size_t end = strlen(session->error); end > 0 && session->error[end - 1] == '\n'; end--) {
+        session->error[end - 1] = '\0';
+    }
 }
 
 static int by_address(const void *a, const void *b) {
@@ -243,9 +247,13 @@ static TfLiteStatus prepare_node(TfLiteContext *context, TfLiteNode *node) {
 
 static void *zeroed(int count, size_t size) { return calloc((size_t)count + 1, size); }
 
-/* Reads the execution plan and, in a planned session, hooks every node. */
+/*
+ * Reads the execution plan and, in a planned session, hooks every node. The engine offers its
+ * subgraphs one by one, the model itself first; those that operators call are left to the engine.
+ */
 static TfLiteStatus prepare_delegate(TfLiteContext *context, TfLiteDelegate *delegate) {
     struct djlplan_tflite_session *session = delegate->data;
+    if (session->context != NULL) return kTfLiteOk;
     TfLiteIntArray *plan;
     TfLiteStatus status = context->GetExecutionPlan(context, &plan);
     if (status != kTfLiteOk) return status;

@@ -47,7 +47,9 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
 
     /** Returns a factory that plans the model and translates as {@code inner} does. */
     public static PlannedTranslatorFactory wrap(TranslatorFactory inner) {
-        return new PlannedTranslatorFactory(Optional.of(inner));
+        return inner instanceof PlannedTranslatorFactory planned
+                ? planned
+                : new PlannedTranslatorFactory(Optional.of(inner));
     }
 
     /** Returns a factory that plans the model and translates with {@code translator}. */
@@ -70,6 +72,8 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
      * Plans {@code model} and returns the inner factory's translator.
      *
      * @throws IllegalArgumentException if an option is unknown or has a value of the wrong kind
+     * @throws TranslateException if the inner factory fails; a model that was planned for it is
+     *     closed then, as DJL drops it
      */
     @Override
     public <I, O> Translator<I, O> newInstance(
@@ -77,12 +81,23 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
             throws TranslateException {
         ModelPlanning planning = new ModelPlanning(arguments);
         TranslatorFactory factory = inner.orElseGet(planning::namedFactory);
+        if (factory instanceof PlannedTranslatorFactory) {
+            throw new IllegalArgumentException(getClass().getName() + " cannot wrap itself");
+        }
         if (!factory.isSupported(input, output)) {
             throw new TranslateException(
                     factory.getClass().getName() + " translates no " + input + " to " + output);
         }
-        planning.plan(model);
-        return MeasuredTranslator.wrap(factory.newInstance(input, output, model, arguments), model);
+        boolean planned = planning.plan(model);
+        try {
+            return MeasuredTranslator.wrap(
+                    factory.newInstance(input, output, model, arguments), model);
+        } catch (TranslateException | RuntimeException e) {
+            if (planned) {
+                model.close();
+            }
+            throw e;
+        }
     }
 
     /** A factory of one translator, whatever the types. */

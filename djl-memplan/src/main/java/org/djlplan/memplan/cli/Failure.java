@@ -2,6 +2,8 @@ package org.djlplan.memplan.cli;
 
 import com.google.common.base.Throwables;
 import java.util.regex.Pattern;
+import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.source.tflite.TfLiteFormatException;
 
 /** A command cannot go on, for a reason that its message tells a person in one line. */
 final class Failure extends RuntimeException {
@@ -38,6 +40,8 @@ final class Failure extends RuntimeException {
 
     private static boolean isSelfExplaining(Throwable thrown) {
         return thrown instanceof Failure
+                || thrown instanceof UnplannableException
+                || thrown instanceof TfLiteFormatException
                 || thrown instanceof IllegalArgumentException
                 || thrown instanceof IllegalStateException;
     }

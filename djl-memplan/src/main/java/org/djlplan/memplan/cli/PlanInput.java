@@ -76,6 +76,9 @@ record PlanInput(
     }
 
     static Path existing(Path file) throws IOException {
+        if (Files.isDirectory(file)) {
+            throw new Failure("a folder, not a file: " + file);
+        }
         if (!Files.isRegularFile(file)) {
             throw new NoSuchFileException(file.toString(), null, "there is no such file");
         }

@@ -85,7 +85,7 @@ final class PlannedLoading {
         try {
             return EngineView.of(model, ENGINE_DEFAULT).graph();
         } catch (UnplannableException e) {
-            throw new Failure(model + ": " + e.getMessage(), e);
+            throw new Failure(model.toString(), e);
         }
     }
 }

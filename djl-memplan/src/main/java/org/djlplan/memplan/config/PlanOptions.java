@@ -39,8 +39,15 @@ public record PlanOptions(
     /** What every option of delegation starts with. */
     public static final String DELEGATION_PREFIX = "delegation.";
 
+    private static final String DELEGATION_ENABLED = DELEGATION_PREFIX + "enabled";
+
     public PlanOptions {
         delegation = ImmutableMap.copyOf(delegation);
+    }
+
+    /** Returns whether operators may be delegated, which they may by default. */
+    public boolean delegationEnabled() {
+        return flag(DELEGATION_ENABLED, delegation.getOrDefault(DELEGATION_ENABLED, "true"));
     }
 
     /**
@@ -68,17 +75,21 @@ public record PlanOptions(
             }
         }
         int cores = Runtime.getRuntime().availableProcessors();
-        return new PlanOptions(
-                flag(values, OptionKey.ENABLED),
-                values.getOrDefault(OptionKey.STRATEGY, "best"),
-                inPlace(values),
-                flag(values, OptionKey.SHARED_ARENA),
-                number(values, OptionKey.MAX_ARENAS, cores, 1),
-                Duration.ofMillis(number(values, OptionKey.ARENA_WAIT_MILLIS, 10_000, 0)),
-                number(values, OptionKey.MAX_INTERPRETERS, cores, 1),
-                threads(values),
-                Optional.ofNullable(values.get(OptionKey.TRANSLATOR_FACTORY)),
-                delegation.buildOrThrow());
+        PlanOptions options =
+                new PlanOptions(
+                        flag(values, OptionKey.ENABLED),
+                        values.getOrDefault(OptionKey.STRATEGY, "best"),
+                        inPlace(values),
+                        flag(values, OptionKey.SHARED_ARENA),
+                        number(values, OptionKey.MAX_ARENAS, cores, 1),
+                        Duration.ofMillis(number(values, OptionKey.ARENA_WAIT_MILLIS, 10_000, 0)),
+                        number(values, OptionKey.MAX_INTERPRETERS, cores, 1),
+                        threads(values),
+                        Optional.ofNullable(values.get(OptionKey.TRANSLATOR_FACTORY)),
+                        delegation.buildOrThrow());
+        // Asked for now, so that a wrong value is an error while loading.
+        boolean unused = options.delegationEnabled();
+        return options;
     }
 
     private static OptionKey keyOf(String name) {
@@ -100,23 +111,30 @@ public record PlanOptions(
     }
 
     private static boolean flag(Map<OptionKey, String> values, OptionKey key) {
-        String value = values.getOrDefault(key, "true").toLowerCase(Locale.ROOT);
-        if (!value.equals("true") && !value.equals("false")) {
-            throw wrong(key, value, "true or false");
+        return flag(key.key(), values.getOrDefault(key, "true"));
+    }
+
+    private static boolean flag(String key, String value) {
+        switch (value.toLowerCase(Locale.ROOT)) {
+            case "true":
+                return true;
+            case "false":
+                return false;
+            default:
+                throw wrong(key, value, "true or false");
         }
-        return value.equals("true");
     }
 
     private static InPlace inPlace(Map<OptionKey, String> values) {
         String value = values.getOrDefault(OptionKey.IN_PLACE, "auto").toLowerCase(Locale.ROOT);
         return InPlace.of(value)
-                .orElseThrow(() -> wrong(OptionKey.IN_PLACE, value, "true, false or auto"));
+                .orElseThrow(() -> wrong(OptionKey.IN_PLACE.key(), value, "true, false or auto"));
     }
 
     private static int threads(Map<OptionKey, String> values) {
         int threads = number(values, OptionKey.THREADS, -1, -1);
         if (threads == 0) {
-            throw wrong(OptionKey.THREADS, "0", "-1 or a positive number");
+            throw wrong(OptionKey.THREADS.key(), "0", "-1 or a positive number");
         }
         return threads;
     }
@@ -134,12 +152,12 @@ public record PlanOptions(
                 return (int) number;
             }
         } catch (NumberFormatException e) {
-            throw wrong(key, value, "a whole number");
+            throw wrong(key.key(), value, "a whole number");
         }
-        throw wrong(key, value, "a whole number of at least " + least);
+        throw wrong(key.key(), value, "a whole number of at least " + least);
     }
 
-    private static IllegalArgumentException wrong(OptionKey key, String value, String wanted) {
-        return new IllegalArgumentException(key.key() + "=" + value + ": must be " + wanted);
+    private static IllegalArgumentException wrong(String key, String value, String wanted) {
+        return new IllegalArgumentException(key + "=" + value + ": must be " + wanted);
     }
 }

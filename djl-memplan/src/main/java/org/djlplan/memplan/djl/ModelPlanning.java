@@ -74,10 +74,14 @@ public final class ModelPlanning {
         }
     }
 
-    /** Makes the model run in planned memory, or leaves it as it is and says why. */
-    public void plan(Model model) {
+    /**
+     * Makes the model run in planned memory, or leaves it as it is and says why.
+     *
+     * @return whether the model was planned now
+     */
+    public boolean plan(Model model) {
         if (!options.enabled() || PlanReport.of(model).isPresent()) {
-            return;
+            return false;
         }
         String engine = model.getNDManager().getEngine().getEngineName();
         Optional<String> problem =
@@ -85,6 +89,7 @@ public final class ModelPlanning {
                         ? new TfLitePlanning(options, providers).plan(model)
                         : Optional.of("the engine " + engine + " is not planned by this version");
         problem.ifPresent(why -> leave(model, engine, why));
+        return problem.isEmpty();
     }
 
     private static void leave(Model model, String engine, String why) {

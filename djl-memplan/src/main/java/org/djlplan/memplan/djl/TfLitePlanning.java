@@ -52,7 +52,9 @@ final class TfLitePlanning {
         Block stock = model.getBlock();
         Optional<Path> file = TfLiteModelFile.of(model);
         if (file.isEmpty()) {
-            return Optional.of("its file was not found in " + model.getModelPath());
+            return Optional.of(
+                    "it was not loaded from a file, or from one that its name does not lead to in "
+                            + model.getModelPath());
         }
         TfLiteAdapter adapter;
         try {
@@ -106,7 +108,7 @@ final class TfLitePlanning {
     }
 
     private void delegate(TfLiteRuntime runtime) {
-        if (options.delegation().getOrDefault("delegation.enabled", "true").equals("false")) {
+        if (!options.delegationEnabled()) {
             return;
         }
         for (DelegationProvider provider : providers) {

@@ -28,7 +28,8 @@ public final class NativeLoader {
     public static void bind(Class<?> binding) throws UnsupportedPlatformException {
         try {
             Native.register(binding, LibraryHolder.library());
-        } catch (UnsatisfiedLinkError e) {
+        } catch (LinkageError e) {
+            // Not only of our library: JNA itself may have failed to load, now or before.
             throw new UnsupportedPlatformException(UNSUPPORTED + ": " + e.getMessage(), e);
         }
     }

@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 import org.djlplan.integration.Bits;
 import org.djlplan.integration.ModelSketch;
 import org.djlplan.integration.StockInterpreter;
+import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.EngineView;
@@ -138,6 +139,13 @@ class InPlaceKernelsTest {
 
     private static RuntimeOptions options(int threads) {
         return new RuntimeOptions(
-                "best", true, threads, 1, false, 1, Duration.ofSeconds(10), Duration.ofSeconds(30));
+                "best",
+                InPlace.TRUE,
+                threads,
+                1,
+                false,
+                1,
+                Duration.ofSeconds(10),
+                Duration.ofSeconds(30));
     }
 }

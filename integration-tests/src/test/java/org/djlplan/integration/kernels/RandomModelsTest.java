@@ -12,6 +12,7 @@ import java.util.Random;
 import org.djlplan.integration.Bits;
 import org.djlplan.integration.ModelSketch.Form;
 import org.djlplan.integration.StockInterpreter;
+import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
@@ -60,7 +61,7 @@ class RandomModelsTest {
             }
         }
         for (String strategy : Strategies.names()) {
-            for (boolean inPlace : new boolean[] {true, false}) {
+            for (InPlace inPlace : List.of(InPlace.TRUE, InPlace.FALSE)) {
                 RuntimeOptions options =
                         new RuntimeOptions(
                                 strategy,

@@ -1,0 +1,125 @@
+package org.djlplan.memplan.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class PlanOptionsTest {
+
+    private static final Set<String> DELEGATION = Set.of("delegation.enabled", "delegation.memory");
+
+    private static PlanOptions parse(Map<String, ?> arguments) {
+        return PlanOptions.parse(arguments, DELEGATION);
+    }
+
+    private static String problem(Map<String, ?> arguments) {
+        return assertThrows(IllegalArgumentException.class, () -> parse(arguments)).getMessage();
+    }
+
+    @Test
+    void parse_nothing_givesTheDocumentedDefaults() {
+        int cores = Runtime.getRuntime().availableProcessors();
+        assertEquals(
+                new PlanOptions(
+                        true,
+                        "best",
+                        InPlace.AUTO,
+                        true,
+                        cores,
+                        Duration.ofSeconds(10),
+                        cores,
+                        -1,
+                        Optional.empty(),
+                        Map.of()),
+                parse(Map.of()));
+        assertTrue(parse(Map.of()).delegationEnabled());
+    }
+
+    @Test
+    void parse_everyKey_isRead() {
+        PlanOptions options =
+                parse(
+                        Map.of(
+                                "memplan.enabled", "FALSE",
+                                "memplan.strategy", " naive ",
+                                "memplan.inPlace", false,
+                                "memplan.sharedArena", "false",
+                                "memplan.maxArenas", 3,
+                                "memplan.arenaWaitMillis", "0",
+                                "memplan.maxInterpreters", 4.0,
+                                "memplan.threads", "2",
+                                "memplan.translatorFactory", "a.B",
+                                "delegation.enabled", "False"));
+        assertEquals(
+                new PlanOptions(
+                        false,
+                        "naive",
+                        InPlace.FALSE,
+                        false,
+                        3,
+                        Duration.ZERO,
+                        4,
+                        2,
+                        Optional.of("a.B"),
+                        Map.of("delegation.enabled", "False")),
+                options);
+        assertFalse(options.delegationEnabled());
+    }
+
+    @Test
+    void parse_othersArguments_doNotMatter() {
+        assertEquals(
+                parse(Map.of()), parse(Map.of("width", 224, "memplanner.x", 1, "memplan", "on")));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void parse_keyWithALetterMissing_isNamedWithTheRightOne(OptionKey key) {
+        String misspelt = key.key().substring(0, key.key().length() - 1);
+        assertEquals(
+                "unknown option " + misspelt + "; the nearest known one is " + key.key(),
+                problem(Map.of(misspelt, "1")));
+    }
+
+    @Test
+    void parse_unknownDelegationKey_namesTheNearest() {
+        String message = problem(Map.of("delegation.enabeld", "true"));
+        assertTrue(message.contains("delegation.enabeld"), message);
+        assertTrue(message.endsWith("delegation.enabled"), message);
+    }
+
+    @Test
+    void parse_delegationModuleAbsent_admitsItsKeys() {
+        Map<String, String> arguments = Map.of("delegation.objective", "latency");
+        assertEquals(arguments, PlanOptions.parse(arguments, Set.of()).delegation());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "memplan.enabled, yes, true or false",
+        "memplan.inPlace, 1, 'true, false or auto'",
+        "memplan.sharedArena, '', true or false",
+        "delegation.enabled, maybe, true or false",
+        "memplan.threads, 0, -1 or a positive number",
+        "memplan.threads, -2, a whole number of at least -1",
+        "memplan.threads, two, a whole number",
+        "memplan.maxArenas, 0, a whole number of at least 1",
+        "memplan.maxArenas, NaN, a whole number of at least 1",
+        "memplan.maxInterpreters, 1.5, a whole number of at least 1",
+        "memplan.maxInterpreters, 4294967297, a whole number of at least 1",
+        "memplan.arenaWaitMillis, -1, a whole number of at least 0",
+    })
+    void parse_wrongValue_saysKeyAndValueAndWhatIsWanted(String key, String value, String wanted) {
+        assertEquals(key + "=" + value + ": must be " + wanted, problem(Map.of(key, value)));
+    }
+}

@@ -1,0 +1,42 @@
+package org.djlplan.integration;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Runs a class with this JVM's class path in a JVM of its own, which may crash. */
+public final class ChildJvm {
+
+    private static final long PATIENCE_MINUTES = 5;
+
+    private ChildJvm() {}
+
+    /** How a JVM ended and what it wrote. */
+    public record Result(int exitCode, String out, String err) {}
+
+    /** Runs {@code main} to its end; files that it writes without a path land in {@code folder}. */
+    public static Result run(Path folder, List<String> options, Class<?> main, String... arguments)
+            throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(List.of("-Dai.djl.offline=true", "-XX:TieredStopAtLevel=1", "-Xmx512m"));
+        command.addAll(options);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(List.of(arguments));
+        Path out = Files.createTempFile(folder, "child", ".out");
+        Path err = Files.createTempFile(folder, "child", ".err");
+        Process process =
+                new ProcessBuilder(command)
+                        .directory(folder.toFile())
+                        .redirectOutput(out.toFile())
+                        .redirectError(err.toFile())
+                        .start();
+        if (!process.waitFor(PATIENCE_MINUTES, TimeUnit.MINUTES)) {
+            process.destroyForcibly();
+        }
+        return new Result(process.waitFor(), Files.readString(out), Files.readString(err));
+    }
+}
