@@ -1,6 +1,5 @@
 package org.djlplan.integration.kernels;
 
-import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
 import java.util.ArrayList;
@@ -22,33 +21,6 @@ import org.djlplan.memplan.usage.InPlaceRules;
  * operator; then its result is copied into the model's output.
  */
 final class KernelCases {
-
-    /** Lengths around the widths of vector loops and their unrolled multiples, and a long one. */
-    private static final ImmutableList<Integer> LENGTHS =
-            ImmutableList.of(1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 127, 1021, 40_003);
-
-    private static final ImmutableList<Integer> IMAGE = ImmutableList.of(2, 3, 5, 7);
-
-    /** What broadcasts to {@link #IMAGE}: fast ("fivefold"), scalar and slow loops. */
-    private static final ImmutableList<List<Integer>> SMALLER =
-            ImmutableList.of(
-                    List.of(),
-                    List.of(1),
-                    List.of(7),
-                    List.of(5, 7),
-                    List.of(5, 1),
-                    List.of(3, 5, 7),
-                    List.of(3, 1, 7),
-                    List.of(1, 1, 1, 1),
-                    List.of(1, 1, 1, 7),
-                    List.of(2, 1, 1, 7),
-                    List.of(2, 3, 1, 1),
-                    List.of(2, 3, 5, 1),
-                    List.of(2, 1, 5, 7),
-                    List.of(1, 3, 5, 1),
-                    List.of(1, 3, 1, 7),
-                    List.of(1, 3, 1, 1),
-                    List.of(2, 1, 5, 1));
 
     private static final ImmutableMap<String, String> OPTIONS =
             ImmutableMap.of(
@@ -120,7 +92,7 @@ final class KernelCases {
     }
 
     private void views() {
-        for (int length : LENGTHS) {
+        for (int length : KernelShapes.LENGTHS) {
             view(List.of(length, 1, 3), false);
         }
         view(List.of(2, 1, 35), true);
@@ -153,10 +125,10 @@ final class KernelCases {
     }
 
     private void unary() {
-        for (int length : LENGTHS) {
+        for (int length : KernelShapes.LENGTHS) {
             unary(List.of(length));
         }
-        unary(IMAGE);
+        unary(KernelShapes.IMAGE);
         unary(List.of(3, 5, 67));
     }
 
@@ -178,38 +150,39 @@ final class KernelCases {
     }
 
     private void prelu() {
-        LENGTHS.forEach(length -> both(List.of(1, length, 3), 0, Operands.BOTH_DIE));
-        for (List<Integer> smaller : SMALLER) {
-            if (smaller.size() == IMAGE.size() || smaller.size() == IMAGE.size() - 1) {
-                broadcast(IMAGE, smaller, true, 0);
-                broadcast(IMAGE, smaller, false, 0);
+        KernelShapes.LENGTHS.forEach(length -> both(List.of(1, length, 3), 0, Operands.BOTH_DIE));
+        for (List<Integer> smaller : KernelShapes.SMALLER) {
+            if (smaller.size() == KernelShapes.IMAGE.size()
+                    || smaller.size() == KernelShapes.IMAGE.size() - 1) {
+                broadcast(KernelShapes.IMAGE, smaller, true, 0);
+                broadcast(KernelShapes.IMAGE, smaller, false, 0);
             }
         }
-        both(IMAGE, 0, Operands.SAME_TWICE);
+        both(KernelShapes.IMAGE, 0, Operands.SAME_TWICE);
     }
 
     private void binary() {
-        for (int length : LENGTHS) {
+        for (int length : KernelShapes.LENGTHS) {
             both(List.of(length), 0, Operands.BOTH_DIE);
             both(List.of(length), 0, Operands.FIRST_STAYS);
             broadcast(List.of(length), List.of(1), true, 0);
             broadcast(List.of(3, length), List.of(length), false, 0);
         }
         for (Operands operands : Operands.values()) {
-            both(IMAGE, 0, operands);
+            both(KernelShapes.IMAGE, 0, operands);
         }
-        for (List<Integer> smaller : SMALLER) {
-            broadcast(IMAGE, smaller, true, 0);
-            broadcast(IMAGE, smaller, false, 0);
+        for (List<Integer> smaller : KernelShapes.SMALLER) {
+            broadcast(KernelShapes.IMAGE, smaller, true, 0);
+            broadcast(KernelShapes.IMAGE, smaller, false, 0);
         }
         int activations = OPTIONS.containsKey(rule.operator()) ? ACTIVATIONS : 1;
         for (int activation = 1; activation < activations; activation++) {
-            both(IMAGE, activation, Operands.BOTH_DIE);
+            both(KernelShapes.IMAGE, activation, Operands.BOTH_DIE);
             both(List.of(1021), activation, Operands.FIRST_STAYS);
-            broadcast(IMAGE, List.of(), true, activation);
-            broadcast(IMAGE, List.of(7), false, activation);
-            broadcast(IMAGE, List.of(2, 1, 5, 7), true, activation);
-            broadcast(IMAGE, List.of(1, 3, 1, 7), false, activation);
+            broadcast(KernelShapes.IMAGE, List.of(), true, activation);
+            broadcast(KernelShapes.IMAGE, List.of(7), false, activation);
+            broadcast(KernelShapes.IMAGE, List.of(2, 1, 5, 7), true, activation);
+            broadcast(KernelShapes.IMAGE, List.of(1, 3, 1, 7), false, activation);
         }
     }
 
