@@ -24,7 +24,7 @@ class SoakTest {
     private static final int SHORT_PREDICTIONS = 3_000;
     private static final int WARM_UP_PREDICTIONS = 20_000;
     private static final int LONG_PREDICTIONS = 100_000;
-    private static final long MAX_GROWTH_BYTES = 16 << 20;
+    private static final long MAX_GROWTH_BYTES = 8 << 20;
     private static final Path REPORT = Path.of("target", "stress.txt");
 
     @TempDir Path folder;
@@ -66,7 +66,9 @@ class SoakTest {
         String memory = Files.readAllLines(Path.of("/proc/meminfo")).get(0).replaceAll("\\s+", " ");
         StringBuilder text = new StringBuilder();
         text.append("soak: 8 threads, 6 models at a time, random options, random close and load\n");
-        text.append("command: mvn -Pstress verify; a warm-up of 20000 predictions is not shown\n");
+        text.append("command: mvn -Pstress verify -Dtest=SoakTest");
+        text.append(" -Dsurefire.failIfNoSpecifiedTests=false\n");
+        text.append("a warm-up of " + WARM_UP_PREDICTIONS + " predictions is not shown\n");
         text.append(
                 String.format(
                         Locale.ROOT,
