@@ -6,6 +6,7 @@ import ai.djl.repository.zoo.ZooModel;
 import com.google.common.base.Throwables;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
@@ -17,7 +18,7 @@ final class Probe {
 
     private Probe() {}
 
-    /** {@code load FILE…}, {@code truncate FILE}, {@code overwrite FILE}. */
+    /** {@code load FILE…}, {@code truncate FILE}, {@code overwrite FILE}, {@code reload FILE}. */
     public static void main(String[] args) throws Exception {
         StockInterpreter.loadEngine();
         switch (args[0]) {
@@ -29,6 +30,7 @@ final class Probe {
             }
             case "truncate" -> damage(Path.of(args[1]), true);
             case "overwrite" -> damage(Path.of(args[1]), false);
+            case "reload" -> reload(Path.of(args[1]));
             default -> throw new IllegalArgumentException(args[0]);
         }
     }
@@ -86,5 +88,35 @@ final class Probe {
             System.out.println(PlanReport.of(model).orElseThrow().predictions());
         }
         System.out.println("closed");
+    }
+
+    /** Loads and closes again and again; prints by what resident bytes and mappings have grown. */
+    private static void reload(Path file) throws Exception {
+        List<ByteBuffer> inputs;
+        List<List<Integer>> shapes;
+        try (StockInterpreter stock = new StockInterpreter(file, 1)) {
+            inputs = stock.randomInputs(1);
+            shapes = stock.shapes();
+        }
+        long residentBytes = 0;
+        int mappings = 0;
+        for (int i = 0; i <= 500; i++) {
+            try (ZooModel<NDList, NDList> model =
+                    Planned.loadDirectly(file, Map.of("memplan.threads", 1))) {
+                List<ByteBuffer> unused = Planned.predict(model, inputs, shapes);
+            }
+            if (i == 100) {
+                System.gc();
+                residentBytes = Soak.residentBytes();
+                mappings = mappings();
+            }
+        }
+        System.gc();
+        System.out.println(Soak.residentBytes() - residentBytes);
+        System.out.println(mappings() - mappings);
+    }
+
+    private static int mappings() throws Exception {
+        return Files.readAllLines(Path.of("/proc/self/maps")).size();
     }
 }

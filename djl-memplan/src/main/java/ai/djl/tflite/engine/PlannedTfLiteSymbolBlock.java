@@ -1,9 +1,13 @@
 package ai.djl.tflite.engine;
 
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.function.UnaryOperator;
 import org.tensorflow.lite.Interpreter;
@@ -36,6 +40,15 @@ public final class PlannedTfLiteSymbolBlock extends TfLiteSymbolBlock {
     /** Returns a block as the stock engine makes it. */
     public static TfLiteSymbolBlock stock(Path file, TfLiteNDManager manager) {
         return new TfLiteSymbolBlock(new Interpreter(file.toFile()), manager);
+    }
+
+    /**
+     * Returns an array over a buffer, wherever that lies: {@code NDManager.create} would copy it
+     * into fresh native memory. The array is complete once it is attached to the manager of its
+     * user.
+     */
+    public static NDArray array(NDManager manager, ByteBuffer data, Shape shape, DataType type) {
+        return new TfLiteNDArray(manager, null, data, shape, type);
     }
 
     @Override

@@ -1,7 +1,9 @@
 package org.djlplan.memplan.djl;
 
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.util.PairList;
@@ -10,6 +12,7 @@ import java.io.InputStream;
 import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.function.UnaryOperator;
 
@@ -23,11 +26,15 @@ final class TfLiteAdapter {
 
     private final Constructor<?> planned;
     private final Method stock;
+    private final Method array;
 
     private TfLiteAdapter(Class<?> type) throws ReflectiveOperationException {
         planned = type.getConstructor(UnaryOperator.class, Runnable.class, PairList.class);
         Class<?> manager = type.getClassLoader().loadClass("ai.djl.tflite.engine.TfLiteNDManager");
         stock = type.getMethod("stock", Path.class, manager);
+        array =
+                type.getMethod(
+                        "array", NDManager.class, ByteBuffer.class, Shape.class, DataType.class);
     }
 
     /**
@@ -80,6 +87,15 @@ final class TfLiteAdapter {
             return (Block) stock.invoke(null, file, manager);
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException("cannot load " + file + " again", e);
+        }
+    }
+
+    /** Returns an array of the stock engine over a buffer; it must be attached to a manager. */
+    NDArray array(NDManager manager, ByteBuffer data, Shape shape, DataType type) {
+        try {
+            return (NDArray) array.invoke(null, manager, data, shape, type);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
         }
     }
 

@@ -95,7 +95,9 @@ final class TfLitePlanning {
             NDManager manager = model.getNDManager();
             Block planned =
                     adapter.planned(
-                            list -> forward(runtime, manager, list), runtime::close, inputs);
+                            list -> forward(runtime, adapter, manager, list),
+                            runtime::close,
+                            inputs);
             delegate(runtime);
             manager.attachInternal("djl-plan-" + System.identityHashCode(runtime), runtime);
             model.setBlock(planned);
@@ -132,7 +134,8 @@ final class TfLitePlanning {
                 report.inputOutputBytes() / MEGA);
     }
 
-    private static NDList forward(TfLiteRuntime runtime, NDManager manager, NDList list) {
+    private static NDList forward(
+            TfLiteRuntime runtime, TfLiteAdapter adapter, NDManager manager, NDList list) {
         List<ByteBuffer> values = new ArrayList<>(list.size());
         List<List<Integer>> shapes = new ArrayList<>(list.size());
         for (NDArray array : list) {
@@ -146,7 +149,7 @@ final class TfLitePlanning {
         NDList results = new NDList();
         for (OutputTensor output : runtime.run(values, shapes)) {
             TensorInfo info = output.info();
-            results.add(manager.create(output.data(), shape(info), dataType(info.type())));
+            results.add(adapter.array(manager, output.data(), shape(info), dataType(info.type())));
         }
         results.attach(list.head().getManager());
         return results;

@@ -138,7 +138,8 @@ public final class ArenaPool {
                 leased.remove(arena);
                 idle.add(arena);
                 trim();
-                returned.signal();
+                // All, as one waiter's limit may still be reached where another's is not.
+                returned.signalAll();
             } finally {
                 lock.unlock();
             }

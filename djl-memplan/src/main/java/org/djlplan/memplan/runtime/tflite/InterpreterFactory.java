@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Builds interpreters of one model: planned for their input shapes, or stock where that fails. */
-final class InterpreterFactory implements AutoCloseable {
+final class InterpreterFactory {
 
     private static final Logger logger = LoggerFactory.getLogger(InterpreterFactory.class);
     private static final int KEPT_PLANS = 64;
@@ -25,11 +25,7 @@ final class InterpreterFactory implements AutoCloseable {
     private final ArenaPool arenas;
     private final List<Integer> plannable;
     private final Cache<List<List<Integer>>, ShapePlan> plans =
-            CacheBuilder.newBuilder()
-                    .maximumSize(KEPT_PLANS)
-                    .<List<List<Integer>>, ShapePlan>removalListener(
-                            removed -> removed.getValue().close())
-                    .build();
+            CacheBuilder.newBuilder().maximumSize(KEPT_PLANS).build();
     private final Set<List<List<Integer>>> unplannable = Sets.newConcurrentHashSet();
 
     /**
@@ -62,7 +58,8 @@ final class InterpreterFactory implements AutoCloseable {
             if (plan.isPresent() && !plan.get().place(session)) {
                 throw new UnplannableException(session.error());
             }
-            return new PlannedInterpreter(session, live, shapes, plan);
+            return new PlannedInterpreter(
+                    session, live, shapes, plan, plan.flatMap(p -> p.announce(arenas)));
         } catch (UnplannableException | RuntimeException e) {
             session.close();
             throw e;
@@ -101,17 +98,10 @@ final class InterpreterFactory implements AutoCloseable {
             if (known == null) {
                 known =
                         new ShapePlan(
-                                MemoryPlanner.plan(live, options.strategy(), options.inPlace()),
-                                arenas);
+                                MemoryPlanner.plan(live, options.strategy(), options.inPlace()));
                 plans.put(shapes, known);
             }
             return known;
         }
-    }
-
-    /** Gives up the claims on arenas. */
-    @Override
-    public void close() {
-        plans.invalidateAll();
     }
 }

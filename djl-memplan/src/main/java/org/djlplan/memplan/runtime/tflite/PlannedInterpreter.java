@@ -12,6 +12,7 @@ import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.plan.portfolio.PlannedMemory;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.Arena;
+import org.djlplan.memplan.runtime.ArenaPool;
 
 /**
  * An interpreter with the shapes it was allocated for and, unless it is a stock one, the plan of
@@ -22,6 +23,7 @@ final class PlannedInterpreter implements AutoCloseable {
     private final TfLiteSession session;
     private final List<List<Integer>> shapes;
     private final Optional<ShapePlan> plan;
+    private final Optional<ArenaPool.Need> need;
     private final ImmutableList<ByteBuffer> inputs;
     private final ImmutableList<OutputTensor> outputs;
     private final long ownBytes;
@@ -61,12 +63,15 @@ final class PlannedInterpreter implements AutoCloseable {
 
     /**
      * @param session allocated and, with a plan, placed
+     * @param need the right to lease arenas for the plan, given up when this is closed
      */
     PlannedInterpreter(
             TfLiteSession session,
             Graph graph,
             List<List<Integer>> shapes,
-            Optional<ShapePlan> plan) {
+            Optional<ShapePlan> plan,
+            Optional<ArenaPool.Need> need) {
+        this.need = need;
         this.session = session;
         this.shapes = shapes;
         this.plan = plan;
@@ -123,6 +128,11 @@ final class PlannedInterpreter implements AutoCloseable {
         return plan;
     }
 
+    /** Returns the right to lease arenas; empty if no tensor needs a place in one. */
+    Optional<ArenaPool.Need> need() {
+        return need;
+    }
+
     /** Returns the bytes that the engine's own arena holds. */
     long ownBytes() {
         return ownBytes;
@@ -154,9 +164,9 @@ final class PlannedInterpreter implements AutoCloseable {
     private List<OutputTensor> results() {
         List<OutputTensor> results = new ArrayList<>(outputs.size());
         for (OutputTensor output : outputs) {
+            // On the heap: fresh native memory would cost page faults with every prediction.
             ByteBuffer copy =
-                    ByteBuffer.allocateDirect(output.data().capacity())
-                            .order(ByteOrder.nativeOrder());
+                    ByteBuffer.allocate(output.data().capacity()).order(ByteOrder.nativeOrder());
             copy.put(output.data().duplicate().rewind()).rewind();
             results.add(new OutputTensor(output.info(), copy));
         }
@@ -166,5 +176,6 @@ final class PlannedInterpreter implements AutoCloseable {
     @Override
     public void close() {
         session.close();
+        need.ifPresent(ArenaPool.Need::close);
     }
 }

@@ -7,14 +7,13 @@ import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /** The plan of a model for one set of input shapes, in the form the native library takes. */
-final class ShapePlan implements AutoCloseable {
+final class ShapePlan {
 
     private final PlannedMemory memory;
     private final int[] ids;
     private final long[] offsets;
-    private final Optional<ArenaPool.Need> need;
 
-    ShapePlan(PlannedMemory memory, ArenaPool pool) {
+    ShapePlan(PlannedMemory memory) {
         this.memory = memory;
         ids =
                 Ints.toArray(
@@ -25,7 +24,6 @@ final class ShapePlan implements AutoCloseable {
         for (int i = 0; i < ids.length; i++) {
             offsets[i] = memory.plan().offsetOf(ids[i]);
         }
-        need = ids.length == 0 ? Optional.empty() : Optional.of(pool.announce(arenaBytes()));
     }
 
     /** Returns the plan and its figures. */
@@ -38,9 +36,9 @@ final class ShapePlan implements AutoCloseable {
         return memory.plan().totalBytes();
     }
 
-    /** Returns the right to lease arenas large enough; empty if no tensor needs a place. */
-    Optional<ArenaPool.Need> need() {
-        return need;
+    /** Announces that arenas of this plan's size are used; empty if no tensor needs a place. */
+    Optional<ArenaPool.Need> announce(ArenaPool pool) {
+        return ids.length == 0 ? Optional.empty() : Optional.of(pool.announce(arenaBytes()));
     }
 
     /**
@@ -50,10 +48,5 @@ final class ShapePlan implements AutoCloseable {
      */
     boolean place(TfLiteSession session) {
         return session.place(ids, offsets, arenaBytes());
-    }
-
-    @Override
-    public void close() {
-        need.ifPresent(ArenaPool.Need::close);
     }
 }

@@ -99,7 +99,6 @@ public final class TfLiteRuntime implements AutoCloseable {
     }
 
     private void release() {
-        factory.close();
         TfLiteNative.djlplan_tflite_model_delete(model);
         mapping.close();
     }
@@ -204,7 +203,7 @@ public final class TfLiteRuntime implements AutoCloseable {
             unplanned.increment();
             return Optional.of(interpreter.runStock(values));
         }
-        Optional<ArenaPool.Need> need = interpreter.plan().get().need();
+        Optional<ArenaPool.Need> need = interpreter.need();
         if (need.isEmpty()) {
             return Optional.of(interpreter.runStock(values));
         }
