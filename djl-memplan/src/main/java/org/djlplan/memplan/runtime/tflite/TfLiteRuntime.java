@@ -33,6 +33,7 @@ public final class TfLiteRuntime implements AutoCloseable {
     private final InterpreterFactory factory;
     private final InterpreterPool pool;
     private final PlannedInterpreter.Description described;
+    private final List<List<Integer>> shapesInFile;
     private final LongAdder predictions = new LongAdder();
     private final LongAdder unplanned = new LongAdder();
 
@@ -86,10 +87,9 @@ public final class TfLiteRuntime implements AutoCloseable {
         boolean stateful = graph.tensors().stream().anyMatch(t -> t.storage() == Storage.VARIABLE);
         int limit = stateful ? 1 : options.maxInterpreters();
         pool = new InterpreterPool(limit, options.idleAfter(), factory, this::release);
-        List<List<Integer>> shapes =
-                graph.inputs().stream().map(id -> graph.tensors().get(id).shape()).toList();
+        shapesInFile = graph.inputs().stream().map(id -> graph.tensors().get(id).shape()).toList();
         try {
-            PlannedInterpreter first = borrow(shapes);
+            PlannedInterpreter first = borrow(shapesInFile);
             described = first.description();
             pool.giveBack(first);
         } catch (UnplannableException | RuntimeException e) {
@@ -154,31 +154,36 @@ public final class TfLiteRuntime implements AutoCloseable {
     private List<List<Integer>> effectiveShapes(
             List<ByteBuffer> values, List<List<Integer>> shapes) {
         List<TensorInfo> inputs = described.inputs();
-        checkArgument(
-                values.size() == inputs.size() && shapes.size() == inputs.size(),
-                "%s inputs were given, the model has %s",
-                values.size(),
-                inputs.size());
+        if (values.size() != inputs.size() || shapes.size() != inputs.size()) {
+            throw new IllegalArgumentException(
+                    values.size() + " inputs were given, the model has " + inputs.size());
+        }
         boolean asInFile = true;
         for (int i = 0; i < values.size(); i++) {
             TensorInfo input = inputs.get(i);
             long bytes = values.get(i).remaining();
-            asInFile &= bytes == input.bytes();
-            long elements = 1;
-            for (int dimension : shapes.get(i)) {
-                checkArgument(dimension > 0, "input %s of shape %s", i, shapes.get(i));
-                elements = Math.multiplyExact(elements, dimension);
+            if (bytes != input.bytes()) {
+                asInFile = false;
+                checkArgument(
+                        bytes == elements(shapes.get(i)) * input.type().bytes(),
+                        "input %s is %s of shape %s: %s bytes of shape %s were given",
+                        input.name(),
+                        input.type(),
+                        input.shape(),
+                        bytes,
+                        shapes.get(i));
             }
-            checkArgument(
-                    bytes == input.bytes() || bytes == elements * input.type().bytes(),
-                    "input %s is %s of shape %s: %s bytes of shape %s were given",
-                    input.name(),
-                    input.type(),
-                    input.shape(),
-                    bytes,
-                    shapes.get(i));
         }
-        return asInFile ? inputs.stream().map(TensorInfo::shape).toList() : shapes;
+        return asInFile ? shapesInFile : shapes;
+    }
+
+    private static long elements(List<Integer> shape) {
+        long elements = 1;
+        for (int dimension : shape) {
+            checkArgument(dimension > 0, "an input of shape %s", shape);
+            elements = Math.multiplyExact(elements, dimension);
+        }
+        return elements;
     }
 
     private Optional<List<OutputTensor>> attempt(
