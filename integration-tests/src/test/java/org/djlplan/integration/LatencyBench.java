@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 @Tag("bench")
 class LatencyBench {
 
-    private static final int ROUNDS = 31;
+    private static final int ROUNDS = 21;
     private static final double ROUND_MILLIS = 40;
     private static final int WARM_UP = 10_000;
     private static final int LOADS = 21;

@@ -6,7 +6,6 @@ import static com.google.common.base.Preconditions.checkState;
 import com.google.common.collect.TreeMultiset;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -28,6 +27,7 @@ public final class ArenaPool {
     private final List<Arena> idle = new ArrayList<>();
     private final List<Arena> leased = new ArrayList<>();
     private final TreeMultiset<Long> needs = TreeMultiset.create();
+    private long largestArenaBytes;
     private long overflows;
 
     /** Returns the pool that all models of this JVM share. */
@@ -58,6 +58,7 @@ public final class ArenaPool {
         lock.lock();
         try {
             needs.add(bytes);
+            needsChanged();
             return new Need(bytes);
         } finally {
             lock.unlock();
@@ -92,7 +93,7 @@ public final class ArenaPool {
                 if (!closed) {
                     closed = true;
                     needs.remove(bytes);
-                    trim();
+                    needsChanged();
                 }
             } finally {
                 lock.unlock();
@@ -136,8 +137,11 @@ public final class ArenaPool {
                     return;
                 }
                 leased.remove(arena);
-                idle.add(arena);
-                trim();
+                if (arena.bytes() > largestArenaBytes) {
+                    arena.free();
+                } else {
+                    idle.add(arena);
+                }
                 // All, as one waiter's limit may still be reached where another's is not.
                 returned.signalAll();
             } finally {
@@ -170,25 +174,33 @@ public final class ArenaPool {
      * The smallest idle arena that is large enough; else the largest one gives way to a new one.
      */
     private Arena takeIdle(long bytes) {
-        idle.sort(Comparator.comparingLong(Arena::bytes));
+        int best = -1;
         for (int i = 0; i < idle.size(); i++) {
-            if (idle.get(i).bytes() >= bytes) {
-                return idle.remove(i);
+            if (best < 0 || fitsBetter(idle.get(i).bytes(), idle.get(best).bytes(), bytes)) {
+                best = i;
             }
         }
-        if (!idle.isEmpty()) {
-            idle.remove(idle.size() - 1).free();
+        if (best >= 0) {
+            Arena arena = idle.remove(best);
+            if (arena.bytes() >= bytes) {
+                return arena;
+            }
+            arena.free();
         }
         return Arena.create(bytes);
     }
 
+    private static boolean fitsBetter(long size, long best, long wanted) {
+        return best >= wanted ? size >= wanted && size < best : size > best;
+    }
+
     /** Frees idle arenas that are larger than what the largest remaining user needs. */
-    private void trim() {
-        long largest = needs.isEmpty() ? 0 : needs.lastEntry().getElement();
+    private void needsChanged() {
+        largestArenaBytes =
+                needs.isEmpty() ? 0 : Arena.roundedBytes(needs.lastEntry().getElement());
         idle.removeIf(
                 arena -> {
-                    boolean tooLarge =
-                            needs.isEmpty() || arena.bytes() > Arena.roundedBytes(largest);
+                    boolean tooLarge = arena.bytes() > largestArenaBytes;
                     if (tooLarge) {
                         arena.free();
                     }

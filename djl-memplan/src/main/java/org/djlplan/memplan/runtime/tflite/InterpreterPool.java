@@ -5,11 +5,11 @@ import static com.google.common.base.Preconditions.checkState;
 import com.google.common.collect.ImmutableList;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -62,7 +62,7 @@ final class InterpreterPool implements AutoCloseable {
     /** Returns an interpreter for these shapes that is the caller's until {@link #giveBack}. */
     PlannedInterpreter borrow(List<List<Integer>> shapes)
             throws InterruptedException, UnplannableException {
-        List<PlannedInterpreter> evicted = new ArrayList<>(1);
+        Optional<PlannedInterpreter> evicted = Optional.empty();
         lock.lockInterruptibly();
         try {
             while (true) {
@@ -76,7 +76,7 @@ final class InterpreterPool implements AutoCloseable {
                     break;
                 }
                 if (!idle.isEmpty()) {
-                    evicted.add(idle.removeLast().interpreter());
+                    evicted = Optional.of(idle.removeLast().interpreter());
                     break;
                 }
                 changed.await();
@@ -85,14 +85,14 @@ final class InterpreterPool implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        evicted.forEach(PlannedInterpreter::close);
+        evicted.ifPresent(PlannedInterpreter::close);
         return build(shapes);
     }
 
     private PlannedInterpreter takeIdle(List<List<Integer>> shapes) {
         for (Iterator<Idle> i = idle.iterator(); i.hasNext(); ) {
             PlannedInterpreter interpreter = i.next().interpreter();
-            if (interpreter.shapes().equals(shapes)) {
+            if (interpreter.hasShapes(shapes)) {
                 i.remove();
                 return interpreter;
             }

@@ -123,6 +123,12 @@ final class PlannedInterpreter implements AutoCloseable {
         return shapes;
     }
 
+    /** Returns whether it was allocated for these shapes. */
+    boolean hasShapes(List<List<Integer>> wanted) {
+        // Nearly always the file's own, which is the same object.
+        return shapes == wanted || shapes.equals(wanted);
+    }
+
     /** Returns the plan, or empty for a stock interpreter. */
     Optional<ShapePlan> plan() {
         return plan;
