@@ -31,8 +31,7 @@ public final class MemoryPlanner {
      * @throws ArithmeticException if the sizes add up to more than a long holds
      */
     public static PlannedMemory plan(Graph graph, String strategy, InPlace inPlace) {
-        Portfolio portfolio =
-                new Portfolio(Strategies.named(strategy), UsageRecords.ALIGNMENT_BYTES);
+        Portfolio portfolio = portfolio(strategy);
         PlanningProblem plain = new PlanningProblem(UsageRecords.of(graph));
         Attempt best = portfolio.best(List.of(plain));
         List<ImmutableList<Integer>> classes =
@@ -41,21 +40,25 @@ public final class MemoryPlanner {
             Attempt shared = portfolio.best(List.of(withAliases(plain, classes)));
             long savedBytes = best.plan().totalBytes() - shared.plan().totalBytes();
             if (savedBytes >= inPlace.leastSavingBytes().orElse(Long.MAX_VALUE)) {
-                best = whereNeeded(graph, plain, portfolio, shared);
+                best = whereNeeded(graph, plain, shared);
             }
         }
         return PlannedMemory.of(best);
     }
 
-    private static Attempt whereNeeded(
-            Graph graph, PlanningProblem plain, Portfolio portfolio, Attempt shared) {
+    private static Attempt whereNeeded(Graph graph, PlanningProblem plain, Attempt shared) {
+        Portfolio same = portfolio(shared.plan().strategy());
         long arenaBytes = shared.plan().totalBytes();
         OperatorProfiles profiles = new OperatorProfiles(plain.records());
         List<ImmutableList<Integer>> needed =
                 AliasAnalysis.aliasClasses(
                         graph, operator -> profiles.breadthAt(operator) > arenaBytes);
-        Attempt fewer = portfolio.best(List.of(withAliases(plain, needed)));
+        Attempt fewer = same.best(List.of(withAliases(plain, needed)));
         return fewer.plan().totalBytes() <= arenaBytes ? fewer : shared;
+    }
+
+    private static Portfolio portfolio(String strategy) {
+        return new Portfolio(Strategies.named(strategy), UsageRecords.ALIGNMENT_BYTES);
     }
 
     private static PlanningProblem withAliases(

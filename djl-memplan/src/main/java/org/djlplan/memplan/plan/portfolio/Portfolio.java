@@ -2,7 +2,6 @@ package org.djlplan.memplan.plan.portfolio;
 
 import com.google.common.base.Stopwatch;
 import com.google.common.collect.ImmutableList;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -61,19 +60,29 @@ public final class Portfolio {
                         .mapToLong(problem -> LowerBounds.offsetBytes(problem.units()))
                         .min()
                         .orElseThrow();
-        List<Attempt> attempts = new ArrayList<>();
+        Attempt best = null;
         for (PlanningProblem problem : variants) {
             for (OffsetStrategy strategy : strategies) {
+                if (best != null && best.plan().totalBytes() == boundBytes) {
+                    return best;
+                }
                 if (problem.units().size() <= strategy.largestProblem()) {
-                    Attempt attempt = attempt(strategy, problem);
-                    if (attempt.valid() && attempt.plan().totalBytes() == boundBytes) {
-                        return attempt;
-                    }
-                    attempts.add(attempt);
+                    best = better(best, strategy, problem);
                 }
             }
         }
-        return smallest(attempts).orElseGet(() -> attempt(new Naive(), variants.get(0)));
+        return best != null ? best : attempt(new Naive(), variants.get(0));
+    }
+
+    /** Only a plan that would be kept is worth validating. */
+    private Attempt better(Attempt best, OffsetStrategy strategy, PlanningProblem problem) {
+        Stopwatch watch = Stopwatch.createStarted();
+        OffsetPlan plan = strategy.plan(problem);
+        if (best != null && plan.totalBytes() >= best.plan().totalBytes()) {
+            return best;
+        }
+        Attempt attempt = validated(plan, watch);
+        return attempt.valid() ? attempt : best;
     }
 
     /** Returns the valid attempt with the smallest arena, the first of equals. */
@@ -85,7 +94,10 @@ public final class Portfolio {
 
     private Attempt attempt(OffsetStrategy strategy, PlanningProblem problem) {
         Stopwatch watch = Stopwatch.createStarted();
-        OffsetPlan plan = strategy.plan(problem);
+        return validated(strategy.plan(problem), watch);
+    }
+
+    private Attempt validated(OffsetPlan plan, Stopwatch watch) {
         long nanos = watch.elapsed(TimeUnit.NANOSECONDS);
         return new Attempt(plan, nanos, PlanValidator.violations(plan, alignmentBytes));
     }
