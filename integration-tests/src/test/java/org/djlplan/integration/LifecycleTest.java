@@ -9,14 +9,23 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.repository.zoo.ZooModel;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.djlplan.memplan.config.InPlace;
+import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.MappedFile;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
+import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -56,6 +65,77 @@ class LifecycleTest {
         model.getNDManager().close();
         assertEquals(0, MappedFile.openCount());
         model.close();
+    }
+
+    /** One mapping: the two share theirs, and the stock interpreters are closed. */
+    @Test
+    void load_sameFileTwice_mapsItOnce() throws Exception {
+        try (ZooModel<NDList, NDList> one = Planned.load(FILE, Map.of())) {
+            try (ZooModel<NDList, NDList> other = Planned.load(FILE, Map.of())) {
+                assertTrue(PlanReport.of(other).orElseThrow().planned());
+                assertEquals(1, MappedFile.openCount());
+                assertEquals(1, mappingsOfTheFile());
+            }
+            assertTrue(PlanReport.of(one).orElseThrow().planned());
+            assertEquals(1, mappingsOfTheFile());
+        }
+        assertEquals(0, mappingsOfTheFile());
+    }
+
+    private static long mappingsOfTheFile() throws Exception {
+        try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
+            return maps.filter(line -> line.endsWith("/blaze_face.tflite")).count();
+        }
+    }
+
+    @Test
+    void interpreters_unusedForAWhile_areClosedButOne() throws Exception {
+        RuntimeOptions options =
+                new RuntimeOptions(
+                        "best",
+                        InPlace.AUTO,
+                        1,
+                        3,
+                        true,
+                        3,
+                        Duration.ofSeconds(10),
+                        Duration.ofMillis(300));
+        try (TfLiteRuntime runtime = TfLiteRuntime.open(FILE, options);
+                StockInterpreter stock = new StockInterpreter(FILE, 1)) {
+            CountDownLatch started = new CountDownLatch(3);
+            List<CompletableFuture<Void>> running = new ArrayList<>();
+            for (int t = 0; t < 3; t++) {
+                List<ByteBuffer> inputs = stock.randomInputs(t);
+                List<List<Integer>> shapes = stock.shapes();
+                Runnable work =
+                        () -> {
+                            started.countDown();
+                            for (int i = 0; i < 20; i++) {
+                                List<OutputTensor> unused = runtime.run(inputs, shapes);
+                            }
+                        };
+                running.add(CompletableFuture.runAsync(work, task -> new Thread(task).start()));
+            }
+            started.await();
+            for (CompletableFuture<Void> each : running) {
+                each.get(60, TimeUnit.SECONDS);
+            }
+            int busiest = runtime.report().interpreters().size();
+            assertTrue(busiest > 1, "only " + busiest);
+            for (int i = 0; i < 100 && runtime.report().interpreters().size() > 1; i++) {
+                Thread.sleep(100);
+            }
+            assertEquals(1, runtime.report().interpreters().size());
+        }
+    }
+
+    @Test
+    void run_afterClose_saysSo() throws Exception {
+        TfLiteRuntime runtime = TfLiteRuntime.open(FILE, RuntimeOptions.defaults());
+        runtime.close();
+        IllegalStateException refused =
+                assertThrows(IllegalStateException.class, () -> runtime.run(List.of(), List.of()));
+        assertEquals("the model is closed", refused.getMessage());
     }
 
     @Test

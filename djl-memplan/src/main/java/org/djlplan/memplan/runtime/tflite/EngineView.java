@@ -1,14 +1,9 @@
 package org.djlplan.memplan.runtime.tflite;
 
-import com.sun.jna.Pointer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.runtime.MappedFile;
-import org.djlplan.memplan.runtime.UnsupportedPlatformException;
-import org.djlplan.memplan.source.tflite.TfLiteGraphs;
-import org.djlplan.memplan.source.tflite.TfLiteReader;
 
 /**
  * What the engine makes of a model when nobody interferes.
@@ -26,28 +21,13 @@ public record EngineView(Graph graph, long arenaBytes) {
      * @throws UnplannableException if the engine cannot run it, or sizes are known only at run time
      */
     public static EngineView of(Path file, int threads) throws IOException, UnplannableException {
-        TfLiteNative.require();
-        try (MappedFile mapping = MappedFile.open(file)) {
-            Graph graph =
-                    TfLiteGraphs.toGraph(
-                            TfLiteReader.read(mapping.bytes(), file.toString()),
-                            file.getFileName().toString());
-            Pointer model =
-                    TfLiteNative.djlplan_tflite_model_create(
-                            mapping.address(), mapping.lengthBytes());
-            if (model == null) {
-                throw new UnplannableException("the engine does not take the file");
-            }
-            try (TfLiteSession session = TfLiteSession.create(model, threads, List.of(), false)) {
-                session.allocate();
-                return new EngineView(
-                        LiveGraph.of(graph, session),
-                        LiveGraph.engineArenaBytes(session.tensors()));
-            } finally {
-                TfLiteNative.djlplan_tflite_model_delete(model);
-            }
-        } catch (UnsupportedPlatformException e) {
-            throw new UnplannableException(e.getMessage());
+        try (OpenModel model = OpenModel.of(file);
+                TfLiteSession session =
+                        TfLiteSession.create(model.handle(), threads, List.of(), false)) {
+            session.allocate();
+            return new EngineView(
+                    LiveGraph.of(model.graph(), session),
+                    LiveGraph.engineArenaBytes(session.tensors()));
         } catch (IllegalStateException e) {
             throw new UnplannableException(e.getMessage());
         }

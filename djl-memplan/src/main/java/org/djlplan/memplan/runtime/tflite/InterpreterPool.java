@@ -89,6 +89,20 @@ final class InterpreterPool implements AutoCloseable {
         return build(shapes);
     }
 
+    /**
+     * Does nothing while the pool is open.
+     *
+     * @throws IllegalStateException if it is closed
+     */
+    void requireOpen() {
+        lock.lock();
+        try {
+            checkState(!closed, "the model is closed");
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private PlannedInterpreter takeIdle(List<List<Integer>> shapes) {
         for (Iterator<Idle> i = idle.iterator(); i.hasNext(); ) {
             PlannedInterpreter interpreter = i.next().interpreter();

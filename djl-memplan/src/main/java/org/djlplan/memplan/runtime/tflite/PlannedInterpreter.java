@@ -43,17 +43,19 @@ final class PlannedInterpreter implements AutoCloseable {
             Optional<PlannedMemory> plan,
             long ownBytes) {
 
+        /** Returns the report of a model whose first interpreter, a planned one, this describes. */
         PlanReport report(
                 List<PlanReport.Interpreter> interpreters, long predictions, long unplanned) {
+            PlannedMemory planned = plan.orElseThrow();
             return new PlanReport(
                     "TFLite",
-                    plan.isPresent() ? Optional.empty() : Optional.of("see the log"),
-                    plan.map(PlannedMemory::strategy).orElse(""),
-                    plan.map(p -> p.plan().problem().records().size()).orElse(0),
-                    plan.map(PlannedMemory::aliasedTensors).orElse(0),
-                    plan.map(PlannedMemory::naiveBytes).orElse(0L),
-                    plan.map(PlannedMemory::lowerBoundBytes).orElse(0L),
-                    plan.map(p -> p.plan().totalBytes()).orElse(0L),
+                    Optional.empty(),
+                    planned.strategy(),
+                    planned.plan().problem().records().size(),
+                    planned.aliasedTensors(),
+                    planned.naiveBytes(),
+                    planned.lowerBoundBytes(),
+                    planned.plan().totalBytes(),
                     ownBytes,
                     interpreters,
                     predictions,

@@ -3,7 +3,6 @@ package org.djlplan.memplan.runtime.tflite;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
-import com.sun.jna.Pointer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -14,10 +13,6 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
-import org.djlplan.memplan.runtime.MappedFile;
-import org.djlplan.memplan.runtime.UnsupportedPlatformException;
-import org.djlplan.memplan.source.tflite.TfLiteGraphs;
-import org.djlplan.memplan.source.tflite.TfLiteReader;
 
 /**
  * A {@code .tflite} model whose intermediate tensors live in planned arenas. For any number of
@@ -25,10 +20,7 @@ import org.djlplan.memplan.source.tflite.TfLiteReader;
  */
 public final class TfLiteRuntime implements AutoCloseable {
 
-    private final Path file;
-    private final MappedFile mapping;
-    private final Pointer model;
-    private final Graph graph;
+    private final OpenModel model;
     private final RuntimeOptions options;
     private final InterpreterFactory factory;
     private final InterpreterPool pool;
@@ -46,47 +38,18 @@ public final class TfLiteRuntime implements AutoCloseable {
      */
     public static TfLiteRuntime open(Path file, RuntimeOptions options)
             throws IOException, UnplannableException {
-        TfLiteNative.require();
-        MappedFile mapping = map(file);
-        try {
-            Graph graph =
-                    TfLiteGraphs.toGraph(
-                            TfLiteReader.read(mapping.bytes(), file.toString()),
-                            file.getFileName().toString());
-            Pointer model =
-                    TfLiteNative.djlplan_tflite_model_create(
-                            mapping.address(), mapping.lengthBytes());
-            if (model == null) {
-                throw new UnplannableException("the engine does not take the file");
-            }
-            return new TfLiteRuntime(file, mapping, model, graph, options);
-        } catch (IOException | UnplannableException | RuntimeException e) {
-            mapping.close();
-            throw e;
-        }
+        return new TfLiteRuntime(OpenModel.of(file), options);
     }
 
-    private static MappedFile map(Path file) throws IOException, UnplannableException {
-        try {
-            return MappedFile.open(file);
-        } catch (UnsupportedPlatformException e) {
-            throw new UnplannableException(e.getMessage());
-        }
-    }
-
-    private TfLiteRuntime(
-            Path file, MappedFile mapping, Pointer model, Graph graph, RuntimeOptions options)
-            throws UnplannableException {
-        this.file = file;
-        this.mapping = mapping;
+    private TfLiteRuntime(OpenModel model, RuntimeOptions options) throws UnplannableException {
         this.model = model;
-        this.graph = graph;
         this.options = options;
-        factory = new InterpreterFactory(model, graph, options);
+        Graph graph = model.graph();
+        factory = new InterpreterFactory(model.handle(), graph, options);
         // The state of a stateful model is in its interpreter: a second one would have its own.
         boolean stateful = graph.tensors().stream().anyMatch(t -> t.storage() == Storage.VARIABLE);
         int limit = stateful ? 1 : options.maxInterpreters();
-        pool = new InterpreterPool(limit, options.idleAfter(), factory, this::release);
+        pool = new InterpreterPool(limit, options.idleAfter(), factory, model::close);
         shapesInFile = graph.inputs().stream().map(id -> graph.tensors().get(id).shape()).toList();
         try {
             PlannedInterpreter first = borrow(shapesInFile);
@@ -98,14 +61,9 @@ public final class TfLiteRuntime implements AutoCloseable {
         }
     }
 
-    private void release() {
-        TfLiteNative.djlplan_tflite_model_delete(model);
-        mapping.close();
-    }
-
     /** Returns the graph as the model's file has it. */
     public Graph graph() {
-        return graph;
+        return model.graph();
     }
 
     /** Returns the inputs with the shapes in the file. */
@@ -130,9 +88,11 @@ public final class TfLiteRuntime implements AutoCloseable {
      *     engine fails
      */
     public List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> shapes) {
-        if (!mapping.intact()) {
+        pool.requireOpen();
+        if (!model.mapping().intact()) {
             throw new IllegalStateException(
-                    file + " was changed in place after it was loaded: load the model again");
+                    model.file()
+                            + " was changed in place after it was loaded: load the model again");
         }
         List<List<Integer>> effective = effectiveShapes(values, shapes);
         predictions.increment();
@@ -145,7 +105,7 @@ public final class TfLiteRuntime implements AutoCloseable {
                 factory.giveUp(effective, "the engine's tensors changed after planning");
             } catch (UnplannableException e) {
                 if (!factory.giveUp(effective, e.getMessage())) {
-                    throw new IllegalStateException(file + ": " + e.getMessage(), e);
+                    throw new IllegalStateException(model.file() + ": " + e.getMessage(), e);
                 }
             }
         }
