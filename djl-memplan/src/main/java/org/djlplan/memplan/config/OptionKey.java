@@ -20,8 +20,18 @@ public enum OptionKey {
     MAX_INTERPRETERS,
     /** Threads of the engine per prediction; −1 is the engine's own default. Default −1. */
     THREADS,
+    /** How intermediates of imperative blocks are closed early: op, tree or off. Default op. */
+    LIVENESS,
+    /** Whether the first planned predictions are compared with stock ones. Default false. */
+    VERIFY,
+    /** Whether to record and plan while loading, with inputs of described shapes. Default false. */
+    WARMUP,
+    /** Whether arenas ask for huge pages. Default false. */
+    HUGE_PAGES,
     /** Class name of the translator factory to wrap. Default: DJL's default for the types. */
-    TRANSLATOR_FACTORY;
+    TRANSLATOR_FACTORY,
+    /** Class name of the block factory to wrap. Default: the engine loads the model's file. */
+    BLOCK_FACTORY;
 
     /** What every key of this module starts with. */
     public static final String PREFIX = "memplan.";

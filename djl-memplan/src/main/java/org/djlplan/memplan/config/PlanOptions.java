@@ -21,7 +21,12 @@ import java.util.Set;
  * @param arenaWait how long a prediction waits for one
  * @param maxInterpreters how many predictions may run at once
  * @param threads the engine's threads per prediction, −1 for its default
+ * @param liveness how intermediates of imperative blocks are closed early
+ * @param verify whether first planned predictions are compared with stock ones
+ * @param warmup whether to record and plan while loading
+ * @param hugePages whether arenas ask for huge pages
  * @param translatorFactory class name of the factory to wrap
+ * @param blockFactory class name of the block factory to wrap
  * @param delegation the options that start with {@code delegation.}
  */
 public record PlanOptions(
@@ -33,7 +38,12 @@ public record PlanOptions(
         Duration arenaWait,
         int maxInterpreters,
         int threads,
+        Liveness liveness,
+        boolean verify,
+        boolean warmup,
+        boolean hugePages,
         Optional<String> translatorFactory,
+        Optional<String> blockFactory,
         Map<String, String> delegation) {
 
     /** What every option of delegation starts with. */
@@ -77,15 +87,20 @@ public record PlanOptions(
         int cores = Runtime.getRuntime().availableProcessors();
         PlanOptions options =
                 new PlanOptions(
-                        flag(values, OptionKey.ENABLED),
+                        flag(values, OptionKey.ENABLED, true),
                         values.getOrDefault(OptionKey.STRATEGY, "best"),
                         inPlace(values),
-                        flag(values, OptionKey.SHARED_ARENA),
+                        flag(values, OptionKey.SHARED_ARENA, true),
                         number(values, OptionKey.MAX_ARENAS, cores, 1),
                         Duration.ofMillis(number(values, OptionKey.ARENA_WAIT_MILLIS, 10_000, 0)),
                         number(values, OptionKey.MAX_INTERPRETERS, cores, 1),
                         threads(values),
+                        liveness(values),
+                        flag(values, OptionKey.VERIFY, false),
+                        flag(values, OptionKey.WARMUP, false),
+                        flag(values, OptionKey.HUGE_PAGES, false),
                         Optional.ofNullable(values.get(OptionKey.TRANSLATOR_FACTORY)),
+                        Optional.ofNullable(values.get(OptionKey.BLOCK_FACTORY)),
                         delegation.buildOrThrow());
         // Asked for now, so that a wrong value is an error while loading.
         boolean unused = options.delegationEnabled();
@@ -110,8 +125,8 @@ public record PlanOptions(
                 "unknown option " + key + "; the nearest known one is " + Nearest.of(key, known));
     }
 
-    private static boolean flag(Map<OptionKey, String> values, OptionKey key) {
-        return flag(key.key(), values.getOrDefault(key, "true"));
+    private static boolean flag(Map<OptionKey, String> values, OptionKey key, boolean otherwise) {
+        return flag(key.key(), values.getOrDefault(key, Boolean.toString(otherwise)));
     }
 
     private static boolean flag(String key, String value) {
@@ -129,6 +144,12 @@ public record PlanOptions(
         String value = values.getOrDefault(OptionKey.IN_PLACE, "auto").toLowerCase(Locale.ROOT);
         return InPlace.of(value)
                 .orElseThrow(() -> wrong(OptionKey.IN_PLACE.key(), value, "true, false or auto"));
+    }
+
+    private static Liveness liveness(Map<OptionKey, String> values) {
+        String value = values.getOrDefault(OptionKey.LIVENESS, "op").toLowerCase(Locale.ROOT);
+        return Liveness.of(value)
+                .orElseThrow(() -> wrong(OptionKey.LIVENESS.key(), value, "op, tree or off"));
     }
 
     private static int threads(Map<OptionKey, String> values) {

@@ -39,6 +39,11 @@ class PlanOptionsTest {
                         Duration.ofSeconds(10),
                         cores,
                         -1,
+                        Liveness.OP,
+                        false,
+                        false,
+                        false,
+                        Optional.empty(),
                         Optional.empty(),
                         Map.of()),
                 parse(Map.of()));
@@ -49,17 +54,22 @@ class PlanOptionsTest {
     void parse_everyKey_isRead() {
         PlanOptions options =
                 parse(
-                        Map.of(
-                                "memplan.enabled", "FALSE",
-                                "memplan.strategy", " naive ",
-                                "memplan.inPlace", false,
-                                "memplan.sharedArena", "false",
-                                "memplan.maxArenas", 3,
-                                "memplan.arenaWaitMillis", "0",
-                                "memplan.maxInterpreters", 4.0,
-                                "memplan.threads", "2",
-                                "memplan.translatorFactory", "a.B",
-                                "delegation.enabled", "False"));
+                        Map.ofEntries(
+                                Map.entry("memplan.enabled", "FALSE"),
+                                Map.entry("memplan.strategy", " naive "),
+                                Map.entry("memplan.inPlace", false),
+                                Map.entry("memplan.sharedArena", "false"),
+                                Map.entry("memplan.maxArenas", 3),
+                                Map.entry("memplan.arenaWaitMillis", "0"),
+                                Map.entry("memplan.maxInterpreters", 4.0),
+                                Map.entry("memplan.threads", "2"),
+                                Map.entry("memplan.liveness", "Tree"),
+                                Map.entry("memplan.verify", "true"),
+                                Map.entry("memplan.warmup", true),
+                                Map.entry("memplan.hugePages", "true"),
+                                Map.entry("memplan.translatorFactory", "a.B"),
+                                Map.entry("memplan.blockFactory", "c.D"),
+                                Map.entry("delegation.enabled", "False")));
         assertEquals(
                 new PlanOptions(
                         false,
@@ -70,7 +80,12 @@ class PlanOptionsTest {
                         Duration.ZERO,
                         4,
                         2,
+                        Liveness.TREE,
+                        true,
+                        true,
+                        true,
                         Optional.of("a.B"),
+                        Optional.of("c.D"),
                         Map.of("delegation.enabled", "False")),
                 options);
         assertFalse(options.delegationEnabled());

@@ -46,6 +46,18 @@ public final class MemoryPlanner {
         return PlannedMemory.of(best);
     }
 
+    /**
+     * Returns a small valid plan of records that were seen, not derived from a graph.
+     *
+     * @param problem what to place
+     * @param strategy a name that {@link Strategies#named} knows
+     * @throws IllegalArgumentException if there is no such strategy; the message names the nearest
+     * @throws ArithmeticException if the sizes add up to more than a long holds
+     */
+    public static PlannedMemory plan(PlanningProblem problem, String strategy) {
+        return PlannedMemory.of(portfolio(strategy).best(List.of(problem)));
+    }
+
     private static Attempt whereNeeded(Graph graph, PlanningProblem plain, Attempt shared) {
         Portfolio same = portfolio(shared.plan().strategy());
         long arenaBytes = shared.plan().totalBytes();

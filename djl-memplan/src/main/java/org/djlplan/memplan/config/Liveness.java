@@ -1,0 +1,22 @@
+package org.djlplan.memplan.config;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Optional;
+
+/** How intermediates of imperative blocks are closed before the call ends. */
+public enum Liveness {
+    /** After the last operation that uses them, as recorded once. */
+    OP,
+    /** After the last child block that uses them. */
+    TREE,
+    /** Not at all, as in the stock engine. */
+    OFF;
+
+    /** Returns the choice that users write as {@code name}, or empty if there is none. */
+    static Optional<Liveness> of(String name) {
+        return Arrays.stream(values())
+                .filter(choice -> choice.name().toLowerCase(Locale.ROOT).equals(name))
+                .findFirst();
+    }
+}

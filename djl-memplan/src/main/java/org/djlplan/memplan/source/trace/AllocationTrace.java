@@ -1,0 +1,68 @@
+package org.djlplan.memplan.source.trace;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+import java.util.Set;
+import org.djlplan.memplan.usage.PlanningProblem;
+import org.djlplan.memplan.usage.UsageRecord;
+import org.djlplan.memplan.usage.UsageRecords;
+
+/**
+ * All allocations of one prediction on its own thread, in the order in which they were made. The
+ * number of an allocation is its position here, and the tensor id of its usage record.
+ *
+ * @param allocations the allocations; their times of allocation ascend
+ */
+public record AllocationTrace(List<Allocation> allocations) {
+
+    public AllocationTrace {
+        allocations = ImmutableList.copyOf(allocations);
+        int now = -1;
+        for (Allocation allocation : allocations) {
+            checkArgument(
+                    allocation.allocatedAt() > now,
+                    "an allocation at %s after one at %s",
+                    allocation.allocatedAt(),
+                    now);
+            now = allocation.allocatedAt();
+        }
+    }
+
+    /**
+     * Returns a usage record for every allocation that a plan may place. As every free has a time
+     * of its own, two records overlap only if both blocks were in use at once.
+     *
+     * @throws ArithmeticException if a size overflows when it is aligned
+     */
+    public PlanningProblem problem() {
+        ImmutableList.Builder<UsageRecord> records = ImmutableList.builder();
+        for (int i = 0; i < allocations.size(); i++) {
+            Allocation allocation = allocations.get(i);
+            if (allocation.plannable()) {
+                records.add(
+                        new UsageRecord(
+                                i,
+                                allocation.allocatedAt(),
+                                allocation.freedAt().orElseThrow(),
+                                UsageRecords.alignedBytes(allocation.bytes())));
+            }
+        }
+        return new PlanningProblem(records.build());
+    }
+
+    /**
+     * Returns this trace with some allocations known to outlive the prediction.
+     *
+     * @param numbers of these allocations
+     */
+    public AllocationTrace withEscaped(Set<Integer> numbers) {
+        ImmutableList.Builder<Allocation> all = ImmutableList.builder();
+        for (int i = 0; i < allocations.size(); i++) {
+            Allocation allocation = allocations.get(i);
+            all.add(numbers.contains(i) ? allocation.escaped() : allocation);
+        }
+        return new AllocationTrace(all.build());
+    }
+}
