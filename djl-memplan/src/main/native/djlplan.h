@@ -15,8 +15,13 @@
 
 /* ---- memory.c: arenas and file mappings ------------------------------------------------ */
 
-/* Returns zeroed, page-aligned memory, or NULL. */
-DJLPLAN_API void *djlplan_arena_create(int64_t bytes);
+/*
+ * Returns zeroed memory, aligned to 2 MiB, or NULL; with `huge_pages` the system is asked for pages
+ * of that size. All arenas lie in one range of addresses that is reserved once, so that whose a
+ * block is can be told from its address; where none can be reserved they lie anywhere, aligned to
+ * pages, and serve TensorFlow Lite only.
+ */
+DJLPLAN_API void *djlplan_arena_create(int64_t bytes, int huge_pages);
 DJLPLAN_API void djlplan_arena_free(void *arena, int64_t bytes);
 
 struct djlplan_mapping {
@@ -107,5 +112,67 @@ DJLPLAN_API int djlplan_tflite_output_count(const struct djlplan_tflite_session 
 /* Tensor id of an input or output, −1 when there is none. */
 DJLPLAN_API int djlplan_tflite_input(const struct djlplan_tflite_session *session, int index);
 DJLPLAN_API int djlplan_tflite_output(const struct djlplan_tflite_session *session, int index);
+
+/* ---- torch.c, record.c, replay.c: the CPU allocator of libtorch ------------------------ */
+
+/*
+ * Takes the allocator over, if everything we know about its layout proves right. From then on each
+ * allocation goes to the engine's own allocator, unless a run is current on its thread. Never
+ * undone. Returns 0, or 1 with the reason in `message`. Idempotent, thread-safe.
+ */
+DJLPLAN_API int djlplan_torch_attach(char *message, int64_t message_bytes);
+
+/* Number of threads that the engine uses for an operator on this thread, −1 if unknown. */
+DJLPLAN_API int djlplan_torch_threads(void);
+
+/*
+ * What the allocations of one prediction shall be: sizes in bytes and offsets in an arena, −1 for
+ * one that is left to the engine. NULL if an offset is misaligned, an allocation reaches beyond
+ * `arena_bytes`, or there is no memory. A plan must outlive no run: runs hold on to it.
+ */
+struct djlplan_torch_plan;
+DJLPLAN_API struct djlplan_torch_plan *djlplan_torch_plan_create(const int64_t *bytes,
+                                                                 const int64_t *offsets, int count,
+                                                                 int64_t arena_bytes);
+DJLPLAN_API void djlplan_torch_plan_delete(struct djlplan_torch_plan *plan);
+
+/*
+ * A run is one prediction. While it is current on a thread, that thread's allocations are recorded
+ * or placed; frees of its blocks are noticed on every thread, also after the pause, until the run
+ * is finished.
+ */
+struct djlplan_torch_run;
+/* Both return NULL if a run is current on this thread already or there is no memory. */
+DJLPLAN_API struct djlplan_torch_run *djlplan_torch_record(void);
+/* `arena` must be one of ours that nobody else uses until the run is finished. */
+DJLPLAN_API struct djlplan_torch_run *djlplan_torch_replay(struct djlplan_torch_plan *plan,
+                                                           void *arena);
+/* Ends the allocations of the current run; only on its own thread. */
+DJLPLAN_API void djlplan_torch_pause(void);
+
+/*
+ * What was recorded: bytes, time of allocation and time of free (−1: not freed, or on another
+ * thread) of every allocation. Returns the number of values, writes at most `capacity` of them; −1
+ * if the record is not complete for lack of memory.
+ */
+DJLPLAN_API int64_t djlplan_torch_events(const struct djlplan_torch_run *run, int64_t *out,
+                                         int64_t capacity);
+
+enum {
+    DJLPLAN_PLACED = 0,    /* allocations that got their planned place */
+    DJLPLAN_REFUSED = 1,   /* planned ones whose place was still in use: from the engine */
+    DJLPLAN_DIVERGED = 2,  /* those after the first of another size than planned: from the engine */
+    DJLPLAN_MISSING = 3,   /* planned allocations that were not made */
+    DJLPLAN_ALIVE = 4,     /* blocks still in use */
+    DJLPLAN_COUNTERS = 5
+};
+
+/*
+ * Ends a paused run, on any thread. Writes the counters and the numbers of the allocations that
+ * still are in use, at most `capacity`. When there are any, the arena is no longer the caller's: it
+ * is freed with the last of them.
+ */
+DJLPLAN_API void djlplan_torch_finish(struct djlplan_torch_run *run, int64_t *counters,
+                                      int32_t *alive, int capacity);
 
 #endif

@@ -13,14 +13,14 @@ public record Arena(Pointer address, long bytes) {
     private static final long PAGE_BYTES = 4096;
 
     /** Vectorised kernels may read a little past a tensor's end: one page more than asked for. */
-    static Arena create(long bytes) {
+    static Arena create(long bytes, boolean hugePages) {
         try {
             NativeMemory.require();
         } catch (UnsupportedPlatformException e) {
             throw new IllegalStateException(e);
         }
         long rounded = roundedBytes(bytes);
-        Pointer address = NativeMemory.djlplan_arena_create(rounded);
+        Pointer address = NativeMemory.djlplan_arena_create(rounded, hugePages ? 1 : 0);
         if (address == null) {
             throw new IllegalStateException("no memory for an arena of " + rounded + " bytes");
         }

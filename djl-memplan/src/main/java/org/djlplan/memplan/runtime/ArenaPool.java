@@ -7,6 +7,7 @@ import com.google.common.collect.TreeMultiset;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -54,12 +55,21 @@ public final class ArenaPool {
 
     /** Announces a user of arenas of {@code bytes}, until {@link Need#close()}. */
     public Need announce(long bytes) {
+        return announce(bytes, false);
+    }
+
+    /**
+     * Announces a user of arenas of {@code bytes}, until {@link Need#close()}.
+     *
+     * @param hugePages whether an arena that is made for it asks the system for huge pages
+     */
+    public Need announce(long bytes, boolean hugePages) {
         checkArgument(bytes > 0, "an arena of %s bytes", bytes);
         lock.lock();
         try {
             needs.add(bytes);
             needsChanged();
-            return new Need(bytes);
+            return new Need(bytes, hugePages);
         } finally {
             lock.unlock();
         }
@@ -69,10 +79,12 @@ public final class ArenaPool {
     public final class Need implements AutoCloseable {
 
         private final long bytes;
+        private final boolean hugePages;
         private boolean closed;
 
-        private Need(long bytes) {
+        private Need(long bytes, boolean hugePages) {
             this.bytes = bytes;
+            this.hugePages = hugePages;
         }
 
         /**
@@ -84,6 +96,14 @@ public final class ArenaPool {
          */
         public Lease lease(int limit, Duration wait) throws InterruptedException {
             return ArenaPool.this.lease(this, limit, wait);
+        }
+
+        /**
+         * Returns an arena that nobody else uses until the lease is closed; empty when as many as
+         * {@code limit} arenas of this pool are in use.
+         */
+        public Optional<Lease> tryLease(int limit) {
+            return ArenaPool.this.tryLease(this, limit);
         }
 
         @Override
@@ -124,6 +144,22 @@ public final class ArenaPool {
             return pooled;
         }
 
+        /**
+         * Closes the lease of an arena that somebody else frees: it is none of the pool any more.
+         */
+        public void abandon() {
+            lock.lock();
+            try {
+                if (!closed) {
+                    closed = true;
+                    leased.remove(arena);
+                    returned.signalAll();
+                }
+            } finally {
+                lock.unlock();
+            }
+        }
+
         @Override
         public void close() {
             lock.lock();
@@ -158,22 +194,41 @@ public final class ArenaPool {
             while (leased.size() >= limit) {
                 if (nanos <= 0) {
                     overflows++;
-                    return new Lease(Arena.create(need.bytes), false);
+                    return new Lease(Arena.create(need.bytes, need.hugePages), false);
                 }
                 nanos = returned.awaitNanos(nanos);
             }
-            Arena arena = takeIdle(need.bytes);
-            leased.add(arena);
-            return new Lease(arena, true);
+            return take(need);
         } finally {
             lock.unlock();
         }
     }
 
+    private Optional<Lease> tryLease(Need need, int limit) {
+        lock.lock();
+        try {
+            checkState(!need.closed, "the need of an arena is over");
+            if (leased.size() >= limit) {
+                overflows++;
+                return Optional.empty();
+            }
+            return Optional.of(take(need));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Lease take(Need need) {
+        Arena arena = takeIdle(need);
+        leased.add(arena);
+        return new Lease(arena, true);
+    }
+
     /**
      * The smallest idle arena that is large enough; else the largest one gives way to a new one.
      */
-    private Arena takeIdle(long bytes) {
+    private Arena takeIdle(Need need) {
+        long bytes = need.bytes;
         int best = -1;
         for (int i = 0; i < idle.size(); i++) {
             if (best < 0 || fitsBetter(idle.get(i).bytes(), idle.get(best).bytes(), bytes)) {
@@ -187,7 +242,7 @@ public final class ArenaPool {
             }
             arena.free();
         }
-        return Arena.create(bytes);
+        return Arena.create(bytes, need.hugePages);
     }
 
     private static boolean fitsBetter(long size, long best, long wanted) {

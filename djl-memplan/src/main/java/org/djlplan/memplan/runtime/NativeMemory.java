@@ -3,7 +3,7 @@ package org.djlplan.memplan.runtime;
 import com.sun.jna.Pointer;
 import com.sun.jna.Structure;
 
-/** The functions of {@code memory.c}. */
+/** The functions of {@code arena.c} and {@code mapping.c}. */
 final class NativeMemory {
 
     private NativeMemory() {}
@@ -29,7 +29,7 @@ final class NativeMemory {
         private static boolean done;
     }
 
-    static native Pointer djlplan_arena_create(long bytes);
+    static native Pointer djlplan_arena_create(long bytes, int hugePages);
 
     static native void djlplan_arena_free(Pointer arena, long bytes);
 

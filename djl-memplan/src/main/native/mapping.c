@@ -1,4 +1,4 @@
-/* Arenas and read-only file mappings. */
+/* Read-only file mappings. */
 #define _GNU_SOURCE
 #include "djlplan.h"
 
@@ -7,17 +7,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-void *djlplan_arena_create(int64_t bytes) {
-    if (bytes <= 0) return NULL;
-    void *arena = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                       -1, 0);
-    return arena == MAP_FAILED ? NULL : arena;
-}
-
-void djlplan_arena_free(void *arena, int64_t bytes) {
-    if (arena != NULL) munmap(arena, (size_t)bytes);
-}
 
 static int64_t modified_nanos(const struct stat *status) {
     return (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;

@@ -1,0 +1,63 @@
+/*
+ * The part of libtorch's C++ ABI (libstdc++, 64 bits) that djl-plan reads or writes. Read in the
+ * versions 2.1.1, 2.2.2, 2.5.1 and 2.7.1; checked against the live library by torch.c before use.
+ */
+#ifndef DJLPLAN_TORCH_ABI_H
+#define DJLPLAN_TORCH_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef void (*torch_deleter)(void *);
+
+/*
+ * c10::DataPtr: a unique_ptr<void, torch_deleter> beside its data, and c10::Device. Returned by
+ * value in memory that the caller provides, for it has a destructor; C returns a struct of this
+ * size in the same way.
+ */
+typedef struct {
+    void *data;
+    torch_deleter deleter;
+    void *context;
+    int8_t device_type;
+    int8_t device_index;
+} torch_data_ptr;
+
+_Static_assert(sizeof(torch_data_ptr) == 32, "c10::DataPtr has another size");
+_Static_assert(offsetof(torch_data_ptr, deleter) == 8, "deleter moved");
+_Static_assert(offsetof(torch_data_ptr, context) == 16, "context moved");
+_Static_assert(offsetof(torch_data_ptr, device_type) == 24, "device moved");
+
+enum { TORCH_DEVICE_CPU = 0, TORCH_NO_INDEX = -1 };
+
+/* c10::Allocator: a pointer to its virtual table. */
+typedef struct torch_allocator {
+    void **vtable;
+} torch_allocator;
+
+typedef torch_data_ptr (*torch_allocate)(const torch_allocator *, size_t);
+typedef torch_deleter (*torch_raw_deleter)(const torch_allocator *);
+typedef void (*torch_set_allocator)(int8_t device_type, torch_allocator *, uint8_t priority);
+typedef torch_allocator *(*torch_get_allocator)(const int8_t *device_type);
+
+/*
+ * Entries of the virtual table. Before the first come two more, offset to top and RTTI. Since 2.3
+ * is_simple_data_ptr comes before raw_deleter, and copy_data after it.
+ */
+enum {
+    TORCH_BEFORE = 2,
+    TORCH_ALLOCATE = 2,
+    TORCH_RAW_DELETER_OLD = 3,
+    TORCH_ENTRIES_OLD = 4,
+    TORCH_IS_SIMPLE = 3,
+    TORCH_RAW_DELETER_NEW = 4,
+    TORCH_COPY_DATA = 5,
+    TORCH_ENTRIES_NEW = 6
+};
+
+#define TORCH_SET_ALLOCATOR "_ZN3c1012SetAllocatorENS_10DeviceTypeEPNS_9AllocatorEh"
+#define TORCH_GET_ALLOCATOR "_ZN3c1012GetAllocatorERKNS_10DeviceTypeE"
+#define TORCH_IS_SIMPLE_SYMBOL "_ZNK3c109Allocator18is_simple_data_ptrERKNS_7DataPtrE"
+#define TORCH_GET_NUM_THREADS "_ZN2at15get_num_threadsEv"
+
+#endif

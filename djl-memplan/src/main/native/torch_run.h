@@ -1,0 +1,75 @@
+/* What torch.c, record.c and replay.c share. */
+#ifndef DJLPLAN_TORCH_RUN_H
+#define DJLPLAN_TORCH_RUN_H
+
+#include "djlplan.h"
+#include "torch_abi.h"
+
+#include <pthread.h>
+
+struct djlplan_arena;
+
+enum { RECORD_BUCKETS = 4096, DJLPLAN_TORCH_ALIGNMENT = 64, DJLPLAN_TORCH_PRIORITY = 127 };
+
+/* One recorded allocation. */
+struct event {
+    int64_t bytes;
+    int64_t allocated;
+    int64_t freed;
+    const void *address;
+    int next; /* in the chain of its bucket, −1 at the end */
+};
+
+/* Where one or more allocations of a plan lie. */
+struct place {
+    int64_t offset;
+    int resident; /* number of the allocation that is there now, −1 for none; in runs only */
+};
+
+struct djlplan_torch_plan {
+    int holders; /* the caller and every run */
+    int count;
+    int64_t *bytes;
+    int *place; /* of every allocation, −1 for those left to the engine */
+    int places;
+    struct place *sorted; /* by offset */
+    int64_t arena_bytes;
+};
+
+struct djlplan_torch_run {
+    int recording;
+    /* recording */
+    pthread_t thread;
+    struct event *events;
+    int count, capacity, incomplete;
+    int64_t clock;
+    int buckets[RECORD_BUCKETS];
+    struct djlplan_torch_run *next_recording;
+    /* replay */
+    pthread_mutex_t lock;
+    struct djlplan_torch_plan *plan;
+    struct djlplan_arena *arena;
+    struct place *places;
+    int next, diverged, finished;
+    int64_t counters[DJLPLAN_COUNTERS];
+};
+
+/* The engine's allocator, and ours, which frees blocks of either. */
+torch_data_ptr djlplan_torch_engine_allocate(size_t bytes);
+void djlplan_torch_free(void *block);
+
+/* record.c */
+torch_data_ptr djlplan_record_allocate(struct djlplan_torch_run *run, size_t bytes);
+void djlplan_record_free(const void *block);
+struct djlplan_torch_run *djlplan_record_begin(void);
+void djlplan_record_finish(struct djlplan_torch_run *run);
+
+/* replay.c */
+torch_data_ptr djlplan_replay_allocate(struct djlplan_torch_run *run, size_t bytes);
+/* Returns 0 if the block lies in no arena. */
+int djlplan_replay_free(void *block);
+struct djlplan_torch_run *djlplan_replay_begin(struct djlplan_torch_plan *plan, void *arena);
+void djlplan_replay_finish(struct djlplan_torch_run *run, int64_t *counters, int32_t *alive,
+                           int capacity);
+
+#endif
