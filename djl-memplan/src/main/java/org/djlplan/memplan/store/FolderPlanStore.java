@@ -113,13 +113,17 @@ public final class FolderPlanStore implements PlanStore {
     @Override
     public void save(PlanKey key, StoredPlan plan) {
         String name = PlanFile.nameOf(key);
-        Path cached = cache.resolve(name);
         try {
             ByteSource content = ByteSource.wrap(PlanFile.toBytes(key, plan));
-            if (!savedBeside(name, content)) {
+            try {
+                saveBeside(name, content);
+            } catch (IOException | RuntimeException e) {
                 Files.createDirectories(cache);
-                FileReplacement.replace(cached, content);
-                reported.remove(cached);
+                replace(cache.resolve(name), content);
+                if (reported.add(beside)) {
+                    logger.info(
+                            "Plans are kept in {}, not beside the model ({})", cache, reason(e));
+                }
             }
         } catch (IOException | RuntimeException e) {
             if (reported.add(cache)) {
@@ -128,23 +132,18 @@ public final class FolderPlanStore implements PlanStore {
         }
     }
 
-    private boolean savedBeside(String name, ByteSource content) {
-        try {
-            createIn(beside);
-            Path file = beside.resolve(name);
-            FileReplacement.replace(file, content);
-            reported.remove(file);
-            Path older = cache.resolve(name);
-            if (Files.exists(older)) {
-                Files.deleteIfExists(older);
-            }
-            return true;
-        } catch (IOException | RuntimeException e) {
-            if (reported.add(beside)) {
-                logger.info("Plans are kept in {}, not beside the model ({})", cache, reason(e));
-            }
-            return false;
+    private void saveBeside(String name, ByteSource content) throws IOException {
+        createIn(beside);
+        replace(beside.resolve(name), content);
+        Path older = cache.resolve(name);
+        if (Files.exists(older)) {
+            Files.deleteIfExists(older);
         }
+    }
+
+    private void replace(Path file, ByteSource content) throws IOException {
+        FileReplacement.replace(file, content);
+        reported.remove(file);
     }
 
     /** Creates a folder, but none that it lies in: a model that was removed stays removed. */
