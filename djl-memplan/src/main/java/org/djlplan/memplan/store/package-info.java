@@ -1,2 +1,2 @@
-/** Plans kept between runs of a JVM: by which key, and where. */
+/** Plans kept between runs of a JVM: by which key, in which form, and where. */
 package org.djlplan.memplan.store;

@@ -1,0 +1,53 @@
+package org.djlplan.memplan.store;
+
+import static java.util.stream.Collectors.joining;
+
+import com.google.common.hash.Hashing;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** What tells CPUs apart for which an engine may choose different kernels. */
+public final class CpuFeatures {
+
+    private static final Path LINUX = Path.of("/proc/cpuinfo");
+
+    /** The lines of x86, and those of Arm, where Linux names no model. */
+    private static final Set<String> TELLING =
+            Set.of("model name", "flags", "Features", "CPU implementer", "CPU part");
+
+    private static final int HASH_DIGITS = 16;
+
+    private CpuFeatures() {}
+
+    /**
+     * Returns a short text, equal on equal CPUs: the architecture and, under Linux, a hash of the
+     * model and the instruction sets of the first processor. For example {@code
+     * amd64-0123456789abcdef}.
+     */
+    public static String current() {
+        return of(System.getProperty("os.arch"), LINUX);
+    }
+
+    static String of(String architecture, Path cpuInfo) {
+        String telling;
+        // Its size is not known in advance and its text of no promised encoding.
+        try (Stream<String> lines = Files.lines(cpuInfo, StandardCharsets.ISO_8859_1)) {
+            telling =
+                    lines.takeWhile(line -> !line.isBlank())
+                            .filter(line -> TELLING.contains(line.split(":", 2)[0].strip()))
+                            .collect(joining("\n"));
+        } catch (IOException | UncheckedIOException e) {
+            return architecture;
+        }
+        if (telling.isEmpty()) {
+            return architecture;
+        }
+        String hash = Hashing.sha256().hashString(telling, StandardCharsets.UTF_8).toString();
+        return architecture + '-' + hash.substring(0, HASH_DIGITS);
+    }
+}

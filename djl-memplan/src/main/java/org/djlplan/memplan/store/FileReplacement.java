@@ -1,0 +1,72 @@
+package org.djlplan.memplan.store;
+
+import com.google.common.io.ByteSource;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Replaces files as a whole: whoever reads one sees the old or the new, also while several JVMs
+ * write. The disk is not asked to flush, as a file torn by a power failure is told by its checksum.
+ */
+final class FileReplacement {
+
+    private static final String TEMPORARY = ".tmp";
+
+    /** A temporary file this old has no writer any more. */
+    static final Duration ABANDONED_AFTER = Duration.ofHours(1);
+
+    private FileReplacement() {}
+
+    /**
+     * Makes {@code content} the content of a file in an existing folder. When that fails the file
+     * is as before. Temporary files that a killed JVM left in the folder are removed.
+     *
+     * @throws IOException if the folder or the content is at fault
+     */
+    static void replace(Path file, ByteSource content) throws IOException {
+        removeAbandoned(file.toAbsolutePath().getParent());
+        String unique = Long.toHexString(ThreadLocalRandom.current().nextLong());
+        Path temporary = file.resolveSibling(file.getFileName() + "." + unique + TEMPORARY);
+        // Not Files.createTempFile: its files are for their owner only, models may be for all.
+        OutputStream created =
+                Files.newOutputStream(
+                        temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+        try {
+            try (OutputStream out = created) {
+                content.copyTo(out);
+            }
+            Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException | RuntimeException e) {
+            try {
+                Files.deleteIfExists(temporary);
+            } catch (IOException suppressed) {
+                e.addSuppressed(suppressed);
+            }
+            throw e;
+        }
+    }
+
+    private static void removeAbandoned(Path folder) {
+        Instant oldest = Instant.now().minus(ABANDONED_AFTER);
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*" + TEMPORARY)) {
+            for (Path file : files) {
+                if (Files.getLastModifiedTime(file).toInstant().isBefore(oldest)) {
+                    Files.deleteIfExists(file);
+                }
+            }
+        } catch (IOException | DirectoryIteratorException e) {
+            // They only take room. Another JVM may be removing them, or the folder is unusable,
+            // which writing will tell.
+            return;
+        }
+    }
+}

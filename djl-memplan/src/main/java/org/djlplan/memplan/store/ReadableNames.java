@@ -1,0 +1,33 @@
+package org.djlplan.memplan.store;
+
+import com.google.common.base.CharMatcher;
+import com.google.common.hash.Hashing;
+import java.nio.charset.StandardCharsets;
+
+/** Names of files and folders that people can read, and that every file system takes. */
+final class ReadableNames {
+
+    private static final int LONGEST_READABLE_PART = 60;
+    private static final int HASH_DIGITS = 16;
+
+    private static final CharMatcher UNSAFE =
+            CharMatcher.inRange('a', 'z')
+                    .or(CharMatcher.inRange('A', 'Z'))
+                    .or(CharMatcher.inRange('0', '9'))
+                    .or(CharMatcher.anyOf("._-"))
+                    .negate();
+
+    private ReadableNames() {}
+
+    /**
+     * Returns a name for what is called {@code readable}, different for everything that {@code
+     * identity} tells apart.
+     */
+    static String of(String readable, String identity) {
+        String safe = UNSAFE.replaceFrom(readable, '_');
+        String hash = Hashing.sha256().hashString(identity, StandardCharsets.UTF_8).toString();
+        return safe.substring(0, Math.min(safe.length(), LONGEST_READABLE_PART))
+                + '-'
+                + hash.substring(0, HASH_DIGITS);
+    }
+}

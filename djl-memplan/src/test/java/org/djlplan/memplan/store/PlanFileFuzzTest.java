@@ -1,0 +1,242 @@
+package org.djlplan.memplan.store;
+
+import static org.djlplan.memplan.store.SamplePlans.KEY;
+import static org.djlplan.memplan.store.SamplePlans.assertSame;
+import static org.djlplan.memplan.store.SamplePlans.small;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.io.MoreFiles;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.EdgeCasesMode;
+import net.jqwik.api.Example;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.lifecycle.AfterContainer;
+import net.jqwik.api.lifecycle.BeforeContainer;
+import net.jqwik.api.statistics.Statistics;
+import org.djlplan.memplan.plan.PlanValidator;
+
+/** Whatever is in a file: a whole plan is loaded, or none and that is told in one line. */
+class PlanFileFuzzTest {
+
+    private static final long LARGEST_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    /** What the parts of a JSON text are worth replacing by. */
+    private static final List<String> VALUES =
+            List.of(
+                    "null",
+                    "true",
+                    "\"\"",
+                    "\"7\"",
+                    "-1",
+                    "0",
+                    "1",
+                    "63",
+                    "64",
+                    "1.5",
+                    "1e3",
+                    "2147483647",
+                    "2147483648",
+                    "9223372036854775807",
+                    "9223372036854775808",
+                    "-9223372036854775808",
+                    "1e400",
+                    "[]",
+                    "{}",
+                    "[[]]",
+                    "[0]",
+                    "[-1,-1,-1,-1]",
+                    "[0,1,2,3]",
+                    "{\"version\":1}");
+
+    private static Path folder;
+    private static Path file;
+
+    @BeforeContainer
+    static void makeFolder() throws IOException {
+        folder = Files.createTempDirectory("plans");
+        file = Files.createDirectory(folder.resolve(".djlplan")).resolve(PlanFile.nameOf(KEY));
+    }
+
+    @AfterContainer
+    static void removeFolder() throws IOException {
+        MoreFiles.deleteRecursively(folder);
+    }
+
+    @Provide
+    Arbitrary<StoredPlan> plans() {
+        return SamplePlans.any();
+    }
+
+    @Provide
+    Arbitrary<PlanKey> keys() {
+        return SamplePlans.anyKey();
+    }
+
+    /** Loads what is in the file, and checks that it is told exactly once when it is nothing. */
+    private static Optional<StoredPlan> load(byte[] content, PlanKey key) throws IOException {
+        Files.write(file, content);
+        PlanStore store = FolderPlanStore.at(folder, folder.resolve("cache"));
+        try (LogCapture log = new LogCapture()) {
+            long beginNanos = System.nanoTime();
+            Optional<StoredPlan> plan = store.load(key);
+            assertTrue(System.nanoTime() - beginNanos < LARGEST_NANOS);
+            assertEquals(plan.isPresent() ? 0 : 1, log.lines().size(), log.lines()::toString);
+            return plan;
+        }
+    }
+
+    private static void assertEqualOrRefused(StoredPlan expected, byte[] content)
+            throws IOException {
+        Optional<StoredPlan> plan = load(content, KEY);
+        if (plan.isPresent()) {
+            assertSame(expected, plan.get());
+        }
+    }
+
+    @Property(tries = 500)
+    void saveLoad_anyPlanUnderAnyKey_isEqual(
+            @ForAll("plans") StoredPlan plan, @ForAll("keys") PlanKey key) {
+        try (LogCapture log = new LogCapture()) {
+            FolderPlanStore.at(folder, folder.resolve("cache")).save(key, plan);
+            PlanStore other = FolderPlanStore.at(folder, folder.resolve("cache"));
+            assertSame(plan, other.load(key).orElseThrow());
+            assertEquals(List.of(), log.lines());
+        }
+    }
+
+    @Example
+    void load_anyByteChanged_isEqualOrRefused() throws IOException {
+        byte[] whole = PlanFile.toBytes(KEY, small());
+        assertSame(small(), load(whole, KEY).orElseThrow());
+        for (int at = 0; at < whole.length; at++) {
+            for (int bit = 0; bit < 8; bit++) {
+                byte[] damaged = whole.clone();
+                damaged[at] ^= (byte) (1 << bit);
+                assertEqualOrRefused(small(), damaged);
+            }
+            for (char other : new char[] {'0', '9', ' ', '"', '-', ',', ']', '}', '\\', 0xff}) {
+                byte[] damaged = whole.clone();
+                damaged[at] = (byte) other;
+                assertEqualOrRefused(small(), damaged);
+            }
+        }
+    }
+
+    @Example
+    void load_truncatedAnywhere_isRefused() throws IOException {
+        byte[] whole = PlanFile.toBytes(KEY, small());
+        for (int length = 0; length < whole.length - 1; length++) {
+            assertEquals(Optional.empty(), load(Arrays.copyOf(whole, length), KEY));
+        }
+    }
+
+    @Property(tries = 1000, edgeCases = EdgeCasesMode.NONE)
+    void load_somethingInserted_isEqualOrRefused(
+            @ForAll("plans") StoredPlan plan, @ForAll int place, @ForAll byte[] inserted)
+            throws IOException {
+        byte[] whole = PlanFile.toBytes(KEY, plan);
+        int at = Math.floorMod(place, whole.length + 1);
+        byte[] damaged = Arrays.copyOf(whole, whole.length + inserted.length);
+        System.arraycopy(inserted, 0, damaged, at, inserted.length);
+        System.arraycopy(whole, at, damaged, at + inserted.length, whole.length - at);
+        assertEqualOrRefused(plan, damaged);
+    }
+
+    @Property(tries = 3000, edgeCases = EdgeCasesMode.NONE)
+    void load_partsReplacedUnderTheOldChecksum_isEqualOrRefused(
+            @ForAll("plans") StoredPlan plan, @ForAll("changes") List<Change> changes)
+            throws IOException {
+        JsonObject text = StoredText.of(KEY, plan);
+        changes.forEach(change -> change.applyTo(text));
+        assertEqualOrRefused(plan, text.toString().getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Property(tries = 3000, edgeCases = EdgeCasesMode.NONE)
+    void load_partsReplacedUnderARightChecksum_isValidOrRefused(
+            @ForAll("plans") StoredPlan plan, @ForAll("changes") List<Change> changes)
+            throws IOException {
+        JsonObject text = StoredText.of(KEY, plan);
+        JsonObject inside = text.getAsJsonObject("plan");
+        changes.forEach(change -> change.applyTo(inside));
+        byte[] changed = StoredText.withChecksum(text).getBytes(StandardCharsets.UTF_8);
+        Optional<AllocationPlan> allocations = load(changed, KEY).flatMap(StoredPlan::allocations);
+        Statistics.collect(allocations.isPresent());
+        Statistics.coverage(coverage -> coverage.check(true).percentage(share -> share > 1));
+        if (allocations.isPresent()) {
+            assertEquals(List.of(), PlanValidator.violations(allocations.get().plan(), 64));
+        }
+    }
+
+    /** Replaces, removes or repeats one part of a text; {@code place} is taken modulo all parts. */
+    record Change(int place, int kind, String value) {
+
+        void applyTo(JsonObject text) {
+            List<Runnable> places = new ArrayList<>();
+            collect(text, places);
+            if (!places.isEmpty()) {
+                places.get(Math.floorMod(place, places.size())).run();
+            }
+        }
+
+        private void collect(JsonElement element, List<Runnable> places) {
+            if (element instanceof JsonObject object) {
+                for (String name : object.keySet()) {
+                    JsonElement child = object.get(name);
+                    places.add(() -> change(object, name));
+                    collect(child, places);
+                }
+            } else if (element instanceof JsonArray array) {
+                for (int i = 0; i < array.size(); i++) {
+                    int index = i;
+                    places.add(() -> change(array, index));
+                    collect(array.get(i), places);
+                }
+            }
+        }
+
+        private void change(JsonObject object, String name) {
+            switch (kind) {
+                case 0 -> object.remove(name);
+                case 1 -> object.add(name + "'", object.get(name));
+                default -> object.add(name, JsonParser.parseString(value));
+            }
+        }
+
+        private void change(JsonArray array, int index) {
+            switch (kind) {
+                case 0 -> array.remove(index);
+                case 1 -> array.add(array.get(index));
+                default -> array.set(index, JsonParser.parseString(value));
+            }
+        }
+    }
+
+    @Provide
+    Arbitrary<List<Change>> changes() {
+        Arbitrary<Integer> places = Arbitraries.integers();
+        return Combinators.combine(
+                        places, Arbitraries.integers().between(0, 5), Arbitraries.of(VALUES))
+                .as(Change::new)
+                .list()
+                .ofMinSize(1)
+                .ofMaxSize(3);
+    }
+}
