@@ -3,8 +3,10 @@
 Run by hand with PyTorch 1.13 (older files load in newer versions, not the other way round):
 
     python3 integration-tests/src/test/python/torchscript_files.py integration-tests/src/test/resources/torchscript
+    python3 integration-tests/src/test/python/torchscript_files.py \\
+        djl-memplan/src/main/resources/org/djlplan/memplan/cli rehearsal
 
-TorchScriptModels.java lists their inputs.
+TorchScriptModels.java lists the inputs of those of the tests.
 """
 
 import io
@@ -323,6 +325,19 @@ class Nonzero(nn.Module):
         return torch.nonzero(mask), x[mask] * 2.0
 
 
+class Rehearsal(nn.Module):
+    """What the command line runs before the model that it measures."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Conv2d(3, 8, 3, padding=1)
+        self.b = nn.Conv2d(8, 4, 1)
+        self.c = nn.Linear(4 * 8 * 8, 10)
+
+    def forward(self, x):
+        return self.c(torch.relu(self.b(torch.relu(self.a(x)))).flatten(1))
+
+
 def write(folder: pathlib.Path, name: str, module: torch.jit.ScriptModule):
     """Saves without the records for debugging, which name folders of the machine."""
     saved = io.BytesIO()
@@ -344,6 +359,10 @@ def write(folder: pathlib.Path, name: str, module: torch.jit.ScriptModule):
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
+    if sys.argv[2:] == ["rehearsal"]:
+        torch.manual_seed(1)
+        write(folder, "rehearsal", torch.jit.script(Rehearsal().eval()))
+        return
     modules = [
         Cnn, Branch, Loop, Growing, ManyInputs, TupleOutputs, DictOutputs, ListOutputs, Embedding,
         Half, Bfloat16, Bytes, ViewOutput, InputAsOutput, SameTwice, InPlace, Lstm, Gru, Attention,

@@ -32,7 +32,9 @@ final class Comparer {
      * @throws Failure if one of the runs fails
      */
     Comparison compare(RunOptions options, int rounds) throws IOException {
-        readThrough(options.model());
+        if (options.model() instanceof ModelRef.OfFile file) {
+            readThrough(file.readable());
+        }
         Path stockFile = Files.createTempFile("djlplan", ".stock");
         Path plannedFile = Files.createTempFile("djlplan", ".planned");
         try (WorkerProcess stock = WorkerProcess.start("stock", options, true)) {

@@ -49,7 +49,7 @@ final class DemoCommand implements Callable<Integer> {
         try {
             Path model = folder.resolve(DemoModel.NAME);
             DemoModel.write(model);
-            RunOptions options = RunOptions.of(model, effort, spec);
+            RunOptions options = RunOptions.of(model.toString(), effort, spec);
             options.check(true, true);
             Comparison measured =
                     new Comparer(spec.commandLine().getErr()).compare(options, ROUNDS);
