@@ -2,6 +2,7 @@ package org.djlplan.memplan.cli;
 
 import ai.djl.tflite.engine.TfLiteDataType;
 import com.google.common.collect.ImmutableMap;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -26,10 +27,9 @@ final class BareInterpreterRunner implements Runner {
     }
 
     /** Loads the model for the shapes of {@code inputs}. */
-    static BareInterpreterRunner load(RunOptions options, int threads, List<ModelInput> inputs) {
+    static BareInterpreterRunner load(Path model, int threads, List<ModelInput> inputs) {
         Interpreter interpreter =
-                new Interpreter(
-                        options.model().toFile(), new Interpreter.Options().setNumThreads(threads));
+                new Interpreter(model.toFile(), new Interpreter.Options().setNumThreads(threads));
         for (int i = 0; i < inputs.size(); i++) {
             int[] shape = TfLiteInputs.dimensions(inputs.get(i).shape());
             if (!Arrays.equals(shape, interpreter.getInputTensor(i).shape())) {

@@ -2,6 +2,8 @@ package org.djlplan.memplan.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -16,7 +18,10 @@ import picocli.CommandLine.Spec;
         description = {
             "Run a model as stock and planned, each in its own process, and compare.",
             "Without --threads, stock is DJL untouched; with it, stock is a bare TFLite interpreter"
-                    + " with as many threads."
+                    + " with as many threads, or DJL's PyTorch engine with as many for both.",
+            "On PyTorch, one more planned process runs first, which records the plan and stores it"
+                    + " (in .djlplan next to the model's file): the figures are those of processes"
+                    + " that find it there."
         })
 final class CompareCommand implements Callable<Integer> {
 
@@ -24,7 +29,6 @@ final class CompareCommand implements Callable<Integer> {
 
     @Mixin private RunOptions options = new RunOptions();
 
-    private int rounds;
     private double tolerance;
 
     @Option(names = "--json", description = "Print one JSON object.")
@@ -36,13 +40,31 @@ final class CompareCommand implements Callable<Integer> {
             defaultValue = "5",
             description =
                     "Turns that the timed predictions are spread over (default: ${DEFAULT-VALUE}).")
-    void setRounds(int rounds) {
-        if (rounds < 1) {
-            throw new ParameterException(
-                    spec.commandLine(), "--rounds must be at least 1, not " + rounds);
-        }
-        this.rounds = rounds;
-    }
+    private int rounds;
+
+    @Option(
+            names = "--fresh",
+            paramLabel = "N",
+            defaultValue = "1",
+            description =
+                    "Do all of it N times with new processes and report medians; --json has each"
+                            + " run, too. How often memory is given back to the system and got"
+                            + " again is decided by chance per process (default:"
+                            + " ${DEFAULT-VALUE}).")
+    private int fresh;
+
+    @Option(
+            names = "--against",
+            paramLabel = "NAME",
+            split = ",",
+            converter = Allocator.Converter.class,
+            description =
+                    "Run stock with these allocators, too, each in its own process: tuned-malloc"
+                            + " (the C library's, told by MALLOC_MMAP_THRESHOLD_ and"
+                            + " MALLOC_TRIM_THRESHOLD_ to keep blocks up to 1 GiB), jemalloc"
+                            + " (libjemalloc.so.2, preloaded; left out where it is not installed)."
+                            + " Linux only.")
+    private Set<Allocator> against = new LinkedHashSet<>();
 
     @Option(
             names = "--tolerance",
@@ -61,8 +83,9 @@ final class CompareCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        ComparisonExtent extent = extent();
         options.check(true, true);
-        Comparison comparison = new Comparer(spec.commandLine().getErr()).compare(options, rounds);
+        Comparison comparison = new Comparer(spec.commandLine().getErr()).compare(options, extent);
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
             out.println(comparison.toJson());
@@ -71,5 +94,13 @@ final class CompareCommand implements Callable<Integer> {
         }
         out.flush();
         return comparison.outputs().within(tolerance) ? 0 : 1;
+    }
+
+    private ComparisonExtent extent() {
+        try {
+            return new ComparisonExtent(rounds, fresh, against);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
     }
 }

@@ -1,6 +1,11 @@
 package org.djlplan.memplan.cli;
 
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
 import com.google.common.io.ByteStreams;
+import com.google.common.io.Closer;
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
 import com.google.gson.JsonArray;
 import java.io.IOException;
 import java.io.InputStream;
@@ -8,75 +13,160 @@ import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 
 /**
- * Runs a model as stock and planned, each in a process of its own. All that happens once – loading,
- * outputs, warm-up – is done one process at a time; then the two take turns at being timed, so that
- * whatever else the machine does hits both.
+ * Runs a model as stock and planned, and as stock with other allocators, each in a process of its
+ * own. All that happens once – loading, outputs, warm-up – is done one process at a time; then all
+ * take turns at being timed, so that whatever else the machine does hits each of them.
+ *
+ * <p>On PyTorch a plan is recorded by the first predictions and stored: before anything is
+ * measured, one more process does that and ends.
  */
 final class Comparer {
 
+    /** Enough for a plan to be recorded, used and stored. */
+    private static final int RECORDED_PREDICTIONS = 5;
+
     private final PrintWriter messages;
+    private final Set<String> told = new HashSet<>();
 
     /**
-     * @param messages gets what the processes wrote on their error streams
+     * @param messages gets what the processes wrote on their error streams, each line once
      */
     Comparer(PrintWriter messages) {
         this.messages = messages;
     }
 
-    /**
-     * Compares.
-     *
-     * @param rounds number of turns that the timed predictions are spread over
-     * @throws Failure if one of the runs fails
-     */
-    Comparison compare(RunOptions options, int rounds) throws IOException {
-        readThrough(options.model());
-        Path stockFile = Files.createTempFile("djlplan", ".stock");
-        Path plannedFile = Files.createTempFile("djlplan", ".planned");
-        try (WorkerProcess stock = WorkerProcess.start("stock", options, true)) {
-            JsonArray stockLayout = prepare(stock, stockFile);
-            try (WorkerProcess planned = WorkerProcess.start("planned", options, false)) {
-                JsonArray plannedLayout = prepare(planned, plannedFile);
-                time(options.effort().iterations(), rounds, stock, planned);
-                RunFigures stockFigures = stock.figures().named(options.modelName());
-                RunFigures plannedFigures = planned.figures().named(options.modelName());
-                stock.lastErrorLines().forEach(line -> messages.println("stock: " + line));
-                planned.lastErrorLines().forEach(line -> messages.println("planned: " + line));
-                messages.flush();
-                return new Comparison(
-                        stockFigures,
-                        plannedFigures,
-                        OutputDifference.between(
-                                stockFile, stockLayout, plannedFile, plannedLayout));
-            }
-        } finally {
-            Files.deleteIfExists(stockFile);
-            Files.deleteIfExists(plannedFile);
+    /** A process that is ready to be timed, and where its outputs are. */
+    private record Ready(String name, WorkerProcess worker, Path outputs, JsonArray layout) {
+
+        RunFigures figures(RunOptions options) {
+            return worker.figures().named(options.modelName());
         }
     }
 
-    private static JsonArray prepare(WorkerProcess worker, Path outputs) {
-        worker.awaitLoaded();
-        JsonArray layout = worker.writeOutputs(outputs);
-        worker.warmUp();
-        return layout;
+    /**
+     * Compares.
+     *
+     * @param extent how often, and against what
+     * @throws Failure if one of the runs fails
+     */
+    Comparison compare(RunOptions options, ComparisonExtent extent) throws IOException {
+        ImmutableList<Contestant> others = others(extent);
+        if (options.model() instanceof ModelRef.OfFile file) {
+            readThrough(file.readable());
+        }
+        if (options.engine() == EngineKind.PYTORCH) {
+            try (WorkerProcess worker = WorkerProcess.start(Contestant.RECORDING, options)) {
+                worker.awaitLoaded();
+                worker.time(RECORDED_PREDICTIONS);
+                worker.finish();
+                tell(Contestant.RECORDING.name(), worker);
+            }
+        }
+        List<Comparison> runs = new ArrayList<>();
+        for (int i = 0; i < extent.fresh(); i++) {
+            runs.add(compareOnce(options, extent, others));
+        }
+        return Comparison.median(runs);
     }
 
-    private static void time(int iterations, int rounds, WorkerProcess... workers) {
+    private ImmutableList<Contestant> others(ComparisonExtent extent) {
+        ImmutableList.Builder<Contestant> others = ImmutableList.builder();
+        for (Allocator allocator : extent.against()) {
+            allocator
+                    .environment()
+                    .ifPresentOrElse(
+                            environment ->
+                                    others.add(
+                                            new Contestant(allocator.label(), true, environment)),
+                            () ->
+                                    messages.println(
+                                            allocator.label()
+                                                    + " is not to be had here: left out"));
+        }
+        return others.build();
+    }
+
+    private Comparison compareOnce(
+            RunOptions options, ComparisonExtent extent, List<Contestant> others)
+            throws IOException {
+        Path folder = Files.createTempDirectory("djlplan-compare");
+        try (Closer closer = Closer.create()) {
+            closer.register(
+                    () ->
+                            MoreFiles.deleteRecursively(
+                                    folder, RecursiveDeleteOption.ALLOW_INSECURE));
+            Ready stock = prepare(Contestant.STOCK, options, folder, closer);
+            Ready planned = prepare(Contestant.PLANNED, options, folder, closer);
+            List<Ready> all = new ArrayList<>(List.of(stock, planned));
+            for (Contestant other : others) {
+                all.add(prepare(other, options, folder, closer));
+            }
+            time(options.effort().iterations(), extent.rounds(), all);
+            ImmutableMap.Builder<String, Optional<RunFigures>> against = ImmutableMap.builder();
+            for (Allocator allocator : extent.against()) {
+                against.put(
+                        allocator.label(),
+                        all.stream()
+                                .filter(ready -> ready.name().equals(allocator.label()))
+                                .findFirst()
+                                .map(ready -> ready.figures(options)));
+            }
+            Comparison comparison =
+                    new Comparison(
+                            stock.figures(options),
+                            planned.figures(options),
+                            OutputDifference.between(
+                                    stock.outputs(),
+                                    stock.layout(),
+                                    planned.outputs(),
+                                    planned.layout()),
+                            against.buildOrThrow(),
+                            ImmutableList.of());
+            all.forEach(ready -> tell(ready.name(), ready.worker()));
+            return comparison;
+        }
+    }
+
+    private static Ready prepare(
+            Contestant contestant, RunOptions options, Path folder, Closer closer) {
+        WorkerProcess worker = WorkerProcess.start(contestant, options);
+        closer.register(worker::close);
+        worker.awaitLoaded();
+        Path outputs = folder.resolve(contestant.name());
+        JsonArray layout = worker.writeOutputs(outputs);
+        worker.warmUp();
+        return new Ready(contestant.name(), worker, outputs, layout);
+    }
+
+    private static void time(int iterations, int rounds, List<Ready> contestants) {
+        int n = contestants.size();
         for (int round = 0; round < rounds; round++) {
             // Differences of rounded products add up to exactly the iterations asked for.
             long next = (long) iterations * (round + 1) / rounds;
             int count = Math.toIntExact(next - (long) iterations * round / rounds);
-            for (int i = 0; i < workers.length && count > 0; i++) {
+            for (int i = 0; i < n && count > 0; i++) {
                 // Who goes first alternates, as the first may find the machine in another state.
-                workers[(i + round) % workers.length].time(count);
+                contestants.get((i + round) % n).worker().time(count);
             }
         }
     }
 
-    /** Puts the model's file into the page cache, so that both loads find it there. */
+    private void tell(String name, WorkerProcess worker) {
+        worker.lastErrorLines().stream()
+                .map(line -> name + ": " + line)
+                .filter(told::add)
+                .forEach(messages::println);
+        messages.flush();
+    }
+
+    /** Puts the model's file into the page cache, so that all loads find it there. */
     private static void readThrough(Path model) throws IOException {
         try (InputStream in = Files.newInputStream(model)) {
             ByteStreams.copy(in, OutputStream.nullOutputStream());

@@ -1,32 +1,45 @@
 package org.djlplan.memplan.cli;
 
+import ai.djl.engine.Engine;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Streams;
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonNull;
+import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code djlplan demo}: compares stock and planned on a model that it makes itself. */
+/** {@code djlplan demo}: compares stock and planned on models that it makes itself. */
 @Command(
         name = "demo",
         description = {
-            "Make a MobileNet v2, run it as stock and planned, and write a report.",
+            "Make a MobileNet v2 for each engine, run it as stock and planned, and write a report.",
             "Downloads nothing."
         })
 final class DemoCommand implements Callable<Integer> {
 
     private static final Gson GSON =
             new GsonBuilder().setPrettyPrinting().serializeNulls().create();
-    private static final int ROUNDS = 5;
+    private static final ComparisonExtent EXTENT = new ComparisonExtent(5, 1, Set.of());
+
+    /** DJL's MobileNet v2, a block of the model zoo. */
+    private static final String BLOCK = ModelRef.ZOO + "mobilenet_v2";
 
     @Spec private CommandSpec spec;
 
@@ -45,24 +58,43 @@ final class DemoCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         checkFolder();
+        Comparison tfLite = compareTfLite();
+        Optional<Comparison> pyTorch = comparePyTorch();
+        ImmutableList<Comparison> all =
+                Streams.concat(Stream.of(tfLite), pyTorch.stream())
+                        .collect(ImmutableList.toImmutableList());
+        JsonObject figures = tfLite.toJson();
+        figures.add(
+                "pyTorch", pyTorch.<JsonElement>map(Comparison::toJson).orElse(JsonNull.INSTANCE));
+        report(all, figures);
+        return all.stream().allMatch(comparison -> comparison.outputs().identical()) ? 0 : 1;
+    }
+
+    private Comparison compareTfLite() throws IOException {
         Path folder = Files.createTempDirectory("djlplan-demo");
         try {
             Path model = folder.resolve(DemoModel.NAME);
             DemoModel.write(model);
-            RunOptions options = RunOptions.of(model, effort, spec);
-            options.check(true, true);
-            Comparison measured =
-                    new Comparer(spec.commandLine().getErr()).compare(options, ROUNDS);
-            Comparison comparison =
-                    new Comparison(
-                            measured.stock().named(DemoModel.NAME),
-                            measured.planned().named(DemoModel.NAME),
-                            measured.outputs());
-            report(comparison);
-            return comparison.outputs().identical() ? 0 : 1;
+            return compare(model.toString()).named(DemoModel.NAME);
         } finally {
             MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
         }
+    }
+
+    private Optional<Comparison> comparePyTorch() throws IOException {
+        if (!Engine.hasEngine(EngineKind.PYTORCH.engineName())) {
+            spec.commandLine()
+                    .getErr()
+                    .println("the PyTorch engine is not on the class path: TFLite only");
+            return Optional.empty();
+        }
+        return Optional.of(compare(BLOCK));
+    }
+
+    private Comparison compare(String model) throws IOException {
+        RunOptions options = RunOptions.of(model, effort, spec);
+        options.check(true, true);
+        return new Comparer(spec.commandLine().getErr()).compare(options, EXTENT);
     }
 
     /** Finds out before minutes are spent. */
@@ -75,16 +107,16 @@ final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    private void report(Comparison comparison) throws IOException {
+    private void report(List<Comparison> comparisons, JsonObject figures) throws IOException {
         Path jsonFile = out.resolve("djlplan-demo.json").normalize();
         Path pageFile = out.resolve("djlplan-demo.html").normalize();
-        Files.writeString(jsonFile, GSON.toJson(comparison.toJson()) + "\n");
-        Files.writeString(pageFile, ReportPage.of(comparison));
+        Files.writeString(jsonFile, GSON.toJson(figures) + "\n");
+        Files.writeString(pageFile, ReportPage.of(comparisons));
         PrintWriter writer = spec.commandLine().getOut();
         if (json) {
-            writer.println(comparison.toJson());
+            writer.println(figures);
         } else {
-            writer.print(FigureTable.of(comparison));
+            comparisons.forEach(comparison -> writer.println(FigureTable.of(comparison)));
             writer.println("report: " + pageFile + " (figures: " + jsonFile + ")");
         }
         writer.flush();

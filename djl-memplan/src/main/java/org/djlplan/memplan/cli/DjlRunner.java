@@ -1,31 +1,33 @@
 package org.djlplan.memplan.cli;
 
-import ai.djl.MalformedModelException;
-import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
-import ai.djl.repository.zoo.Criteria;
-import ai.djl.repository.zoo.ModelNotFoundException;
-import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.TranslateException;
-import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.djlplan.memplan.report.PlanReport;
 
-/** A model in DJL: loaded by criteria, arrays in and arrays out. */
+/**
+ * A model in DJL: arrays in and arrays out.
+ *
+ * <p>The inputs are made once. On PyTorch each prediction gets a manager, as a translator's context
+ * is: DJL keeps everything that a block makes until the manager of its inputs is closed.
+ */
 final class DjlRunner implements Runner {
 
-    private final ZooModel<NDList, NDList> model;
-    private final Predictor<NDList, NDList> predictor;
+    private final ArraysModel model;
+    private final NDManager manager;
     private final NDList inputs;
+    private final boolean managerPerPrediction;
 
-    private DjlRunner(ZooModel<NDList, NDList> model, List<ModelInput> inputs) {
+    private DjlRunner(ArraysModel model, List<ModelInput> inputs, EngineKind engine) {
         this.model = model;
-        this.predictor = model.newPredictor();
-        NDManager manager = model.getNDManager().newSubManager();
+        this.managerPerPrediction = engine == EngineKind.PYTORCH;
+        this.manager = model.model().getNDManager().newSubManager();
         this.inputs = new NDList();
         for (ModelInput input : inputs) {
             this.inputs.add(manager.create(input.values(), input.shape(), input.type()));
@@ -34,44 +36,52 @@ final class DjlRunner implements Runner {
 
     /** Loads the model as DJL does without this project. */
     static DjlRunner loadStock(RunOptions options, List<ModelInput> inputs) {
-        return new DjlRunner(load(criteria(options)), inputs);
+        return new DjlRunner(
+                ArraysModel.load(options, ArraysModel.stockFactory(), Map.of()),
+                inputs,
+                options.engine());
     }
 
     /** Loads the model planned, with the user's arguments. */
     static DjlRunner loadPlanned(RunOptions options, List<ModelInput> inputs) {
-        Criteria.Builder<NDList, NDList> criteria =
-                criteria(options).optTranslatorFactory(PlannedLoading.translatorFactory());
-        PlannedLoading.arguments(options).forEach(criteria::optArgument);
-        return new DjlRunner(load(criteria), inputs);
-    }
-
-    private static Criteria.Builder<NDList, NDList> criteria(RunOptions options) {
-        return Criteria.builder()
-                .setTypes(NDList.class, NDList.class)
-                .optModelPath(options.model())
-                .optEngine(options.engine().engineName());
-    }
-
-    private static ZooModel<NDList, NDList> load(Criteria.Builder<NDList, NDList> criteria) {
-        try {
-            return criteria.build().loadModel();
-        } catch (IOException | ModelNotFoundException | MalformedModelException e) {
-            throw new Failure("cannot load the model", e);
-        }
+        return new DjlRunner(
+                ArraysModel.load(
+                        options,
+                        PlannedLoading.translatorFactory(),
+                        PlannedLoading.arguments(options)),
+                inputs,
+                options.engine());
     }
 
     @Override
     public void run() {
-        run((type, values) -> {});
+        predict(outputs -> {});
     }
 
     @Override
     public void run(OutputSink sink) {
-        try (NDList outputs = predictor.predict(inputs)) {
-            for (NDArray output : outputs) {
-                sink.accept(
-                        output.getDataType().name().toLowerCase(Locale.ROOT),
-                        output.toByteBuffer());
+        predict(
+                outputs -> {
+                    for (NDArray output : outputs) {
+                        sink.accept(
+                                output.getDataType().name().toLowerCase(Locale.ROOT),
+                                output.toByteBuffer());
+                    }
+                });
+    }
+
+    private void predict(Consumer<NDList> reader) {
+        try {
+            if (managerPerPrediction) {
+                // Closing it closes the outputs and gives the inputs, which may be outputs, back.
+                try (NDManager call = manager.newSubManager()) {
+                    call.tempAttachAll(inputs);
+                    reader.accept(model.predictor().predict(inputs));
+                }
+            } else {
+                try (NDList outputs = model.predictor().predict(inputs)) {
+                    reader.accept(outputs);
+                }
             }
         } catch (TranslateException e) {
             throw new Failure("the prediction failed", e);
@@ -80,12 +90,11 @@ final class DjlRunner implements Runner {
 
     @Override
     public Optional<PlanReport> report() {
-        return PlanReport.of(model);
+        return PlanReport.of(model.model());
     }
 
     @Override
     public void close() {
-        predictor.close();
         model.close();
     }
 }

@@ -23,6 +23,11 @@ enum EngineKind {
         return engineName;
     }
 
+    @Override
+    public String toString() {
+        return engineName;
+    }
+
     /** Returns the engine that a model file's name suggests. */
     static Optional<EngineKind> guess(Path model) {
         return switch (Files.getFileExtension(model.toString()).toLowerCase(Locale.ROOT)) {

@@ -29,32 +29,68 @@ final class FigureTable {
                 + "\n";
     }
 
-    /** Returns a table of both runs and their ratios. */
+    /** Returns a table of all runs and their ratios. */
     static String of(Comparison comparison) {
-        return title(comparison.planned()) + layOut(rows(comparison)) + verdict(comparison) + "\n";
+        return heading(comparison) + "\n" + layOut(rows(comparison)) + verdict(comparison) + "\n";
     }
 
-    /** Returns the cells of a comparison: a heading, then label, stock, planned and ratio. */
+    /** Returns one line: the model and what the figures are. */
+    static String heading(Comparison comparison) {
+        int runs = comparison.runs().size();
+        String medians = runs == 0 ? "" : ", medians of " + runs + " times in fresh processes";
+        return title(comparison.planned()).strip() + medians;
+    }
+
+    /**
+     * Returns the cells of a comparison: a heading, then label, stock, planned and ratio, and the
+     * figure and ratio of every other allocator that there is.
+     */
     static ImmutableList<ImmutableList<String>> rows(Comparison comparison) {
         ImmutableList.Builder<ImmutableList<String>> rows = ImmutableList.builder();
-        rows.add(ImmutableList.of("", "stock", "planned", "planned/stock"));
+        ImmutableList.Builder<String> heading =
+                ImmutableList.<String>builder().add("", "stock", "planned", "planned/stock");
+        comparison
+                .against()
+                .forEach(
+                        (name, other) ->
+                                other.ifPresent(figures -> heading.add(name, "planned/" + name)));
+        rows.add(heading.build());
         for (Figure figure : Figure.values()) {
             OptionalDouble stock = comparison.stockValue(figure);
             OptionalDouble planned = comparison.planned().get(figure);
             if (figure != Figure.STOCK_ARENA && (stock.isPresent() || planned.isPresent())) {
-                OptionalDouble ratio =
-                        Comparison.RATIOS.contains(figure)
-                                ? comparison.ratio(figure)
-                                : OptionalDouble.empty();
-                rows.add(
-                        ImmutableList.of(
-                                figure.label(),
-                                text(figure, stock),
-                                text(figure, planned),
-                                ratio.isPresent() ? format("%.3f", ratio.getAsDouble()) : ""));
+                rows.add(row(comparison, figure));
             }
         }
         return rows.build();
+    }
+
+    private static ImmutableList<String> row(Comparison comparison, Figure figure) {
+        boolean hasRatio = Comparison.RATIOS.contains(figure);
+        ImmutableList.Builder<String> row = ImmutableList.builder();
+        row.add(
+                figure.label(),
+                text(figure, comparison.stockValue(figure)),
+                text(figure, comparison.planned().get(figure)),
+                hasRatio ? ratio(comparison.ratio(figure)) : "");
+        comparison
+                .against()
+                .forEach(
+                        (name, other) ->
+                                other.ifPresent(
+                                        figures ->
+                                                row.add(
+                                                        text(figure, figures.get(figure)),
+                                                        hasRatio
+                                                                ? ratio(
+                                                                        comparison.ratio(
+                                                                                figure, name))
+                                                                : "")));
+        return row.build();
+    }
+
+    private static String ratio(OptionalDouble ratio) {
+        return ratio.isPresent() ? format("%.3f", ratio.getAsDouble()) : "";
     }
 
     /** Returns one sentence on the outputs. */

@@ -1,7 +1,6 @@
 package org.djlplan.memplan.cli;
 
 import ai.djl.engine.Engine;
-import ai.djl.ndarray.types.DataType;
 import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.Longs;
 import com.google.gson.JsonArray;
@@ -48,10 +47,8 @@ final class Measurement implements AutoCloseable {
     Measurement(RunOptions options, boolean stock) throws IOException {
         this.options = options;
         initialise(options.engine());
-        if (options.engine() == EngineKind.TFLITE) {
-            Rehearsal.run(options, stock);
-        }
-        inputs = inputs(options);
+        Rehearsal.run(options, stock);
+        inputs = ModelInput.allocate(options.inputs());
         settle();
         boolean resetIdle = memory.resetPeak();
         idleBytes = memory.residentBytes();
@@ -114,10 +111,10 @@ final class Measurement implements AutoCloseable {
         values.put(Figure.P95_MILLIS, times.percentileMillis(95));
         values.put(Figure.P99_MILLIS, times.percentileMillis(99));
         runner.report().filter(PlanReport::planned).ifPresent(this::notePlan);
-        PlannedLoading.stockArenaBytes(options.model(), options.engine(), options.threads())
+        PlannedLoading.stockArenaBytes(options)
                 .ifPresent(bytes -> values.put(Figure.STOCK_ARENA, (double) bytes));
         return new RunFigures(
-                options.model().toString(),
+                options.modelName(),
                 options.engine().engineName(),
                 options.threads(),
                 values,
@@ -166,15 +163,6 @@ final class Measurement implements AutoCloseable {
                     "the %s engine is not on the class path".formatted(engine.engineName()));
         }
         Engine.getEngine(engine.engineName()).newBaseManager().close();
-    }
-
-    private static ImmutableList<ModelInput> inputs(RunOptions options) {
-        return options.inputs().stream()
-                .map(
-                        input ->
-                                ModelInput.allocate(
-                                        input.shape(), input.type().orElse(DataType.FLOAT32)))
-                .collect(ImmutableList.toImmutableList());
     }
 
     private static void settle() {

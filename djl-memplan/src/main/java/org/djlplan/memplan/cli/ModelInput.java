@@ -2,8 +2,10 @@ package org.djlplan.memplan.cli;
 
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
+import com.google.common.collect.ImmutableList;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.List;
 import java.util.Random;
 
 /**
@@ -30,6 +32,13 @@ record ModelInput(Shape shape, DataType type, ByteBuffer values) {
             case FLOAT32, FLOAT64, INT8, UINT8, INT16, INT32, INT64, BOOLEAN -> true;
             default -> false;
         };
+    }
+
+    /** Returns inputs filled with zeros, of 32-bit floats where nothing else is said. */
+    static ImmutableList<ModelInput> allocate(List<InputSpec> specs) {
+        return specs.stream()
+                .map(spec -> allocate(spec.shape(), spec.type().orElse(DataType.FLOAT32)))
+                .collect(ImmutableList.toImmutableList());
     }
 
     /** Returns an input filled with zeros; {@link Failure} if its type is not supported. */

@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.OptionalDouble;
 
 /**
@@ -27,6 +28,18 @@ record OutputDifference(boolean identical, OptionalDouble maxRelativeError) {
     boolean within(double tolerance) {
         return identical
                 || (maxRelativeError.isPresent() && maxRelativeError.getAsDouble() <= tolerance);
+    }
+
+    /** Returns the largest difference of several, at least one. */
+    static OutputDifference worst(List<OutputDifference> differences) {
+        boolean comparable = differences.stream().allMatch(d -> d.maxRelativeError.isPresent());
+        return new OutputDifference(
+                differences.stream().allMatch(OutputDifference::identical),
+                comparable
+                        ? differences.stream()
+                                .mapToDouble(d -> d.maxRelativeError.getAsDouble())
+                                .max()
+                        : OptionalDouble.empty());
     }
 
     /**

@@ -7,7 +7,6 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.ServiceLoader;
 import java.util.Set;
@@ -35,11 +34,16 @@ final class PlannedLoading {
         return new PlannedTranslatorFactory();
     }
 
-    /** Returns the arguments of a planned model: the user's, and the number of threads. */
+    /**
+     * Returns the arguments of a planned model: the user's, and for TFLite the number of threads,
+     * which on PyTorch is one for the whole JVM ({@link WorkerJvm}).
+     */
     static ImmutableMap<String, String> arguments(RunOptions options) {
         ImmutableMap.Builder<String, String> arguments = ImmutableMap.builder();
-        options.threads()
-                .ifPresent(n -> arguments.put(OptionKey.THREADS.key(), Integer.toString(n)));
+        if (options.engine() == EngineKind.TFLITE) {
+            options.threads()
+                    .ifPresent(n -> arguments.put(OptionKey.THREADS.key(), Integer.toString(n)));
+        }
         // The user's own -o memplan.threads=N wins, as it is the more special one.
         return arguments.putAll(options.arguments()).buildKeepingLast();
     }
@@ -59,12 +63,14 @@ final class PlannedLoading {
     }
 
     /** Returns the bytes of the stock engine's own arena for a model, or empty if unknown. */
-    static OptionalLong stockArenaBytes(Path model, EngineKind engine, OptionalInt threads) {
-        if (engine != EngineKind.TFLITE) {
+    static OptionalLong stockArenaBytes(RunOptions options) {
+        if (!(options.model() instanceof ModelRef.OfFile file)
+                || options.engine() != EngineKind.TFLITE) {
             return OptionalLong.empty();
         }
         try {
-            EngineView view = EngineView.of(model, threads.orElse(ENGINE_DEFAULT));
+            EngineView view =
+                    EngineView.of(file.readable(), options.threads().orElse(ENGINE_DEFAULT));
             return OptionalLong.of(view.arenaBytes());
         } catch (IOException | UnplannableException e) {
             return OptionalLong.empty();

@@ -5,6 +5,7 @@ import ai.djl.ndarray.types.Shape;
 import com.google.common.collect.ImmutableList;
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
+import com.google.common.io.Resources;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,8 +22,14 @@ import org.djlplan.memplan.source.tflite.TfLiteWriter;
  */
 final class Rehearsal {
 
-    private static final InputSpec INPUT =
-            new InputSpec(new Shape(1, 8, 8, 3), Optional.of(DataType.FLOAT32));
+    /** Two convolutions, from {@code torchscript_files.py}. */
+    private static final String TORCH_SCRIPT = "rehearsal.pt";
+
+    private static final String BLOCK = ModelRef.ZOO + "tiny";
+
+    private static final Shape IMAGES = new Shape(1, 3, 8, 8);
+    private static final Shape CHANNELS_LAST = new Shape(1, 8, 8, 3);
+    private static final Optional<DataType> FLOATS = Optional.of(DataType.FLOAT32);
 
     /** As many as the JVM needs to have compiled what every prediction runs. */
     private static final int PREDICTIONS = 5000;
@@ -31,26 +38,40 @@ final class Rehearsal {
 
     private Rehearsal() {}
 
-    /** Runs the small model with the options of the one that is measured. */
+    /** Runs a small model of the same kind with the options of the one that is measured. */
     static void run(RunOptions options, boolean stock) throws IOException {
         Path folder = Files.createTempDirectory("djlplan-rehearsal");
         try {
-            Path model = folder.resolve("rehearsal.tflite");
-            NetworkBuilder network = new NetworkBuilder("rehearsal", 1);
-            Value x = network.input("input", 1, 8, 8, 3);
-            x = network.conv2d(x, 4, 3, 1, Activation.RELU6);
-            x = network.conv2d(x, 4, 1, 1, Activation.NONE);
-            TfLiteWriter.write(network.output(x).build(), model);
-            ModelInput input = ModelInput.allocate(INPUT.shape(), DataType.FLOAT32);
-            RunOptions small = options.with(model, INPUT);
-            try (Runner runner = Runner.load(small, stock, ImmutableList.of(input))) {
-                long end = System.nanoTime() + LONGEST_NANOS;
-                for (int i = 0; i < PREDICTIONS && System.nanoTime() < end; i++) {
-                    runner.run();
-                }
+            if (!(options.model() instanceof ModelRef.OfFile)) {
+                repeat(options.with(BLOCK, new InputSpec(IMAGES, FLOATS)), stock);
+            } else if (options.engine() == EngineKind.PYTORCH) {
+                Path model = folder.resolve(TORCH_SCRIPT);
+                Files.write(
+                        model,
+                        Resources.toByteArray(
+                                Resources.getResource(Rehearsal.class, TORCH_SCRIPT)));
+                repeat(options.with(model.toString(), new InputSpec(IMAGES, FLOATS)), stock);
+            } else {
+                Path model = folder.resolve("rehearsal.tflite");
+                NetworkBuilder network = new NetworkBuilder("rehearsal", 1);
+                Value x = network.input("input", 1, 8, 8, 3);
+                x = network.conv2d(x, 4, 3, 1, Activation.RELU6);
+                x = network.conv2d(x, 4, 1, 1, Activation.NONE);
+                TfLiteWriter.write(network.output(x).build(), model);
+                repeat(options.with(model.toString(), new InputSpec(CHANNELS_LAST, FLOATS)), stock);
             }
         } finally {
             MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
+        }
+    }
+
+    private static void repeat(RunOptions small, boolean stock) {
+        ImmutableList<ModelInput> inputs = ModelInput.allocate(small.inputs());
+        try (Runner runner = Runner.load(small, stock, inputs)) {
+            long end = System.nanoTime() + LONGEST_NANOS;
+            for (int i = 0; i < PREDICTIONS && System.nanoTime() < end; i++) {
+                runner.run();
+            }
         }
     }
 }

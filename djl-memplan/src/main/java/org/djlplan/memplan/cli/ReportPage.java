@@ -3,8 +3,9 @@ package org.djlplan.memplan.cli;
 import com.google.common.collect.ImmutableList;
 import com.google.common.html.HtmlEscapers;
 import java.util.List;
+import java.util.stream.Collectors;
 
-/** A comparison as a web page that needs nothing else. */
+/** Comparisons as a web page that needs nothing else. */
 final class ReportPage {
 
     private static final String PAGE =
@@ -13,29 +14,39 @@ final class ReportPage {
             <html lang="en">
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
-            <title>djlplan: %1$s</title>
+            <title>djlplan: stock and planned</title>
             <style>
               body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 48rem; padding: 0 1rem }
               table { border-collapse: collapse; width: 100%% }
               th, td { border-bottom: 1px solid #ccc; padding: .3rem .6rem; text-align: right }
               th:first-child, td:first-child { text-align: left }
             </style>
-            <h1>%1$s: stock and planned</h1>
+            <h1>djlplan: stock and planned</h1>
+            %s</html>
+            """;
+
+    private static final String SECTION =
+            """
+            <h2>%1$s</h2>
             <table>
             %2$s</table>
             <p>%3$s</p>
-            </html>
             """;
 
     private ReportPage() {}
 
-    /** Returns the page's text, to be written in UTF-8. */
-    static String of(Comparison comparison) {
+    /** Returns the page's text, to be written in UTF-8, with one table per comparison. */
+    static String of(List<Comparison> comparisons) {
+        return PAGE.formatted(
+                comparisons.stream().map(ReportPage::section).collect(Collectors.joining()));
+    }
+
+    private static String section(Comparison comparison) {
         ImmutableList<ImmutableList<String>> rows = FigureTable.rows(comparison);
         StringBuilder table = new StringBuilder(row(rows.get(0), "th"));
         rows.stream().skip(1).forEach(cells -> table.append(row(cells, "td")));
-        return PAGE.formatted(
-                escape(comparison.planned().model()),
+        return SECTION.formatted(
+                escape(FigureTable.heading(comparison)),
                 table,
                 escape(FigureTable.verdict(comparison)));
     }

@@ -15,7 +15,11 @@ import picocli.CommandLine.Spec;
 /** {@code djlplan run}: runs a model once one way, in a child process, and prints its figures. */
 @Command(
         name = "run",
-        description = "Run a model planned, or as stock, with random inputs and measure it.")
+        description = {
+            "Run a model planned, or as stock, with random inputs and measure it.",
+            "On PyTorch the first planned run of a model records its plan and stores it, which its"
+                    + " figures show; further runs find it."
+        })
 final class RunCommand implements Callable<Integer> {
 
     @Spec private CommandSpec spec;
@@ -41,7 +45,7 @@ final class RunCommand implements Callable<Integer> {
         options.check(stock, !stock);
         Path outputs = Files.createTempFile("djlplan", ".outputs");
         try (WorkerProcess worker =
-                WorkerProcess.start(stock ? "stock" : "planned", options, stock)) {
+                WorkerProcess.start(stock ? Contestant.STOCK : Contestant.PLANNED, options)) {
             worker.awaitLoaded();
             worker.warmUp();
             worker.writeOutputs(outputs);

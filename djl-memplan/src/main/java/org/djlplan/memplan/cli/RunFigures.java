@@ -6,6 +6,7 @@ import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
@@ -39,6 +40,17 @@ record RunFigures(
     /** Returns the same figures of the same model under another name. */
     RunFigures named(String name) {
         return new RunFigures(name, engine, threads, values, outputSha256);
+    }
+
+    /** Returns the median of every figure over several runs of the same model, at least one. */
+    static RunFigures median(List<RunFigures> runs) {
+        Map<Figure, Double> values = new EnumMap<>(Figure.class);
+        for (Figure figure : Figure.values()) {
+            Statistics.median(runs.stream().map(run -> run.get(figure)).toList())
+                    .ifPresent(value -> values.put(figure, value));
+        }
+        RunFigures first = runs.get(0);
+        return new RunFigures(first.model, first.engine, first.threads, values, first.outputSha256);
     }
 
     /** Returns all keys in order, with null for what does not apply. */

@@ -4,7 +4,6 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -24,8 +23,13 @@ final class RunOptions {
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
 
-    @Parameters(paramLabel = "MODEL", description = "The model's file (.tflite or .pt).")
-    private Path model;
+    @Parameters(
+            paramLabel = "MODEL",
+            description =
+                    "The model's file (.tflite or .pt); zoo:NAME, one of DJL's own networks with"
+                            + " random weights, on PyTorch; or block:CLASS, a block on the class"
+                            + " path with a public constructor without parameters.")
+    private String model;
 
     @Option(
             names = "--engine",
@@ -40,7 +44,7 @@ final class RunOptions {
             converter = InputSpec.Converter.class,
             description =
                     "Shape of an input, such as 1,3,224,224 or 1,128:int64; once per input (default:"
-                            + " what a TFLite model says).")
+                            + " what a TFLite model says, the network's own for zoo:NAME).")
     private List<InputSpec> inputs = new ArrayList<>();
 
     @Option(
@@ -55,7 +59,7 @@ final class RunOptions {
     RunOptions() {}
 
     /** Options of a command that takes the effort only. */
-    static RunOptions of(Path model, RunEffort effort, CommandSpec spec) {
+    static RunOptions of(String model, RunEffort effort, CommandSpec spec) {
         RunOptions options = new RunOptions();
         options.spec = spec;
         options.model = model;
@@ -64,7 +68,7 @@ final class RunOptions {
     }
 
     /** Returns the same options for another model. */
-    RunOptions with(Path otherModel, InputSpec input) {
+    RunOptions with(String otherModel, InputSpec input) {
         RunOptions options = of(otherModel, effort, spec);
         options.engine = engine;
         options.inputs = ImmutableList.of(input);
@@ -73,26 +77,21 @@ final class RunOptions {
     }
 
     /**
-     * Returns the model's file.
+     * Returns the model that the user means.
      *
-     * @throws Failure if it is no readable file
+     * @throws ParameterException if there is no network of that name
      */
-    Path model() {
-        if (!Files.exists(model)) {
-            throw new Failure("no such model: " + model);
+    ModelRef model() {
+        try {
+            return ModelRef.parse(model);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }
-        if (Files.isDirectory(model)) {
-            throw new Failure("a folder, not a model's file: " + model);
-        }
-        if (!Files.isReadable(model)) {
-            throw new Failure("cannot read the model: " + model);
-        }
-        return model;
     }
 
     /** Returns the model as the user named it. */
     String modelName() {
-        return model.toString();
+        return model;
     }
 
     /**
@@ -104,7 +103,7 @@ final class RunOptions {
         if (engine != null) {
             return engine;
         }
-        return EngineKind.guess(model)
+        return model().engine()
                 .orElseThrow(
                         () ->
                                 new ParameterException(
@@ -139,22 +138,17 @@ final class RunOptions {
      * @throws Failure if the model cannot be read
      */
     void check(boolean stock, boolean planned) {
+        ModelRef ref = model();
         EngineKind kind = engine();
-        Path file = model();
         try {
-            if (kind == EngineKind.TFLITE) {
-                List<InputSpec> own = TfLiteInputs.read(file);
-                List<InputSpec> wanted = TfLiteInputs.reshape(own, inputs);
-                checkArgument(
-                        !stock || threads().isPresent() || wanted.equals(own),
-                        "stock DJL runs this model with inputs of shape %s only, not %s",
-                        TfLiteInputs.texts(own),
-                        TfLiteInputs.texts(wanted));
-                inputs = wanted;
+            if (ref instanceof ModelRef.OfFile file && kind == EngineKind.TFLITE) {
+                completeTfLite(file.readable(), stock);
             } else {
-                checkArgument(
-                        !inputs.isEmpty(),
-                        "a PyTorch model does not say its inputs: give --input-shape");
+                if (ref instanceof ModelRef.OfFile file) {
+                    Path unused = file.readable();
+                }
+                checkArgument(kind == EngineKind.PYTORCH, "blocks run on PyTorch, not on %s", kind);
+                inputs = ref.complete(inputs);
             }
             if (planned) {
                 PlannedLoading.check(PlannedLoading.arguments(this));
@@ -164,6 +158,17 @@ final class RunOptions {
         }
     }
 
+    private void completeTfLite(Path file, boolean stock) {
+        List<InputSpec> own = TfLiteInputs.read(file);
+        List<InputSpec> wanted = InputSpec.reshape(own, inputs);
+        checkArgument(
+                !stock || threads().isPresent() || wanted.equals(own),
+                "stock DJL runs this model with inputs of shape %s only, not %s",
+                InputSpec.texts(own),
+                InputSpec.texts(wanted));
+        inputs = wanted;
+    }
+
     /** Returns the command line that gives the same options to another process. */
     ImmutableList<String> toArguments() {
         ImmutableList.Builder<String> line = ImmutableList.builder();
@@ -171,6 +176,6 @@ final class RunOptions {
         inputs.forEach(input -> line.add("--input-shape", input.text()));
         arguments.forEach((key, value) -> line.add("-o", key + "=" + value));
         line.addAll(effort.toArguments());
-        return line.add("--", model.toAbsolutePath().toString()).build();
+        return line.add("--", model().text()).build();
     }
 }

@@ -18,8 +18,11 @@ sealed interface Runner extends AutoCloseable permits DjlRunner, BareInterpreter
         if (!stock) {
             return DjlRunner.loadPlanned(options, inputs);
         }
-        if (options.engine() == EngineKind.TFLITE && options.threads().isPresent()) {
-            return BareInterpreterRunner.load(options, options.threads().getAsInt(), inputs);
+        if (options.model() instanceof ModelRef.OfFile file
+                && options.engine() == EngineKind.TFLITE
+                && options.threads().isPresent()) {
+            return BareInterpreterRunner.load(
+                    file.readable(), options.threads().getAsInt(), inputs);
         }
         return DjlRunner.loadStock(options, inputs);
     }

@@ -1,6 +1,9 @@
 package org.djlplan.memplan.cli;
 
+import com.google.common.math.Quantiles;
 import java.util.Arrays;
+import java.util.List;
+import java.util.OptionalDouble;
 
 /** Order statistics of the times of several predictions. */
 final class Statistics {
@@ -22,6 +25,14 @@ final class Statistics {
     double medianMillis() {
         int n = sortedNanos.length;
         return (sortedNanos[(n - 1) / 2] + sortedNanos[n / 2]) / 2.0 / 1e6;
+    }
+
+    /** Returns the median of the values that are there, or empty if there are none. */
+    static OptionalDouble median(List<OptionalDouble> values) {
+        double[] present = values.stream().flatMapToDouble(OptionalDouble::stream).toArray();
+        return present.length == 0
+                ? OptionalDouble.empty()
+                : OptionalDouble.of(Quantiles.median().compute(present));
     }
 
     /**

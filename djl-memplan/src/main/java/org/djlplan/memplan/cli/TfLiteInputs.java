@@ -5,7 +5,6 @@ import ai.djl.ndarray.types.Shape;
 import com.google.common.collect.ImmutableList;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.source.tflite.TfLiteFormatException;
@@ -32,41 +31,6 @@ final class TfLiteInputs {
         } catch (TfLiteFormatException e) {
             throw new Failure(e.getMessage());
         }
-    }
-
-    /**
-     * Returns the inputs with the shapes that a user asked for in place of their own.
-     *
-     * @param given one per input, or none
-     * @throws IllegalArgumentException if the number, a type or a number of dimensions differs
-     */
-    static ImmutableList<InputSpec> reshape(List<InputSpec> own, List<InputSpec> given) {
-        if (given.isEmpty()) {
-            return ImmutableList.copyOf(own);
-        }
-        if (given.size() != own.size()) {
-            throw new IllegalArgumentException(
-                    "the model's inputs are %s: %d, not %d"
-                            .formatted(texts(own), own.size(), given.size()));
-        }
-        ImmutableList.Builder<InputSpec> inputs = ImmutableList.builder();
-        for (int i = 0; i < own.size(); i++) {
-            InputSpec mine = own.get(i);
-            InputSpec wanted = given.get(i);
-            if (mine.shape().dimension() != wanted.shape().dimension()
-                    || (wanted.type().isPresent() && !wanted.type().equals(mine.type()))) {
-                throw new IllegalArgumentException(
-                        "input %d of the model is %s, which %s does not fit"
-                                .formatted(i, mine.text(), wanted.text()));
-            }
-            inputs.add(new InputSpec(wanted.shape(), mine.type()));
-        }
-        return inputs.build();
-    }
-
-    /** Returns the inputs as a user writes them. */
-    static String texts(List<InputSpec> inputs) {
-        return String.join(" ", inputs.stream().map(InputSpec::text).toList());
     }
 
     static int[] dimensions(Shape shape) {

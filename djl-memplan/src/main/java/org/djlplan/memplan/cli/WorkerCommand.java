@@ -47,28 +47,13 @@ final class WorkerCommand implements Callable<Integer> {
         Thread reader = new Thread(this::readRequests, "requests");
         reader.setDaemon(true);
         reader.start();
-        try (Measurement measurement = new Measurement(options, stock)) {
-            reply(replies, new JsonPrimitive("loaded"));
-            while (true) {
-                JsonObject request = JsonParser.parseString(requests.take()).getAsJsonObject();
-                switch (request.get("step").getAsString()) {
-                    case "warmUp" -> {
-                        measurement.warmUp();
-                        reply(replies, new JsonPrimitive("warm"));
-                    }
-                    case "outputs" ->
-                            reply(
-                                    replies,
-                                    measurement.writeOutputs(
-                                            Path.of(request.get("file").getAsString())));
-                    case "time" -> {
-                        measurement.time(request.get("count").getAsInt());
-                        reply(replies, new JsonPrimitive("timed"));
-                    }
-                    case "figures" -> reply(replies, measurement.figures().toJson());
-                    default -> throw new IllegalArgumentException("unknown step: " + request);
-                }
+        try {
+            try (Measurement measurement = new Measurement(options, stock)) {
+                reply(replies, new JsonPrimitive("loaded"));
+                serve(measurement, replies);
             }
+            reply(replies, new JsonPrimitive("closed"));
+            return 0;
         } catch (Failure e) {
             fail(replies, e);
         } catch (RuntimeException | LinkageError | OutOfMemoryError e) {
@@ -76,6 +61,33 @@ final class WorkerCommand implements Callable<Integer> {
             fail(replies, e);
         }
         return 1;
+    }
+
+    /** Answers requests until one asks to close the model. */
+    private void serve(Measurement measurement, PrintStream replies)
+            throws InterruptedException, IOException {
+        while (true) {
+            JsonObject request = JsonParser.parseString(requests.take()).getAsJsonObject();
+            switch (request.get("step").getAsString()) {
+                case "warmUp" -> {
+                    measurement.warmUp();
+                    reply(replies, new JsonPrimitive("warm"));
+                }
+                case "outputs" -> {
+                    Path file = Path.of(request.get("file").getAsString());
+                    reply(replies, measurement.writeOutputs(file));
+                }
+                case "time" -> {
+                    measurement.time(request.get("count").getAsInt());
+                    reply(replies, new JsonPrimitive("timed"));
+                }
+                case "figures" -> reply(replies, measurement.figures().toJson());
+                case "finish" -> {
+                    return;
+                }
+                default -> throw new IllegalArgumentException("unknown step: " + request);
+            }
+        }
     }
 
     private static void reply(PrintStream replies, JsonElement result) {

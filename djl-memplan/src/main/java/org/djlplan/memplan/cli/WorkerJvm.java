@@ -30,10 +30,11 @@ final class WorkerJvm {
     static ImmutableList<String> command(RunOptions options) {
         Map<String, String> properties = new TreeMap<>();
         properties.put("ai.djl.offline", "true");
-        if (options.engine() == EngineKind.PYTORCH) {
-            options.threads()
-                    .ifPresent(
-                            n -> properties.put("ai.djl.pytorch.num_threads", Integer.toString(n)));
+        if (options.engine() == EngineKind.PYTORCH && options.threads().isPresent()) {
+            // The same for stock and planned; DJL sets no threads of single models.
+            String threads = Integer.toString(options.threads().getAsInt());
+            properties.put("ai.djl.pytorch.num_threads", threads);
+            properties.put("ai.djl.pytorch.num_interop_threads", "1");
         }
         Properties own = System.getProperties();
         for (String key : own.stringPropertyNames()) {

@@ -40,29 +40,23 @@ final class WorkerProcess implements AutoCloseable {
     private final BlockingQueue<Optional<String>> replies = new LinkedBlockingQueue<>();
     private final EvictingQueue<String> errors = EvictingQueue.create(LAST_ERROR_LINES);
 
-    /**
-     * Starts a child that loads the model.
-     *
-     * @param name what the child is called in messages
-     */
-    static WorkerProcess start(String name, RunOptions options, boolean stock) {
+    /** Starts a child that loads the model. */
+    static WorkerProcess start(Contestant contestant, RunOptions options) {
         ImmutableList.Builder<String> command =
                 ImmutableList.<String>builder()
                         .addAll(WorkerJvm.command(options))
                         .add(DjlPlan.class.getName(), "worker");
-        if (stock) {
+        if (contestant.stock()) {
             command.add("--stock");
         }
         command.addAll(options.toArguments());
+        ProcessBuilder builder = new ProcessBuilder(command.build());
+        builder.environment().putAll(contestant.environment());
         try {
-            WorkerProcess worker =
-                    new WorkerProcess(
-                            name,
-                            options.effort().timeout(),
-                            new ProcessBuilder(command.build()).start());
-            return worker;
+            return new WorkerProcess(
+                    contestant.name(), options.effort().timeout(), builder.start());
         } catch (IOException e) {
-            throw new Failure("cannot start a process for the " + name + " model", e);
+            throw new Failure("cannot start a process for the " + contestant.name() + " model", e);
         }
     }
 
@@ -101,6 +95,11 @@ final class WorkerProcess implements AutoCloseable {
     /** Returns the figures of all that was timed. */
     RunFigures figures() {
         return RunFigures.fromJson(ask("reporting", request("figures")).getAsJsonObject());
+    }
+
+    /** Closes the model and waits until that is done; nothing can be asked afterwards. */
+    void finish() {
+        JsonElement unused = ask("closing", request("finish"));
     }
 
     /** Returns what the child wrote last on its error stream, at most a few lines. */

@@ -57,11 +57,11 @@ class InputSpecTest {
         for (String given : List.of("1,8:int8", "8", "1,1,8")) {
             assertThrows(
                     IllegalArgumentException.class,
-                    () -> TfLiteInputs.reshape(own, List.of(InputSpec.parse(given))));
+                    () -> InputSpec.reshape(own, List.of(InputSpec.parse(given))));
         }
         assertThrows(
                 IllegalArgumentException.class,
-                () -> TfLiteInputs.reshape(own, List.of(own.get(0), own.get(0))));
+                () -> InputSpec.reshape(own, List.of(own.get(0), own.get(0))));
     }
 
     @Test
@@ -69,8 +69,8 @@ class InputSpecTest {
         List<InputSpec> own = List.of(InputSpec.parse("1,8:uint8"));
         assertEquals(
                 List.of(InputSpec.parse("2,8:uint8")),
-                TfLiteInputs.reshape(own, List.of(InputSpec.parse("2,8"))));
-        assertEquals(own, TfLiteInputs.reshape(own, List.of()));
+                InputSpec.reshape(own, List.of(InputSpec.parse("2,8"))));
+        assertEquals(own, InputSpec.reshape(own, List.of()));
     }
 
     @Test

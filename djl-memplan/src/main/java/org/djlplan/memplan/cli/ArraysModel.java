@@ -1,0 +1,132 @@
+package org.djlplan.memplan.cli;
+
+import ai.djl.MalformedModelException;
+import ai.djl.Model;
+import ai.djl.engine.Engine;
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Block;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ModelNotFoundException;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.DefaultTranslatorFactory;
+import ai.djl.translate.TranslateException;
+import ai.djl.translate.TranslatorFactory;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/**
+ * A model that takes and returns arrays, loaded as a user would: files by criteria, blocks as they
+ * are.
+ *
+ * @param model to be closed after the predictor
+ * @param predictor the model's one predictor
+ */
+record ArraysModel(Model model, Predictor<NDList, NDList> predictor) implements AutoCloseable {
+
+    /** Every block gets the same weights in every process. */
+    private static final int WEIGHTS_SEED = 1;
+
+    /**
+     * Loads a model.
+     *
+     * @param factory DJL's default one for stock, ours for planned
+     * @param arguments of the model
+     * @throws Failure if that fails
+     */
+    static ArraysModel load(
+            RunOptions options, TranslatorFactory factory, Map<String, String> arguments) {
+        ModelRef ref = options.model();
+        if (ref instanceof ModelRef.OfFile file) {
+            return loadFile(file.readable(), options.engine(), factory, arguments);
+        }
+        Block block =
+                ref instanceof ModelRef.OfZoo zoo
+                        ? build(ref, zoo.network().blocks())
+                        : build((ModelRef.OfClass) ref);
+        return loadBlock(block, options, factory, arguments);
+    }
+
+    /** Returns what DJL uses when nobody names a factory. */
+    static TranslatorFactory stockFactory() {
+        return new DefaultTranslatorFactory();
+    }
+
+    private static ArraysModel loadFile(
+            Path file,
+            EngineKind engine,
+            TranslatorFactory factory,
+            Map<String, String> arguments) {
+        Criteria.Builder<NDList, NDList> criteria =
+                Criteria.builder()
+                        .setTypes(NDList.class, NDList.class)
+                        .optModelPath(file)
+                        .optEngine(engine.engineName())
+                        .optTranslatorFactory(factory);
+        arguments.forEach(criteria::optArgument);
+        try {
+            ZooModel<NDList, NDList> model = criteria.build().loadModel();
+            return new ArraysModel(model, model.newPredictor());
+        } catch (IOException | ModelNotFoundException | MalformedModelException e) {
+            throw new Failure("cannot load the model", e);
+        }
+    }
+
+    private static ArraysModel loadBlock(
+            Block block,
+            RunOptions options,
+            TranslatorFactory factory,
+            Map<String, String> arguments) {
+        String engine = options.engine().engineName();
+        Model model = Model.newInstance(options.modelName(), engine);
+        try {
+            Engine.getEngine(engine).setRandomSeed(WEIGHTS_SEED);
+            Shape[] shapes = options.inputs().stream().map(InputSpec::shape).toArray(Shape[]::new);
+            block.initialize(model.getNDManager(), DataType.FLOAT32, shapes);
+            model.setBlock(block);
+            return new ArraysModel(
+                    model,
+                    model.newPredictor(
+                            factory.newInstance(NDList.class, NDList.class, model, arguments)));
+        } catch (TranslateException | RuntimeException e) {
+            model.close();
+            throw new Failure(
+                    "cannot run %s with inputs %s"
+                            .formatted(options.modelName(), InputSpec.texts(options.inputs())),
+                    e);
+        }
+    }
+
+    private static Block build(ModelRef ref, Supplier<Block> blocks) {
+        try {
+            return blocks.get();
+        } catch (NoClassDefFoundError e) {
+            throw new Failure(ref.text() + " needs ai.djl:model-zoo on the class path", e);
+        }
+    }
+
+    private static Block build(ModelRef.OfClass ref) {
+        try {
+            return Class.forName(ref.className())
+                    .asSubclass(Block.class)
+                    .getConstructor()
+                    .newInstance();
+        } catch (ReflectiveOperationException | ClassCastException | LinkageError e) {
+            throw new Failure(
+                    ref.text()
+                            + " is no block with a public constructor without parameters on the"
+                            + " class path",
+                    e);
+        }
+    }
+
+    @Override
+    public void close() {
+        predictor.close();
+        model.close();
+    }
+}

@@ -1,0 +1,38 @@
+package org.djlplan.integration.torch;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.ImmutableIntArray;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One output of a prediction, in memory of Java's; two are equal when all their bits are.
+ *
+ * @param name empty unless the model names it
+ * @param bytes values of 0 to 255
+ */
+public record Output(Optional<String> name, Shape shape, DataType type, ImmutableIntArray bytes) {
+
+    /** Copies all outputs. */
+    public static List<Output> copyOf(NDList outputs) {
+        return outputs.stream().map(Output::copyOf).collect(ImmutableList.toImmutableList());
+    }
+
+    private static Output copyOf(NDArray output) {
+        ByteBuffer buffer = output.toByteBuffer();
+        ImmutableIntArray.Builder bytes = ImmutableIntArray.builder(buffer.remaining());
+        while (buffer.hasRemaining()) {
+            bytes.add(Byte.toUnsignedInt(buffer.get()));
+        }
+        return new Output(
+                Optional.ofNullable(output.getName()),
+                output.getShape(),
+                output.getDataType(),
+                bytes.build());
+    }
+}

@@ -1,0 +1,103 @@
+package org.djlplan.integration.torch;
+
+import static org.djlplan.integration.torch.ModelInputs.floats;
+
+import ai.djl.ndarray.types.DataType;
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+
+/** The files that {@code src/test/python/torchscript_files.py} makes; it says what each shows. */
+public final class TorchScriptModels {
+
+    private static final int BYTE_VALUES = 256;
+
+    private static final ImmutableList<TorchScriptModel> ALL =
+            ImmutableList.of(
+                    pure("cnn", images(3, 32, 48)),
+                    pure("cnn_traced", images(3, 32, 48)),
+                    pure("cnn_frozen", images(3, 32, 48)),
+                    pure("branch", floats(shape(1, 16)), floats(shape(8, 16))),
+                    pure("loop", turns(1), turns(5)),
+                    pure("growing", floats(shape(1, 2)), floats(shape(2, 500))),
+                    pure("many_inputs", manyInputs(1), manyInputs(32)),
+                    pure("tuple_outputs", images(3, 32, 56)),
+                    pure("dict_outputs", floats(shape(1, 16)), floats(shape(64, 16))),
+                    pure("list_outputs", images(4, 32, 48)),
+                    pure("embedding", identifiers(1, 8), identifiers(4, 20)),
+                    pure("half", floats(shape(4, 64)), floats(shape(9, 300))),
+                    pure("bfloat16", floats(shape(1, 32)), floats(shape(16, 32))),
+                    pure("bytes", bytes(2, 64), bytes(5, 1000)),
+                    pure("view_output", images(3, 16, 24)),
+                    pure("input_as_output", floats(shape(1, 24)), floats(shape(40, 24))),
+                    pure("same_twice", floats(shape(1, 24)), floats(shape(40, 24))),
+                    pure("in_place", images(3, 16, 24)),
+                    pure("lstm", floats(shape(1, 5, 16)), floats(shape(3, 20, 16))),
+                    pure("gru", floats(shape(1, 5, 16)), floats(shape(3, 20, 16))),
+                    pure("attention", floats(shape(1, 16, 32)), floats(shape(2, 50, 32))),
+                    pure("fork", images(3, 16, 40)),
+                    new TorchScriptModel(
+                            "counter",
+                            List.of(floats(shape(1, 16)), floats(shape(30, 16))),
+                            true,
+                            false),
+                    pure("wide", floats(shape(1, 64)), floats(shape(2, 300))),
+                    new TorchScriptModel(
+                            "nonzero",
+                            List.of(floats(shape(4, 8)), floats(shape(30, 40))),
+                            false,
+                            true));
+
+    private TorchScriptModels() {}
+
+    /** Returns all models. */
+    public static List<TorchScriptModel> all() {
+        return ALL;
+    }
+
+    /** Returns the models whose outputs depend on the inputs alone. */
+    public static List<TorchScriptModel> stateless() {
+        return ALL.stream().filter(model -> !model.stateful()).toList();
+    }
+
+    /** Returns the model of a name. */
+    public static TorchScriptModel named(String name) {
+        return ALL.stream().filter(model -> model.name().equals(name)).findFirst().orElseThrow();
+    }
+
+    private static TorchScriptModel pure(String name, ModelInputs... inputSets) {
+        return new TorchScriptModel(name, List.of(inputSets), false, false);
+    }
+
+    private static TorchScriptModel pure(String name, List<ModelInputs> inputSets) {
+        return new TorchScriptModel(name, inputSets, false, false);
+    }
+
+    /** Square images of two sizes, and two of the first. */
+    private static List<ModelInputs> images(int channels, int side, int otherSide) {
+        return List.of(
+                floats(shape(1, channels, side, side)),
+                floats(shape(1, channels, otherSide, otherSide)),
+                floats(shape(2, channels, side, side)));
+    }
+
+    private static ModelInputs turns(int batch) {
+        return floats(shape(batch, 32)).and(DataType.INT64, 6, 1);
+    }
+
+    private static ModelInputs manyInputs(int batch) {
+        return floats(shape(batch, 12), shape(batch, 20), shape(1));
+    }
+
+    private static ModelInputs identifiers(int batch, int length) {
+        return floats().and(DataType.INT64, 100, batch, length);
+    }
+
+    private static ModelInputs bytes(int batch, int length) {
+        return floats().and(DataType.UINT8, BYTE_VALUES, batch, length)
+                .and(DataType.INT8, BYTE_VALUES, batch, length);
+    }
+
+    private static long[] shape(long... dimensions) {
+        return dimensions;
+    }
+}

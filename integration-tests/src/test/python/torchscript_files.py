@@ -1,0 +1,382 @@
+"""Writes the TorchScript modules of the tests: small, with seeded weights, each with a trait of its own.
+
+Run by hand with PyTorch 1.13 (older files load in newer versions, not the other way round):
+
+    python3 integration-tests/src/test/python/torchscript_files.py integration-tests/src/test/resources/torchscript
+    python3 integration-tests/src/test/python/torchscript_files.py \\
+        djl-memplan/src/main/resources/org/djlplan/memplan/cli rehearsal
+
+TorchScriptModels.java lists the inputs of those of the tests.
+"""
+
+import io
+import pathlib
+import sys
+import zipfile
+from typing import Dict, List, Tuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+LARGEST_BYTES = 200_000
+
+
+class Cnn(nn.Module):
+    """Branches that are added and concatenated, with normalisation and pooling."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU())
+        self.left = nn.Conv2d(16, 16, 3, padding=1)
+        self.right = nn.Conv2d(16, 8, 1)
+        self.depthwise = nn.Conv2d(16, 16, 3, padding=1, groups=16)
+        self.head = nn.Linear(40, 10)
+
+    def forward(self, x):
+        x = self.stem(x)
+        residual = functional.relu6(self.left(x) + x)
+        wide = torch.cat([residual, self.right(x), self.depthwise(residual)], 1)
+        wide = functional.max_pool2d(wide, 2)
+        return torch.softmax(self.head(wide.mean([2, 3])), 1)
+
+
+class Branch(nn.Module):
+    """Which layers run depends on the sign of the input's sum."""
+
+    def __init__(self):
+        super().__init__()
+        self.small = nn.Linear(16, 16)
+        self.first = nn.Linear(16, 256)
+        self.second = nn.Linear(256, 16)
+
+    def forward(self, x):
+        if bool(x.sum() > 0):
+            y = self.second(torch.relu(self.first(x)))
+        else:
+            y = torch.tanh(self.small(x))
+        return y + x
+
+
+class Loop(nn.Module):
+    """As many turns as the first element of the second input says."""
+
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.Linear(32, 32)
+
+    def forward(self, x, turns):
+        for _ in range(int(turns[0])):
+            x = torch.tanh(self.cell(x)) + x * 0.5
+        return x
+
+
+class Growing(nn.Module):
+    """Each turn makes a larger tensor than the one before; how many, the input's largest value says."""
+
+    def forward(self, x):
+        parts: List[Tensor] = []
+        turn = 0
+        while turn < 2 + int(x.max() * 6):
+            turn += 1
+            parts.append(x.repeat(turn, 1) * float(turn))
+        return torch.cat(parts, 0).sum(0)
+
+
+class ManyInputs(nn.Module):
+    """Three inputs of different shapes."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(12, 24)
+        self.b = nn.Linear(20, 24)
+
+    def forward(self, a, b, scale):
+        return torch.relu(self.a(a) + self.b(b)) * scale
+
+
+class TupleOutputs(nn.Module):
+    """Three outputs, made one after the other."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Conv2d(3, 8, 3, stride=2)
+        self.b = nn.Conv2d(8, 16, 3, stride=2)
+
+    def forward(self, x) -> Tuple[Tensor, Tensor, Tensor]:
+        a = torch.relu(self.a(x))
+        b = torch.relu(self.b(a))
+        return a, b, b.mean([2, 3])
+
+
+class DictOutputs(nn.Module):
+    """A dictionary of two tensors."""
+
+    def __init__(self):
+        super().__init__()
+        self.boxes = nn.Linear(16, 32)
+        self.scores = nn.Linear(16, 8)
+
+    def forward(self, x) -> Dict[str, Tensor]:
+        return {"boxes": self.boxes(x), "scores": torch.sigmoid(self.scores(x))}
+
+
+class ListOutputs(nn.Module):
+    """A list of four feature maps."""
+
+    def __init__(self):
+        super().__init__()
+        self.convs = nn.ModuleList([nn.Conv2d(4, 4, 3, padding=1) for _ in range(4)])
+
+    def forward(self, x) -> List[Tensor]:
+        outputs: List[Tensor] = []
+        for conv in self.convs:
+            x = functional.avg_pool2d(torch.relu(conv(x)), 2)
+            outputs.append(x)
+        return outputs
+
+
+class Embedding(nn.Module):
+    """Identifiers in, a vector per sentence out."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(100, 32)
+        self.project = nn.Linear(32, 16)
+
+    def forward(self, ids):
+        return self.project(self.table(ids)).mean(1)
+
+
+class Half(nn.Module):
+    """16-bit floats where a processor has kernels for them; the first output is one of them."""
+
+    def forward(self, x) -> Tuple[Tensor, Tensor]:
+        half = x.to(torch.float16)
+        half = torch.cat([half + half, half * half], 1)
+        return half, half.to(torch.float32).sum(1)
+
+
+class Bfloat16(nn.Module):
+    """A network of bfloat16."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(32, 64).to(torch.bfloat16)
+        self.second = nn.Linear(64, 8).to(torch.bfloat16)
+
+    def forward(self, x):
+        return self.second(torch.relu(self.first(x.to(torch.bfloat16)))).to(torch.float32)
+
+
+class Bytes(nn.Module):
+    """8-bit integers in and out, signed and unsigned."""
+
+    def forward(self, a, b) -> Tuple[Tensor, Tensor, Tensor]:
+        a = torch.maximum(a // 2 + 1, a.flip(1))
+        b = (b * 3).clamp(-20, 90)
+        return a, b, a.to(torch.int32).sum(1) * b.to(torch.int32).sum(1)
+
+
+class ViewOutput(nn.Module):
+    """The output is a view of part of an intermediate tensor."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3, padding=1)
+
+    def forward(self, x):
+        return torch.relu(self.conv(x)).transpose(2, 3)[:, 2:5]
+
+
+class InputAsOutput(nn.Module):
+    """The first output is the input itself, the last a view of it."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(24, 24)
+
+    def forward(self, x) -> Tuple[Tensor, Tensor, Tensor]:
+        return x, self.linear(x), x[:, :4]
+
+
+class SameTwice(nn.Module):
+    """The same tensor twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(24, 24)
+
+    def forward(self, x) -> Tuple[Tensor, Tensor]:
+        y = torch.relu(self.linear(x))
+        return y, y
+
+
+class InPlace(nn.Module):
+    """Operators that write over their inputs."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Conv2d(3, 8, 3, padding=1)
+        self.b = nn.Conv2d(8, 8, 3, padding=1)
+
+    def forward(self, x):
+        y = self.a(x).relu_()
+        z = self.b(y).sigmoid_()
+        z += y
+        z[:, 0].mul_(2.0)
+        return z.clamp_(0.1, 1.5)
+
+
+class Lstm(nn.Module):
+    """Two layers of an LSTM; the last hidden and cell states are outputs, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(16, 24, num_layers=2, batch_first=True)
+
+    def forward(self, x) -> Tuple[Tensor, Tensor, Tensor]:
+        y, state = self.lstm(x)
+        return y, state[0], state[1]
+
+
+class Gru(nn.Module):
+    """A GRU in both directions."""
+
+    def __init__(self):
+        super().__init__()
+        self.gru = nn.GRU(16, 16, batch_first=True, bidirectional=True)
+
+    def forward(self, x):
+        return self.gru(x)[0][:, -1]
+
+
+class Attention(nn.Module):
+    """A block of a transformer."""
+
+    def __init__(self):
+        super().__init__()
+        self.qkv = nn.Linear(32, 96)
+        self.out = nn.Linear(32, 32)
+        self.norm = nn.LayerNorm(32)
+        self.up = nn.Linear(32, 64)
+        self.down = nn.Linear(64, 32)
+
+    def forward(self, x):
+        batch, length, width = x.shape
+        qkv = self.qkv(x).view(batch, length, 3, 4, width // 4).permute(2, 0, 3, 1, 4)
+        weights = torch.softmax(qkv[0] @ qkv[1].transpose(-2, -1) * 0.35, -1)
+        mixed = (weights @ qkv[2]).transpose(1, 2).reshape(batch, length, width)
+        x = self.norm(x + self.out(mixed))
+        return x + self.down(functional.gelu(self.up(x)))
+
+
+class Fork(nn.Module):
+    """Two branches that may run on other threads."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Conv2d(3, 8, 3, padding=1)
+        self.b = nn.Conv2d(3, 8, 5, padding=2)
+
+    def branch(self, x, wide: bool):
+        if wide:
+            return torch.relu(self.b(x)).mean([2, 3])
+        return torch.relu(self.a(x)).amax([2, 3])
+
+    def forward(self, x):
+        other = torch.jit.fork(self.branch, x, True)
+        mine = self.branch(x, False)
+        return mine + torch.jit.wait(other)
+
+
+class Counter(nn.Module):
+    """Counts its calls and sums up its inputs in buffers: outputs depend on the calls before."""
+
+    calls: Tensor
+    total: Tensor
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(1))
+        self.register_buffer("total", torch.zeros(1, 16))
+
+    def forward(self, x):
+        self.calls += 1
+        # A new tensor, not the old one changed: memory of this call that outlives it.
+        self.total = self.total + x.sum(0, keepdim=True)
+        return self.total / self.calls + x
+
+
+class Wide(nn.Module):
+    """Intermediates much larger than inputs and output."""
+
+    def forward(self, x):
+        outer = x.unsqueeze(2) * x.unsqueeze(1)
+        outer = torch.relu(outer - 0.25) + torch.sigmoid(outer)
+        return outer.sum([1, 2])
+
+
+class Nonzero(nn.Module):
+    """The outputs' sizes depend on the input's values."""
+
+    def forward(self, x) -> Tuple[Tensor, Tensor]:
+        mask = x > 0.5
+        return torch.nonzero(mask), x[mask] * 2.0
+
+
+class Rehearsal(nn.Module):
+    """What the command line runs before the model that it measures."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Conv2d(3, 8, 3, padding=1)
+        self.b = nn.Conv2d(8, 4, 1)
+        self.c = nn.Linear(4 * 8 * 8, 10)
+
+    def forward(self, x):
+        return self.c(torch.relu(self.b(torch.relu(self.a(x)))).flatten(1))
+
+
+def write(folder: pathlib.Path, name: str, module: torch.jit.ScriptModule):
+    """Saves without the records for debugging, which name folders of the machine."""
+    saved = io.BytesIO()
+    torch.jit.save(module, saved)
+    file = folder / f"{name}.pt"
+    writer = torch._C.PyTorchFileWriter(str(file))
+    with zipfile.ZipFile(saved) as archive:
+        for entry in archive.namelist():
+            record = entry.split("/", 1)[1]
+            if record != "version" and not record.endswith(".debug_pkl"):
+                data = archive.read(entry)
+                writer.write_record(record, data, len(data))
+    writer.write_end_of_file()
+    size = file.stat().st_size
+    assert size < LARGEST_BYTES, f"{file} has {size} bytes"
+    print(f"{size:8} {file}")
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    if sys.argv[2:] == ["rehearsal"]:
+        torch.manual_seed(1)
+        write(folder, "rehearsal", torch.jit.script(Rehearsal().eval()))
+        return
+    modules = [
+        Cnn, Branch, Loop, Growing, ManyInputs, TupleOutputs, DictOutputs, ListOutputs, Embedding,
+        Half, Bfloat16, Bytes, ViewOutput, InputAsOutput, SameTwice, InPlace, Lstm, Gru, Attention,
+        Fork, Counter, Wide, Nonzero,
+    ]
+    for module in modules:
+        torch.manual_seed(1)
+        name = "".join("_" + c.lower() if c.isupper() else c for c in module.__name__).lstrip("_")
+        write(folder, name, torch.jit.script(module().eval()))
+    torch.manual_seed(1)
+    cnn = Cnn().eval()
+    write(folder, "cnn_traced", torch.jit.trace(cnn, torch.rand(1, 3, 32, 32)))
+    write(folder, "cnn_frozen", torch.jit.freeze(torch.jit.script(cnn)))
+
+
+if __name__ == "__main__":
+    main()
