@@ -26,6 +26,8 @@ public enum OptionKey {
     VERIFY,
     /** Whether to record and plan while loading, with inputs of described shapes. Default false. */
     WARMUP,
+    /** Shapes of the inputs for that, such as 1,3,224,224;1,128:int64. Default: as described. */
+    INPUT_SHAPES,
     /** Whether arenas ask for huge pages. Default false. */
     HUGE_PAGES,
     /** Class name of the translator factory to wrap. Default: DJL's default for the types. */

@@ -1,10 +1,12 @@
 package org.djlplan.memplan.config;
 
+import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -24,6 +26,7 @@ import java.util.Set;
  * @param liveness how intermediates of imperative blocks are closed early
  * @param verify whether first planned predictions are compared with stock ones
  * @param warmup whether to record and plan while loading
+ * @param inputShapes inputs to record with; none to use those that the model describes
  * @param hugePages whether arenas ask for huge pages
  * @param translatorFactory class name of the factory to wrap
  * @param blockFactory class name of the block factory to wrap
@@ -41,6 +44,7 @@ public record PlanOptions(
         Liveness liveness,
         boolean verify,
         boolean warmup,
+        List<InputShape> inputShapes,
         boolean hugePages,
         Optional<String> translatorFactory,
         Optional<String> blockFactory,
@@ -52,6 +56,7 @@ public record PlanOptions(
     private static final String DELEGATION_ENABLED = DELEGATION_PREFIX + "enabled";
 
     public PlanOptions {
+        inputShapes = ImmutableList.copyOf(inputShapes);
         delegation = ImmutableMap.copyOf(delegation);
     }
 
@@ -98,6 +103,7 @@ public record PlanOptions(
                         liveness(values),
                         flag(values, OptionKey.VERIFY, false),
                         flag(values, OptionKey.WARMUP, false),
+                        inputShapes(values),
                         flag(values, OptionKey.HUGE_PAGES, false),
                         Optional.ofNullable(values.get(OptionKey.TRANSLATOR_FACTORY)),
                         Optional.ofNullable(values.get(OptionKey.BLOCK_FACTORY)),
@@ -150,6 +156,17 @@ public record PlanOptions(
         String value = values.getOrDefault(OptionKey.LIVENESS, "op").toLowerCase(Locale.ROOT);
         return Liveness.of(value)
                 .orElseThrow(() -> wrong(OptionKey.LIVENESS.key(), value, "op, tree or off"));
+    }
+
+    private static List<InputShape> inputShapes(Map<OptionKey, String> values) {
+        String value = values.getOrDefault(OptionKey.INPUT_SHAPES, "");
+        return InputShape.parseAll(value)
+                .orElseThrow(
+                        () ->
+                                wrong(
+                                        OptionKey.INPUT_SHAPES.key(),
+                                        value,
+                                        "shapes such as 1,3,224,224;1,128:int64"));
     }
 
     private static int threads(Map<OptionKey, String> values) {

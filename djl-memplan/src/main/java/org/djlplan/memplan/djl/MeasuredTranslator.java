@@ -14,8 +14,9 @@ import java.lang.reflect.Proxy;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * Adds the figures of a {@link PlanReport} to DJL's {@link Metrics} after every prediction. A
- * proxy, so that methods which newer versions of DJL added reach the inner translator.
+ * Tells where a call of the predictor begins, and adds the figures of a {@link PlanReport} to DJL's
+ * {@link Metrics} after every prediction. A proxy, so that methods which newer versions of DJL
+ * added reach the inner translator.
  */
 public final class MeasuredTranslator implements InvocationHandler {
 
@@ -43,6 +44,9 @@ public final class MeasuredTranslator implements InvocationHandler {
 
     @Override
     public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+        if (begins(method) && arguments[0] instanceof TranslatorContext context) {
+            PredictionScope.open(context.getNDManager());
+        }
         Object result;
         try {
             result = method.invoke(inner, arguments);
@@ -56,6 +60,11 @@ public final class MeasuredTranslator implements InvocationHandler {
             report(context.getMetrics());
         }
         return result;
+    }
+
+    private static boolean begins(Method method) {
+        return method.getName().equals("processInput")
+                || method.getName().equals("batchProcessInput");
     }
 
     private void report(Metrics metrics) {

@@ -1,15 +1,22 @@
 package org.djlplan.memplan.djl;
 
+import ai.djl.MalformedModelException;
 import ai.djl.Model;
+import ai.djl.ndarray.NDManager;
+import ai.djl.nn.Block;
+import ai.djl.nn.BlockFactory;
 import ai.djl.translate.DefaultTranslatorFactory;
 import ai.djl.translate.TranslatorFactory;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.Set;
+import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.report.PlanReport;
@@ -56,22 +63,74 @@ public final class ModelPlanning {
     /** Returns the factory that the options name, or DJL's default. */
     public TranslatorFactory namedFactory() {
         return options.translatorFactory()
-                .map(ModelPlanning::newFactory)
+                .map(
+                        name ->
+                                newInstance(
+                                        OptionKey.TRANSLATOR_FACTORY,
+                                        name,
+                                        TranslatorFactory.class))
                 .orElseGet(DefaultTranslatorFactory::new);
     }
 
-    private static TranslatorFactory newFactory(String className) {
+    private static <T> T newInstance(OptionKey key, String className, Class<T> type) {
         ClassLoader context = Thread.currentThread().getContextClassLoader();
         ClassLoader loader = context == null ? ModelPlanning.class.getClassLoader() : context;
         try {
             return Class.forName(className, true, loader)
-                    .asSubclass(TranslatorFactory.class)
+                    .asSubclass(type)
                     .getDeclaredConstructor()
                     .newInstance();
         } catch (ReflectiveOperationException | ClassCastException | LinkageError e) {
             throw new IllegalArgumentException(
-                    "memplan.translatorFactory=" + className + ": not a translator factory", e);
+                    key.key() + "=" + className + ": not a " + type.getSimpleName(), e);
         }
+    }
+
+    /**
+     * Returns a planned block for a model that is being loaded: of the block factory that the
+     * options name, or of the model's TorchScript file.
+     *
+     * @throws IOException if the file cannot be loaded
+     */
+    public Block newBlock(Model model, Path modelPath, Map<String, ?> arguments)
+            throws IOException {
+        Block block = innerBlock(model, modelPath, arguments);
+        String engine = model.getNDManager().getEngine().getEngineName();
+        if (!options.enabled()) {
+            return block;
+        }
+        Optional<String> problem =
+                engine.equals("PyTorch")
+                        ? PyTorchPlanning.problem(model)
+                        : Optional.of("a block of the engine " + engine + " is not planned");
+        if (problem.isPresent()) {
+            warn(model, engine, problem.get(), block);
+            return block;
+        }
+        return new PyTorchPlanning(options).wrap(model, block);
+    }
+
+    private Block innerBlock(Model model, Path modelPath, Map<String, ?> arguments)
+            throws IOException {
+        if (options.blockFactory().isPresent()) {
+            return newInstance(
+                            OptionKey.BLOCK_FACTORY,
+                            options.blockFactory().get(),
+                            BlockFactory.class)
+                    .newBlock(model, modelPath, arguments);
+        }
+        NDManager manager = model.getNDManager();
+        Model loaded =
+                Model.newInstance(
+                        model.getName(), manager.getDevice(), manager.getEngine().getEngineName());
+        // Closed with the model; until then it must be reachable, as its finalizer closes it, too.
+        manager.attachInternal("djl-plan-" + System.identityHashCode(loaded), loaded);
+        try {
+            loaded.load(modelPath, model.getName());
+        } catch (MalformedModelException e) {
+            throw new IOException(e);
+        }
+        return loaded.getBlock();
     }
 
     /**
@@ -85,16 +144,19 @@ public final class ModelPlanning {
         }
         String engine = model.getNDManager().getEngine().getEngineName();
         Optional<String> problem =
-                engine.equals("TFLite")
-                        ? new TfLitePlanning(options, providers).plan(model)
-                        : Optional.of("the engine " + engine + " is not planned by this version");
-        problem.ifPresent(why -> leave(model, engine, why));
+                switch (engine) {
+                    case "TFLite" -> new TfLitePlanning(options, providers).plan(model);
+                    case "PyTorch" -> new PyTorchPlanning(options).plan(model);
+                    default ->
+                            Optional.of("the engine " + engine + " is not planned by this version");
+                };
+        problem.ifPresent(why -> warn(model, engine, why, model.getBlock()));
         return problem.isEmpty();
     }
 
-    private static void leave(Model model, String engine, String why) {
+    private static void warn(Model model, String engine, String why, Block block) {
         logger.warn("{} runs as without djl-plan: {}", model.getName(), why);
         PlanReport report = PlanReport.unplanned(engine, why);
-        PlanReport.register(model.getBlock(), () -> report);
+        PlanReport.register(block, () -> report);
     }
 }

@@ -26,7 +26,10 @@ import java.util.function.Supplier;
  *     and outputs
  * @param interpreters one entry per live interpreter
  * @param predictions number of predictions until now
- * @param unplannedPredictions how many of them ran outside the planned arena
+ * @param unplannedPredictions how many of them ran outside the planned arena, or not as planned
+ * @param unplannedAllocations how many allocations of planned predictions the engine's allocator
+ *     served against the plan
+ * @param recordings how many predictions were recorded in order to be planned
  */
 public record PlanReport(
         String engine,
@@ -40,7 +43,9 @@ public record PlanReport(
         long inputOutputBytes,
         List<Interpreter> interpreters,
         long predictions,
-        long unplannedPredictions) {
+        long unplannedPredictions,
+        long unplannedAllocations,
+        long recordings) {
 
     private static final Map<Block, Supplier<PlanReport>> REPORTS =
             new MapMaker().weakKeys().makeMap();
@@ -65,7 +70,8 @@ public record PlanReport(
 
     /** Returns the report of a model that runs as stock. */
     public static PlanReport unplanned(String engine, String reason) {
-        return new PlanReport(engine, Optional.of(reason), "", 0, 0, 0, 0, 0, 0, List.of(), 0, 0);
+        return new PlanReport(
+                engine, Optional.of(reason), "", 0, 0, 0, 0, 0, 0, List.of(), 0, 0, 0, 0);
     }
 
     /** Makes {@code source} answer for {@code block} as long as the block lives. */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -42,6 +43,7 @@ class PlanOptionsTest {
                         Liveness.OP,
                         false,
                         false,
+                        List.of(),
                         false,
                         Optional.empty(),
                         Optional.empty(),
@@ -66,6 +68,7 @@ class PlanOptionsTest {
                                 Map.entry("memplan.liveness", "Tree"),
                                 Map.entry("memplan.verify", "true"),
                                 Map.entry("memplan.warmup", true),
+                                Map.entry("memplan.inputShapes", "1,3; 7:INT64"),
                                 Map.entry("memplan.hugePages", "true"),
                                 Map.entry("memplan.translatorFactory", "a.B"),
                                 Map.entry("memplan.blockFactory", "c.D"),
@@ -83,6 +86,9 @@ class PlanOptionsTest {
                         Liveness.TREE,
                         true,
                         true,
+                        List.of(
+                                new InputShape(List.of(1L, 3L), "float32"),
+                                new InputShape(List.of(7L), "int64")),
                         true,
                         Optional.of("a.B"),
                         Optional.of("c.D"),

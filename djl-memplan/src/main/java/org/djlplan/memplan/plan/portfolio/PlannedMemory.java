@@ -22,11 +22,19 @@ public record PlannedMemory(
         long lowerBoundBytes,
         int aliasedTensors) {
 
+    /** Returns the figures of a plan that was found valid. */
+    public static PlannedMemory of(OffsetPlan plan) {
+        return of(plan, plan.strategy());
+    }
+
     static PlannedMemory of(Attempt attempt) {
-        OffsetPlan plan = attempt.plan();
+        return of(attempt.plan(), attempt.name());
+    }
+
+    private static PlannedMemory of(OffsetPlan plan, String strategy) {
         return new PlannedMemory(
                 plan,
-                attempt.name(),
+                strategy,
                 UsageRecords.naiveBytes(plan.problem().records()),
                 LowerBounds.offsetBytes(plan.problem().records()),
                 plan.problem().aliasClasses().stream().mapToInt(List::size).sum()

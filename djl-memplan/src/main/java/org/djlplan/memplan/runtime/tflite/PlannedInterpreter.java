@@ -59,7 +59,9 @@ final class PlannedInterpreter implements AutoCloseable {
                     ownBytes,
                     interpreters,
                     predictions,
-                    unplanned);
+                    unplanned,
+                    0,
+                    0);
         }
     }
 

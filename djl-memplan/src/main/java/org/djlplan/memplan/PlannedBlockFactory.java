@@ -1,0 +1,38 @@
+package org.djlplan.memplan;
+
+import ai.djl.Model;
+import ai.djl.nn.Block;
+import ai.djl.nn.BlockFactory;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import org.djlplan.memplan.djl.ModelPlanning;
+
+/**
+ * Plans the memory of a PyTorch model without code, where a translator factory cannot be given: in
+ * a model's {@code serving.properties}
+ *
+ * <pre>
+ * blockFactory=org.djlplan.memplan.PlannedBlockFactory
+ * option.hasParameter=false
+ * </pre>
+ *
+ * for a TorchScript file. For an imperative block {@code memplan.blockFactory} names the factory of
+ * the block, and {@code option.hasParameter} is left out.
+ */
+public final class PlannedBlockFactory implements BlockFactory {
+
+    private static final long serialVersionUID = 1L;
+
+    /**
+     * Returns a planned block.
+     *
+     * @throws IllegalArgumentException if an option is unknown or has a value of the wrong kind
+     * @throws IOException if the model's file cannot be loaded
+     */
+    @Override
+    public Block newBlock(Model model, Path modelPath, Map<String, ?> arguments)
+            throws IOException {
+        return new ModelPlanning(arguments).newBlock(model, modelPath, arguments);
+    }
+}

@@ -1,0 +1,66 @@
+package org.djlplan.memplan.djl;
+
+import ai.djl.Model;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Block;
+import ai.djl.nn.SymbolBlock;
+import ai.djl.training.ParameterStore;
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.Longs;
+import java.util.List;
+import java.util.Locale;
+import org.djlplan.memplan.config.InputShape;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Predicts with zeros while a model is loaded, so that the first real prediction is planned. */
+final class LoadTimePredictions {
+
+    private static final Logger logger = LoggerFactory.getLogger(LoadTimePredictions.class);
+
+    /** One to record arrays, one to record allocations, one that is planned. */
+    private static final int PREDICTIONS = 3;
+
+    private LoadTimePredictions() {}
+
+    /**
+     * Predicts; a model that cannot is left to its user's first prediction, with one warning.
+     *
+     * @param given what the inputs are; none if the model shall say
+     */
+    static void run(Model model, List<InputShape> given) {
+        try {
+            List<InputShape> inputs = given.isEmpty() ? described(model.getBlock()) : given;
+            for (int i = 0; i < PREDICTIONS; i++) {
+                predict(model, inputs);
+            }
+        } catch (RuntimeException e) {
+            logger.warn("{} is not recorded while it is loaded: {}", model.getName(), e.toString());
+        }
+    }
+
+    private static void predict(Model model, List<InputShape> inputs) {
+        try (NDManager manager = model.getNDManager().newSubManager()) {
+            NDList list = new NDList();
+            for (InputShape input : inputs) {
+                DataType type = DataType.valueOf(input.dataType().toUpperCase(Locale.ROOT));
+                list.add(manager.zeros(new Shape(Longs.toArray(input.shape())), type));
+            }
+            NDList unused =
+                    model.getBlock().forward(new ParameterStore(manager, false), list, false);
+        }
+    }
+
+    private static List<InputShape> described(Block block) {
+        if (block instanceof SymbolBlock) {
+            throw new IllegalArgumentException(
+                    "a TorchScript model does not say its inputs: give memplan.inputShapes");
+        }
+        return block.describeInput().values().stream()
+                .map(shape -> new InputShape(Longs.asList(shape.getShape()), "float32"))
+                .collect(ImmutableList.toImmutableList());
+    }
+}

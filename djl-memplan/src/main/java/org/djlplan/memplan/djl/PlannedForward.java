@@ -1,0 +1,82 @@
+package org.djlplan.memplan.djl;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.training.ParameterStore;
+import ai.djl.util.PairList;
+import com.google.common.collect.ImmutableList;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.djlplan.memplan.djl.liveness.LivenessExecutor;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.runtime.torch.TorchMemory;
+import org.djlplan.memplan.runtime.torch.TorchPrediction;
+
+/**
+ * A forward pass in planned memory. For an imperative block it is first recorded when each array is
+ * used last; once that is settled, and for other blocks at once, the allocations are recorded; from
+ * then on they are placed.
+ */
+final class PlannedForward implements StockForward {
+
+    private final StockForward stock;
+    private final Optional<LivenessExecutor> liveness;
+    private final TorchMemory memory;
+    private final Set<ImmutableList<ArrayType>> seen = ConcurrentHashMap.newKeySet();
+
+    /**
+     * @param stock the block's own forward pass
+     * @param liveness closes the arrays of an imperative block early; empty for other blocks
+     */
+    PlannedForward(StockForward stock, Optional<LivenessExecutor> liveness, TorchMemory memory) {
+        this.stock = stock;
+        this.liveness = liveness;
+        this.memory = memory;
+    }
+
+    @Override
+    public NDList forward(
+            ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
+        if (inputs.isEmpty() || inputs.head().getDevice().isGpu()) {
+            return stock.forward(parameters, inputs, params);
+        }
+        ImmutableList<ArrayType> types = ArrayTypes.of(inputs);
+        PredictionScope.beginForward();
+        if (liveness.isPresent() && !isSettled(liveness.get(), types)) {
+            return record(liveness.get(), types, parameters, inputs, params);
+        }
+        TorchPrediction prediction = memory.begin(types);
+        try {
+            return inner(parameters, inputs, params);
+        } finally {
+            prediction.pause();
+            PredictionScope.endForward(prediction);
+        }
+    }
+
+    private NDList inner(
+            ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
+        return liveness.isPresent()
+                ? liveness.get().forward(parameters, inputs, params.orElse(null))
+                : stock.forward(parameters, inputs, params);
+    }
+
+    private boolean isSettled(LivenessExecutor executor, ImmutableList<ArrayType> types) {
+        if (seen.add(types)) {
+            memory.liveness(types).ifPresent(trace -> executor.restore(types, trace));
+        }
+        return executor.settled(types);
+    }
+
+    private NDList record(
+            LivenessExecutor executor,
+            ImmutableList<ArrayType> types,
+            ParameterStore parameters,
+            NDList inputs,
+            Optional<PairList<String, Object>> params) {
+        memory.countUnplanned();
+        NDList outputs = executor.forward(parameters, inputs, params.orElse(null));
+        executor.trace(types).ifPresent(trace -> memory.keepLiveness(types, trace));
+        return outputs;
+    }
+}

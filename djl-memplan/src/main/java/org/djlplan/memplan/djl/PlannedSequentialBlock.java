@@ -1,0 +1,64 @@
+package org.djlplan.memplan.djl;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.BlockList;
+import ai.djl.nn.SequentialBlock;
+import ai.djl.training.ParameterStore;
+import ai.djl.util.PairList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+
+/**
+ * A sequential block with a planned forward pass for inference. A class of its own, because users
+ * cast a model's block to {@link SequentialBlock} in order to change its last layers; a block that
+ * was changed runs as it is.
+ */
+final class PlannedSequentialBlock extends SequentialBlock {
+
+    private final StockForward planned;
+    private final List<?> plannedChildren;
+    private final boolean plannedIntermediate;
+
+    /**
+     * @param inner whose children these are from now on, too
+     * @param planner makes the planned forward pass of the block's own
+     */
+    PlannedSequentialBlock(SequentialBlock inner, UnaryOperator<StockForward> planner) {
+        BlockList blocks = inner.getChildren();
+        blocks.forEach(children::add);
+        plannedChildren = blocks.values();
+        plannedIntermediate = inner.isReturnIntermediate();
+        setReturnIntermediate(plannedIntermediate);
+        if (inner.isInitialized()) {
+            PairList<String, Shape> inputs = inner.describeInput();
+            inputNames = inputs.keys();
+            inputShapes = inputs.values().toArray(new Shape[0]);
+            DataType[] types = inner.getOutputDataTypes();
+            outputDataTypes = types == null ? null : types.clone();
+        }
+        planned =
+                planner.apply(
+                        (parameters, list, params) ->
+                                inner.forward(parameters, list, false, params.orElse(null)));
+    }
+
+    @Override
+    protected NDList forwardInternal(
+            ParameterStore parameterStore,
+            NDList inputs,
+            boolean training,
+            PairList<String, Object> params) {
+        if (training || changed()) {
+            return super.forwardInternal(parameterStore, inputs, training, params);
+        }
+        return planned.forward(parameterStore, inputs, Optional.ofNullable(params));
+    }
+
+    private boolean changed() {
+        return isReturnIntermediate() != plannedIntermediate
+                || !children.values().equals(plannedChildren);
+    }
+}

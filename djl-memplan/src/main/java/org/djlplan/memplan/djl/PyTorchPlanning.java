@@ -1,0 +1,131 @@
+package org.djlplan.memplan.djl;
+
+import ai.djl.Model;
+import ai.djl.engine.Engine;
+import ai.djl.ndarray.NDManager;
+import ai.djl.nn.Block;
+import ai.djl.nn.SequentialBlock;
+import ai.djl.nn.SymbolBlock;
+import ai.djl.util.Utils;
+import com.google.common.collect.ImmutableMap;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+import org.djlplan.memplan.config.Liveness;
+import org.djlplan.memplan.config.PlanOptions;
+import org.djlplan.memplan.djl.liveness.LivenessExecutor;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.torch.TorchAllocator;
+import org.djlplan.memplan.runtime.torch.TorchMemory;
+import org.djlplan.memplan.runtime.torch.TorchOptions;
+import org.djlplan.memplan.store.CpuFeatures;
+import org.djlplan.memplan.store.FolderPlanStore;
+import org.djlplan.memplan.store.ModelFiles;
+import org.djlplan.memplan.store.ModelPlans;
+import org.djlplan.memplan.store.PlanKey;
+
+/** Wraps the block of a PyTorch model, so that it predicts in planned memory. */
+final class PyTorchPlanning {
+
+    private final PlanOptions options;
+
+    PyTorchPlanning(PlanOptions options) {
+        this.options = options;
+    }
+
+    /**
+     * Plans a loaded model.
+     *
+     * @return why it was left as it was; empty if it is planned
+     */
+    Optional<String> plan(Model model) {
+        Block block = model.getBlock();
+        if (block == null) {
+            return Optional.of("it has no block");
+        }
+        Optional<String> problem = problem(model);
+        if (problem.isEmpty()) {
+            BlockSlot.replace(model, wrap(model, block));
+            if (options.warmup()) {
+                LoadTimePredictions.run(model, options.inputShapes());
+            }
+        }
+        return problem;
+    }
+
+    /** Returns why a model cannot be planned; empty if it can. */
+    static Optional<String> problem(Model model) {
+        NDManager manager = model.getNDManager();
+        return manager.getDevice().isGpu()
+                ? Optional.of("it runs on " + manager.getDevice())
+                : TorchAllocator.attach(manager.getEngine().getVersion());
+    }
+
+    /** Returns a block that does what {@code block} does, in planned memory. */
+    Block wrap(Model model, Block block) {
+        TorchMemory memory = new TorchMemory(torchOptions(), () -> plans(model, block));
+        model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);
+        Optional<LivenessExecutor> liveness =
+                isImperative(block) && options.liveness() != Liveness.OFF
+                        ? Optional.of(new LivenessExecutor(block, options.liveness()))
+                        : Optional.empty();
+        UnaryOperator<StockForward> planner =
+                stock -> {
+                    StockForward forward = new PlannedForward(stock, liveness, memory);
+                    return options.verify()
+                            ? new VerifiedForward(model.getName(), stock, forward)
+                            : forward;
+                };
+        Block planned =
+                block.getClass() == SequentialBlock.class
+                        ? new PlannedSequentialBlock((SequentialBlock) block, planner)
+                        : BlockProxy.wrap(block, planner);
+        PlanReport.register(planned, memory::report);
+        return planned;
+    }
+
+    private static boolean isImperative(Block block) {
+        return !(block instanceof SymbolBlock);
+    }
+
+    private TorchOptions torchOptions() {
+        return new TorchOptions(
+                options.strategy(),
+                options.sharedArena(),
+                options.maxArenas(),
+                options.hugePages());
+    }
+
+    private ModelPlans plans(Model model, Block block) {
+        Path cache = Utils.getCacheDir().resolve("djl-plan");
+        boolean fromFiles = isImperative(block) || PyTorchModelFile.of(model).isPresent();
+        Path folder = fromFiles && model.getModelPath() != null ? model.getModelPath() : cache;
+        Engine engine = model.getNDManager().getEngine();
+        PlanKey key =
+                new PlanKey(
+                        model.getName(),
+                        ImmutableMap.of(
+                                "structure", structure(model, block),
+                                "engine", engine.getEngineName() + ' ' + engine.getVersion(),
+                                "djl", Engine.getDjlVersion(),
+                                "cpu", CpuFeatures.current(),
+                                "strategy", options.strategy(),
+                                "liveness", options.liveness().name()));
+        return new ModelPlans(FolderPlanStore.at(folder, cache), key);
+    }
+
+    private static String structure(Model model, Block block) {
+        if (!isImperative(block)) {
+            Optional<Path> file = PyTorchModelFile.of(model);
+            try {
+                if (file.isPresent()) {
+                    return ModelFiles.archiveStructure(file.get());
+                }
+            } catch (IOException e) {
+                // Not an archive of today's kind: the parameters have to do.
+            }
+        }
+        return BlockStructure.hash(block);
+    }
+}

@@ -1,0 +1,201 @@
+package org.djlplan.memplan.runtime.torch;
+
+import java.util.Optional;
+import java.util.Set;
+import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.plan.portfolio.PlannedMemory;
+import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.source.block.LivenessTrace;
+import org.djlplan.memplan.source.trace.AllocationTrace;
+import org.djlplan.memplan.store.AllocationPlan;
+import org.djlplan.memplan.store.PlanKey;
+import org.djlplan.memplan.store.PlanStore;
+import org.djlplan.memplan.store.StoredPlan;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The allocations that predictions with inputs of certain types make, always the same ones in the
+ * same order: recorded once, planned, kept in the store, and placed from then on.
+ *
+ * <p>When several predictions in a row allocate otherwise, they are recorded again; each time it
+ * takes twice as many, so that a model whose allocations depend on its data costs next to nothing.
+ */
+final class AllocationSequence implements AutoCloseable {
+
+    private static final Logger logger = LoggerFactory.getLogger(AllocationSequence.class);
+    private static final int FIRST_PATIENCE = 3;
+    private static final double MEGA = 1e6;
+
+    private final TorchOptions options;
+    private final ArenaPool pool;
+    private final PlanStore store;
+    private final PlanKey key;
+    private final Tally tally;
+
+    private Optional<LivenessTrace> liveness;
+    private Optional<InstalledPlan> installed = Optional.empty();
+    private boolean recording;
+    private boolean closed;
+    private int divergences;
+    private int patience = FIRST_PATIENCE;
+
+    AllocationSequence(
+            TorchOptions options, ArenaPool pool, PlanStore store, PlanKey key, Tally tally) {
+        this.options = options;
+        this.pool = pool;
+        this.store = store;
+        this.key = key;
+        this.tally = tally;
+        Optional<StoredPlan> stored = store.load(key);
+        liveness = stored.flatMap(StoredPlan::liveness);
+        stored.flatMap(StoredPlan::allocations).ifPresent(this::installStored);
+    }
+
+    private void installStored(AllocationPlan plan) {
+        try {
+            install(plan, PlannedMemory.of(plan.plan()));
+        } catch (IllegalArgumentException e) {
+            logger.warn("a stored plan of {} is made anew: {}", key.model(), e.getMessage());
+        }
+    }
+
+    /** Returns when an imperative block's arrays are closed, if it is known. */
+    synchronized Optional<LivenessTrace> liveness() {
+        return liveness;
+    }
+
+    /** Keeps when an imperative block's arrays are closed; allocations are recorded anew. */
+    synchronized void keepLiveness(LivenessTrace trace) {
+        liveness = Optional.of(trace);
+        uninstall();
+        store.save(key, new StoredPlan(liveness, Optional.empty()));
+    }
+
+    /** Begins a prediction on this thread. */
+    synchronized TorchPrediction begin() {
+        tally.predictions.increment();
+        Optional<TorchPrediction> prediction = Optional.empty();
+        if (!closed) {
+            prediction = installed.isPresent() ? replay(installed.get()) : record();
+        }
+        if (installed.isEmpty() || prediction.isEmpty()) {
+            tally.unplannedPredictions.increment();
+        }
+        return prediction.orElseGet(TorchPrediction::unplanned);
+    }
+
+    private Optional<TorchPrediction> record() {
+        if (recording) {
+            return Optional.empty();
+        }
+        Optional<TorchRun> run = TorchRun.record();
+        recording = run.isPresent();
+        return run.map(begun -> new TorchPrediction(begun, this::endRecording));
+    }
+
+    private Optional<TorchPrediction> replay(InstalledPlan plan) {
+        Optional<ArenaPool.Lease> lease = plan.tryLease(options.maxArenas());
+        if (lease.isEmpty()) {
+            return Optional.empty();
+        }
+        Optional<TorchRun> run = plan.replay(lease.get().arena());
+        if (run.isEmpty()) {
+            lease.get().close();
+        }
+        return run.map(
+                begun -> new TorchPrediction(begun, ended -> endReplay(ended, lease.get(), plan)));
+    }
+
+    private void endRecording(TorchRun run) {
+        Optional<AllocationTrace> trace = run.recorded();
+        run.finish();
+        tally.recordings.increment();
+        // Outside the lock: other predictions need not wait for a plan.
+        Optional<PlannedMemory> planned = trace.map(this::plan);
+        synchronized (this) {
+            recording = false;
+            if (planned.isPresent() && !closed) {
+                keep(new AllocationPlan(trace.get(), planned.get().plan()), planned.get());
+            }
+        }
+    }
+
+    private PlannedMemory plan(AllocationTrace trace) {
+        return MemoryPlanner.plan(trace.problem(), options.strategy());
+    }
+
+    private void endReplay(TorchRun run, ArenaPool.Lease lease, InstalledPlan plan) {
+        RunOutcome outcome = run.finish();
+        if (outcome.alive().isEmpty()) {
+            lease.close();
+        } else {
+            lease.abandon();
+        }
+        tally.unplannedAllocations.add(outcome.unplanned());
+        if (!outcome.asRecorded()) {
+            tally.unplannedPredictions.increment();
+        }
+        synchronized (this) {
+            if (closed || !installed.equals(Optional.of(plan))) {
+                return;
+            }
+            noteDivergence(outcome.asRecorded());
+            if (!outcome.alive().isEmpty() && installed.isPresent()) {
+                exclude(plan.plan(), outcome.alive());
+            }
+        }
+    }
+
+    private void noteDivergence(boolean asRecorded) {
+        divergences = asRecorded ? 0 : divergences + 1;
+        if (divergences >= patience) {
+            divergences = 0;
+            patience = Math.min(2 * patience, Integer.MAX_VALUE / 2);
+            uninstall();
+        }
+    }
+
+    /** Leaves allocations to the engine that turned out to outlive the prediction. */
+    private void exclude(AllocationPlan plan, Set<Integer> alive) {
+        AllocationTrace trace = plan.trace().withEscaped(alive);
+        PlannedMemory planned = plan(trace);
+        keep(new AllocationPlan(trace, planned.plan()), planned);
+    }
+
+    private void keep(AllocationPlan plan, PlannedMemory figures) {
+        uninstall();
+        install(plan, figures);
+        store.save(key, new StoredPlan(liveness, Optional.of(plan)));
+    }
+
+    private void install(AllocationPlan plan, PlannedMemory figures) {
+        installed = Optional.of(InstalledPlan.of(plan, figures, pool, options.hugePages()));
+        logger.info(
+                "{}, inputs {}: {} allocations in an arena of {} MB ({}; {} MB without sharing,"
+                        + " lower bound {} MB)",
+                key.model(),
+                key.facts().get("inputs"),
+                figures.plan().problem().records().size(),
+                figures.plan().totalBytes() / MEGA,
+                figures.strategy(),
+                figures.naiveBytes() / MEGA,
+                figures.lowerBoundBytes() / MEGA);
+    }
+
+    private void uninstall() {
+        installed.ifPresent(InstalledPlan::close);
+        installed = Optional.empty();
+    }
+
+    /** Returns the figures of the plan in use. */
+    synchronized Optional<PlannedMemory> figures() {
+        return installed.map(InstalledPlan::figures);
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        uninstall();
+    }
+}

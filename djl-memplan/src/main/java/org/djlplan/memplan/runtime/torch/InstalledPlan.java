@@ -1,0 +1,64 @@
+package org.djlplan.memplan.runtime.torch;
+
+import java.util.Optional;
+import org.djlplan.memplan.plan.portfolio.PlannedMemory;
+import org.djlplan.memplan.runtime.Arena;
+import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.store.AllocationPlan;
+
+/** A plan that predictions use. Equal to itself only. */
+final class InstalledPlan implements AutoCloseable {
+
+    private final AllocationPlan plan;
+    private final PlannedMemory figures;
+    private final NativePlan nativePlan;
+    private final ArenaPool.Need need;
+
+    private InstalledPlan(
+            AllocationPlan plan,
+            PlannedMemory figures,
+            NativePlan nativePlan,
+            ArenaPool.Need need) {
+        this.plan = plan;
+        this.figures = figures;
+        this.nativePlan = nativePlan;
+        this.need = need;
+    }
+
+    /**
+     * Hands a plan to the native library and announces its arena.
+     *
+     * @throws IllegalArgumentException if the native library refuses it
+     */
+    static InstalledPlan of(
+            AllocationPlan plan, PlannedMemory figures, ArenaPool pool, boolean hugePages) {
+        NativePlan nativePlan = NativePlan.of(plan);
+        // A model may allocate nothing that can be planned; even then its runs are checked.
+        long arenaBytes = Math.max(1, plan.plan().totalBytes());
+        return new InstalledPlan(plan, figures, nativePlan, pool.announce(arenaBytes, hugePages));
+    }
+
+    AllocationPlan plan() {
+        return plan;
+    }
+
+    PlannedMemory figures() {
+        return figures;
+    }
+
+    /** Returns an arena for one prediction, if fewer than {@code limit} are in use. */
+    Optional<ArenaPool.Lease> tryLease(int limit) {
+        return need.tryLease(limit);
+    }
+
+    /** Begins a run in an arena; empty if a run is current on this thread already. */
+    Optional<TorchRun> replay(Arena arena) {
+        return TorchRun.replay(nativePlan, arena);
+    }
+
+    @Override
+    public void close() {
+        need.close();
+        nativePlan.close();
+    }
+}

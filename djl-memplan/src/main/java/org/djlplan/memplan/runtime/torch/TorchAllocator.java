@@ -1,0 +1,59 @@
+package org.djlplan.memplan.runtime.torch;
+
+import com.google.common.collect.ImmutableSet;
+import com.sun.jna.Native;
+import java.util.Optional;
+import org.djlplan.memplan.runtime.UnsupportedPlatformException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** libtorch's CPU allocator, once it is ours. */
+public final class TorchAllocator {
+
+    private static final Logger logger = LoggerFactory.getLogger(TorchAllocator.class);
+
+    /** The versions that we test with. */
+    private static final ImmutableSet<String> TESTED = ImmutableSet.of("2.1.1", "2.7.1");
+
+    private static final int MESSAGE_BYTES = 256;
+
+    private static boolean attached;
+
+    private TorchAllocator() {}
+
+    /**
+     * Takes the allocator over; the engine must be initialised. Nothing changes for anybody outside
+     * a prediction of ours.
+     *
+     * @param version of the engine's native library
+     * @return why it cannot be done; empty when it is done, also by an earlier call
+     */
+    public static synchronized Optional<String> attach(String version) {
+        if (attached) {
+            return Optional.empty();
+        }
+        try {
+            TorchNative.require();
+        } catch (UnsupportedPlatformException e) {
+            return Optional.of(e.getMessage());
+        }
+        byte[] message = new byte[MESSAGE_BYTES];
+        if (TorchNative.djlplan_torch_attach(message, message.length) != 0) {
+            return Optional.of(Native.toString(message));
+        }
+        attached = true;
+        if (!TESTED.contains(version)) {
+            logger.info(
+                    "libtorch {} passed all checks of its allocator, but is not one of the tested"
+                            + " versions {}",
+                    version,
+                    TESTED);
+        }
+        return Optional.empty();
+    }
+
+    /** Returns how many threads the engine uses for an operator on this thread, −1 if unknown. */
+    static int threads() {
+        return TorchNative.djlplan_torch_threads();
+    }
+}

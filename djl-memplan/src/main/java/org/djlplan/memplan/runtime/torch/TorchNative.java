@@ -1,0 +1,50 @@
+package org.djlplan.memplan.runtime.torch;
+
+import com.sun.jna.Pointer;
+import org.djlplan.memplan.runtime.NativeLoader;
+import org.djlplan.memplan.runtime.UnsupportedPlatformException;
+
+/** The functions of {@code torch.c}, {@code record.c} and {@code replay.c}. */
+final class TorchNative {
+
+    /** The counters that {@link #djlplan_torch_finish} writes, by position. */
+    static final int PLACED = 0;
+
+    static final int REFUSED = 1;
+    static final int DIVERGED = 2;
+    static final int MISSING = 3;
+    static final int ALIVE = 4;
+    static final int COUNTERS = 5;
+
+    private static boolean bound;
+
+    private TorchNative() {}
+
+    /** Binds the native methods; later calls do nothing. */
+    static synchronized void require() throws UnsupportedPlatformException {
+        if (!bound) {
+            NativeLoader.bind(TorchNative.class);
+            bound = true;
+        }
+    }
+
+    static native int djlplan_torch_attach(byte[] message, long messageBytes);
+
+    static native int djlplan_torch_threads();
+
+    static native Pointer djlplan_torch_plan_create(
+            long[] bytes, long[] offsets, int count, long arenaBytes);
+
+    static native void djlplan_torch_plan_delete(Pointer plan);
+
+    static native Pointer djlplan_torch_record();
+
+    static native Pointer djlplan_torch_replay(Pointer plan, Pointer arena);
+
+    static native void djlplan_torch_pause();
+
+    static native long djlplan_torch_events(Pointer run, long[] out, long capacity);
+
+    static native void djlplan_torch_finish(
+            Pointer run, long[] counters, int[] alive, int capacity);
+}

@@ -1,0 +1,18 @@
+package org.djlplan.memplan.runtime.torch;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+/**
+ * How a model's memory is planned and kept.
+ *
+ * @param strategy name of a strategy, or {@code best}
+ * @param sharedArena whether arenas are shared with other models
+ * @param maxArenas how many arenas may be in use at once
+ * @param hugePages whether arenas ask for huge pages
+ */
+public record TorchOptions(String strategy, boolean sharedArena, int maxArenas, boolean hugePages) {
+
+    public TorchOptions {
+        checkArgument(maxArenas > 0, "maxArenas: %s", maxArenas);
+    }
+}
