@@ -111,7 +111,7 @@ class PlanFileFuzzTest {
         }
     }
 
-    @Property(tries = 500)
+    @Property(tries = 300)
     void saveLoad_anyPlanUnderAnyKey_isEqual(
             @ForAll("plans") StoredPlan plan, @ForAll("keys") PlanKey key) {
         try (LogCapture log = new LogCapture()) {
@@ -148,7 +148,7 @@ class PlanFileFuzzTest {
         }
     }
 
-    @Property(tries = 1000, edgeCases = EdgeCasesMode.NONE)
+    @Property(tries = 500, edgeCases = EdgeCasesMode.NONE)
     void load_somethingInserted_isEqualOrRefused(
             @ForAll("plans") StoredPlan plan, @ForAll int place, @ForAll byte[] inserted)
             throws IOException {
@@ -160,7 +160,7 @@ class PlanFileFuzzTest {
         assertEqualOrRefused(plan, damaged);
     }
 
-    @Property(tries = 3000, edgeCases = EdgeCasesMode.NONE)
+    @Property(tries = 1000, edgeCases = EdgeCasesMode.NONE)
     void load_partsReplacedUnderTheOldChecksum_isEqualOrRefused(
             @ForAll("plans") StoredPlan plan, @ForAll("changes") List<Change> changes)
             throws IOException {
@@ -169,7 +169,7 @@ class PlanFileFuzzTest {
         assertEqualOrRefused(plan, text.toString().getBytes(StandardCharsets.UTF_8));
     }
 
-    @Property(tries = 3000, edgeCases = EdgeCasesMode.NONE)
+    @Property(tries = 1000, edgeCases = EdgeCasesMode.NONE)
     void load_partsReplacedUnderARightChecksum_isValidOrRefused(
             @ForAll("plans") StoredPlan plan, @ForAll("changes") List<Change> changes)
             throws IOException {
