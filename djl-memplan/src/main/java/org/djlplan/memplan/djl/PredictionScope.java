@@ -19,16 +19,21 @@ final class PredictionScope implements NDResource {
             ThreadLocal.withInitial(Optional::empty);
 
     private final NDManager manager;
+    private final Optional<PredictionScope> outer;
     private Optional<TorchPrediction> pending = Optional.empty();
 
-    private PredictionScope(NDManager manager) {
+    private PredictionScope(NDManager manager, Optional<PredictionScope> outer) {
         this.manager = manager;
+        this.outer = outer;
     }
 
     /** Opens a scope on this thread, unless the one of the same call is open already. */
     static void open(NDManager callManager) {
         if (CURRENT.get().filter(scope -> scope.manager == callManager).isEmpty()) {
-            PredictionScope scope = new PredictionScope(callManager);
+            // A translator may itself predict, with another model.
+            PredictionScope scope =
+                    new PredictionScope(
+                            callManager, CURRENT.get().filter(open -> open.manager.isOpen()));
             callManager.tempAttachInternal(callManager, UUID.randomUUID().toString(), scope);
             CURRENT.set(Optional.of(scope));
         }
@@ -63,7 +68,7 @@ final class PredictionScope implements NDResource {
     public void close() {
         finish();
         if (CURRENT.get().filter(scope -> scope == this).isPresent()) {
-            CURRENT.remove();
+            CURRENT.set(outer.filter(open -> open.manager.isOpen()));
         }
     }
 
