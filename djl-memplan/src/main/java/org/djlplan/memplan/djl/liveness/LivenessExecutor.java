@@ -4,31 +4,110 @@ import ai.djl.ndarray.NDList;
 import ai.djl.nn.Block;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
+import com.google.common.collect.ImmutableList;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.config.Liveness;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.source.block.LivenessTrace;
 
-/** Stub. */
+/**
+ * Runs the forward passes of an imperative block with intermediates closed after their last use. In
+ * DJL every intermediate lives until the call's manager is closed, which is what Pisarchyk and Lee
+ * (2020, section 3) call <em>naive</em>; no allocator can make up for that.
+ *
+ * <p>Results are those of DJL, bit for bit. Where arrays were closed too early – a block may take
+ * another way than the recorded one – the engine refuses to touch them, and the pass is repeated as
+ * DJL runs it. Inputs, outputs, what the block keeps in its fields and what it attaches elsewhere
+ * is never closed. Thread-safe.
+ */
 public final class LivenessExecutor {
-    private final Block block;
 
+    private final Block block;
+    private final Liveness asked;
+    private final Figures figures = new Figures();
+    private final OpLevel operations;
+    private final TreeLevel tree;
+
+    /**
+     * Prepares to run a block.
+     *
+     * @param block as DJL made it, not a wrapper
+     * @param mode the finest way of closing to use; coarser ones follow where it does not work
+     */
     public LivenessExecutor(Block block, Liveness mode) {
         this.block = block;
+        this.asked = mode;
+        operations = new OpLevel(block, figures);
+        tree = new TreeLevel(block, figures);
     }
 
-    public NDList forward(ParameterStore s, NDList in, PairList<String, Object> p) {
-        return block.forward(s, in, false, p);
+    /**
+     * Runs one forward pass for inference.
+     *
+     * @param store where parameters come from
+     * @param inputs stay as they are, and open
+     * @param params DJL's optional parameters, possibly null as in {@link Block#forward}
+     * @return what the block returns, attached where the block attached it
+     */
+    public NDList forward(ParameterStore store, NDList inputs, PairList<String, Object> params) {
+        ForwardPass pass = new ForwardPass(store, inputs, Optional.ofNullable(params));
+        Liveness mode = mode();
+        if (mode == Liveness.OFF || !pass.tractable()) {
+            return block.forward(store, inputs, false, params);
+        }
+        return mode == Liveness.OP ? operations.forward(pass) : tree.forward(pass);
     }
 
-    public boolean settled(List<ArrayType> t) {
-        return true;
+    /** Returns the types of arrays, by which passes are told apart. */
+    public static ImmutableList<ArrayType> types(NDList inputs) {
+        return ArrayTypes.of(inputs);
     }
 
-    public Optional<LivenessTrace> trace(List<ArrayType> t) {
-        return Optional.empty();
+    /**
+     * Returns whether the next pass with inputs of these types closes arrays the way later ones
+     * will, so that its sequence of allocations may be recorded.
+     */
+    public boolean settled(List<ArrayType> inputTypes) {
+        return mode() != Liveness.OP
+                || operations.state(ImmutableList.copyOf(inputTypes)).settled();
     }
 
-    public void restore(List<ArrayType> t, LivenessTrace tr) {}
+    /** Returns what was recorded for inputs of these types, if it is in use. */
+    public Optional<LivenessTrace> trace(List<ArrayType> inputTypes) {
+        return mode() == Liveness.OP
+                ? operations.state(ImmutableList.copyOf(inputTypes)).plan().map(ReplayPlan::trace)
+                : Optional.empty();
+    }
+
+    /**
+     * Uses what another process recorded, from the first pass on. It is verified against every
+     * array that the block creates.
+     */
+    public void restore(List<ArrayType> inputTypes, LivenessTrace trace) {
+        operations.restore(ImmutableList.copyOf(inputTypes), trace);
+    }
+
+    /** Returns the way of closing in effect. */
+    public Liveness mode() {
+        if (asked == Liveness.OP && !operations.exhausted()) {
+            return Liveness.OP;
+        }
+        return asked == Liveness.OFF || tree.exhausted() ? Liveness.OFF : Liveness.TREE;
+    }
+
+    /** Returns how many arrays were closed early so far. */
+    public long closedEarly() {
+        return figures.closedEarly();
+    }
+
+    /** Returns how many passes left the recorded way, and went on without closing. */
+    public long divergences() {
+        return figures.divergences();
+    }
+
+    /** Returns how many passes had to be repeated as DJL runs them, or could not be recorded. */
+    public long fallbacks() {
+        return figures.fallbacks();
+    }
 }

@@ -1,0 +1,178 @@
+package org.djlplan.memplan.djl.liveness;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.internal.NDArrayEx;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Streams;
+import java.lang.reflect.Array;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.nio.Buffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Stand-ins for arrays, managers and an array's engine-level methods, which report every call to a
+ * {@link Recorder} and have the real object do it. There is one stand-in for each real object, so
+ * that comparing by identity gives what it gives in DJL.
+ */
+final class ArrayProxies {
+
+    private final Recorder recorder;
+    private final Map<Object, Object> proxies =
+            Collections.synchronizedMap(new IdentityHashMap<>());
+
+    ArrayProxies(Recorder recorder) {
+        this.recorder = recorder;
+    }
+
+    /** Returns the real object behind a stand-in of whichever recording; others as they are. */
+    static Object real(Object object) {
+        if (object != null
+                && Proxy.isProxyClass(object.getClass())
+                && Proxy.getInvocationHandler(object) instanceof Handler handler) {
+            return handler.real;
+        }
+        return object;
+    }
+
+    /** Returns the arrays that a method's result consists of. */
+    static ImmutableList<NDArray> arraysIn(Object result) {
+        Iterable<?> elements = ImmutableList.of();
+        if (result instanceof NDArray) {
+            elements = ImmutableList.of(result);
+        } else if (result instanceof Iterable<?> list) {
+            elements = list;
+        } else if (result instanceof NDArray[] arrays) {
+            elements = Arrays.asList(arrays);
+        }
+        return Streams.stream(elements)
+                .filter(NDArray.class::isInstance)
+                .map(NDArray.class::cast)
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    /** Returns a list of stand-ins. */
+    NDList proxies(List<NDArray> arrays) {
+        NDList list = new NDList(arrays.size());
+        for (NDArray array : arrays) {
+            list.add((NDArray) proxy(array));
+        }
+        return list;
+    }
+
+    /** Returns the stand-in for an array, a manager or an array's engine-level methods. */
+    Object proxy(Object real) {
+        if (real(real) != real) {
+            return real;
+        }
+        return proxies.computeIfAbsent(
+                real,
+                key ->
+                        Proxy.newProxyInstance(
+                                NDArray.class.getClassLoader(),
+                                interfaces(real),
+                                new Handler(this, real)));
+    }
+
+    private static Class<?>[] interfaces(Object real) {
+        if (real instanceof NDManager.SystemNDManager) {
+            return new Class<?>[] {NDManager.class, NDManager.SystemNDManager.class};
+        }
+        if (real instanceof NDManager) {
+            return new Class<?>[] {NDManager.class};
+        }
+        return new Class<?>[] {real instanceof NDArray ? NDArray.class : NDArrayEx.class};
+    }
+
+    /** Puts stand-ins into the place of what a method returned. */
+    private Object wrap(Object result) {
+        if (result instanceof NDArray
+                || result instanceof NDManager
+                || result instanceof NDArrayEx) {
+            return proxy(result);
+        }
+        if (result instanceof NDList list) {
+            return proxies(list);
+        }
+        if (result instanceof List<?> list) {
+            List<Object> wrapped = new ArrayList<>(list.size());
+            list.forEach(element -> wrapped.add(wrap(element)));
+            return wrapped;
+        }
+        if (result instanceof NDArray[] arrays) {
+            NDArray[] wrapped = new NDArray[arrays.length];
+            for (int i = 0; i < arrays.length; i++) {
+                Array.set(wrapped, i, wrap(arrays[i]));
+            }
+            return wrapped;
+        }
+        return result;
+    }
+
+    private static final class Handler implements InvocationHandler {
+
+        private final ArrayProxies owner;
+        private final Object real;
+
+        Handler(ArrayProxies owner, Object real) {
+            this.owner = owner;
+            this.real = real;
+        }
+
+        @Override
+        public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+            Optional<NDArray> target = target();
+            Operands operands = new Operands(target);
+            Object[] reals = arguments == null ? new Object[0] : operands.realOf(arguments);
+            Recorder recorder = owner.recorder;
+            Object result =
+                    recorder.operation(
+                            method.getName(),
+                            target,
+                            operands.arrays(),
+                            operands.opaque(),
+                            () -> call(method, reals));
+            if (recorder.over()) {
+                return result;
+            }
+            check(method, result, target);
+            return owner.wrap(result);
+        }
+
+        private Optional<NDArray> target() {
+            if (real instanceof NDArray array) {
+                return Optional.of(array);
+            }
+            return real instanceof NDArrayEx methods
+                    ? Optional.of(methods.getArray())
+                    : Optional.empty();
+        }
+
+        private Object call(Method method, Object[] arguments) throws Throwable {
+            try {
+                return method.invoke(real, arguments);
+            } catch (InvocationTargetException e) {
+                throw e.getCause();
+            }
+        }
+
+        private void check(Method method, Object result, Optional<NDArray> target) {
+            if (result instanceof Buffer buffer && buffer.isDirect()) {
+                // A window on the array's memory, which must not go while someone looks through it.
+                target.ifPresent(owner.recorder::keep);
+            } else if (!Operands.understood(result)) {
+                owner.recorder.spoil(method.getName() + " returns a " + result.getClass());
+            }
+        }
+    }
+}

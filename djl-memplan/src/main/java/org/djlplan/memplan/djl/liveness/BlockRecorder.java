@@ -1,0 +1,77 @@
+package org.djlplan.memplan.djl.liveness;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.internal.NDArrayEx;
+import ai.djl.nn.Block;
+import java.util.Optional;
+import org.djlplan.memplan.source.block.BlockRecording;
+
+/** Runs a block once with stand-ins for all its arrays, and so finds out what it does to them. */
+final class BlockRecorder {
+
+    /**
+     * What came of it.
+     *
+     * @param outputs what the block returned, if that is what DJL would have returned
+     * @param recording what it did, if that is known
+     * @param unrepeatable whether it was stopped from changing what it was given
+     * @param flaw why there is no recording, or empty
+     */
+    record Outcome(
+            Optional<NDList> outputs,
+            Optional<BlockRecording> recording,
+            boolean unrepeatable,
+            String flaw) {}
+
+    private BlockRecorder() {}
+
+    static Outcome record(Block block, ForwardPass pass) {
+        Recorder recorder = new Recorder(pass.inputs());
+        ArrayProxies proxies = new ArrayProxies(recorder);
+        RecordingStore store = new RecordingStore(pass.store(), proxies, recorder);
+        Optional<NDList> outputs = Optional.empty();
+        try {
+            outputs =
+                    Optional.ofNullable(
+                            CreationScope.listen(
+                                    recorder,
+                                    () -> pass.run(block, store, proxies.proxies(pass.inputs()))));
+            outputs.ifPresent(list -> list.replaceAll(a -> (NDArray) ArrayProxies.real(a)));
+        } catch (RuntimeException e) {
+            recorder.spoil(e.toString());
+        } finally {
+            recorder.end();
+            HeldObjects.replaceAll(block, held -> release(held, recorder));
+            Replay.leave(recorder.created());
+        }
+        // A scope of the block's own cannot tell a stand-in from another array, and closes it.
+        boolean intact =
+                outputs.isPresent() && outputs.get().stream().noneMatch(NDArray::isReleased);
+        if (!intact || recorder.unrepeatable()) {
+            return new Outcome(
+                    Optional.empty(),
+                    Optional.empty(),
+                    recorder.unrepeatable(),
+                    recorder.flaw().orElse("its outputs are closed already"));
+        }
+        Optional<BlockRecording> recording =
+                recorder.flaw().isPresent()
+                        ? Optional.empty()
+                        : Optional.of(recorder.recording(outputs.get()));
+        return new Outcome(outputs, recording, false, recorder.flaw().orElse(""));
+    }
+
+    private static Object release(Object held, Recorder recorder) {
+        if (held instanceof RecordingStore store) {
+            return store.real();
+        }
+        Object real = ArrayProxies.real(held);
+        if (real instanceof NDArray array) {
+            recorder.keep(array);
+        } else if (real instanceof NDArrayEx methods) {
+            recorder.keep(methods.getArray());
+        }
+        return real;
+    }
+}

@@ -1,0 +1,94 @@
+package org.djlplan.memplan.djl.liveness;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDScope;
+import java.lang.reflect.Field;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A scope that tells a listener of every array created on this thread, and closes nothing itself.
+ *
+ * <p>DJL's {@link NDScope} is told of each new array by the array's constructor, and puts it into a
+ * private map. There is no other place where all arrays pass, internal ones of composite operations
+ * included. That map is replaced by one that passes them on. Arrays that are created inside a scope
+ * which user code opens go to that scope and are not seen here, neither recording nor later.
+ */
+final class CreationScope {
+
+    private static final Logger logger = LoggerFactory.getLogger(CreationScope.class);
+
+    private static final Optional<Field> RESOURCES = resources();
+
+    private CreationScope() {}
+
+    /** Returns whether this version of DJL allows for such scopes. */
+    static boolean available() {
+        return RESOURCES.isPresent();
+    }
+
+    /**
+     * Runs an action on the current thread and tells the listener of the arrays it creates.
+     *
+     * @throws IllegalStateException if such scopes are not available
+     */
+    static <T> T listen(CreationListener listener, Supplier<T> action) {
+        Field resources =
+                RESOURCES.orElseThrow(() -> new IllegalStateException("unknown kind of NDScope"));
+        try (NDScope scope = new NDScope()) {
+            resources.set(scope, new Listening(listener));
+            return action.get();
+        } catch (IllegalAccessException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static Optional<Field> resources() {
+        try {
+            Field field = NDScope.class.getDeclaredField("resources");
+            field.setAccessible(true);
+            return field.getType() == IdentityHashMap.class ? Optional.of(field) : Optional.empty();
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            logger.debug("NDScope does not tell of new arrays", e);
+            return Optional.empty();
+        }
+    }
+
+    /** Holds nothing; what is put into it goes to the listener. */
+    private static final class Listening extends IdentityHashMap<NDArray, NDArray> {
+
+        private static final long serialVersionUID = 1L;
+
+        private final transient CreationListener listener;
+
+        Listening(CreationListener listener) {
+            super(1);
+            this.listener = listener;
+        }
+
+        @Override
+        public NDArray put(NDArray key, NDArray value) {
+            listener.created(key);
+            return value;
+        }
+
+        @Override
+        public NDArray remove(Object key) {
+            if (key instanceof NDArray array) {
+                listener.unregistered(array);
+                return array;
+            }
+            return super.remove(key);
+        }
+
+        @Override
+        public Set<NDArray> keySet() {
+            return Collections.emptySet();
+        }
+    }
+}

@@ -1,0 +1,44 @@
+package org.djlplan.memplan.djl.liveness;
+
+import ai.djl.ndarray.NDArray;
+import java.lang.reflect.Field;
+import java.util.Optional;
+
+/**
+ * Tells which arrays lie in a Java direct buffer. The array object is all that keeps the buffer
+ * from being collected, while a view of the array keeps only the engine's tensor: closing the array
+ * before its views would leave them in freed memory. Such arrays are never closed early.
+ */
+final class DirectBuffers {
+
+    private static final ClassValue<Optional<Field>> REFERENCES =
+            new ClassValue<>() {
+                @Override
+                protected Optional<Field> computeValue(Class<?> type) {
+                    try {
+                        Field field = type.getDeclaredField("dataRef");
+                        field.setAccessible(true);
+                        return Optional.of(field);
+                    } catch (ReflectiveOperationException | RuntimeException e) {
+                        return Optional.empty();
+                    }
+                }
+            };
+
+    private DirectBuffers() {}
+
+    /** Returns whether it can be told for arrays of this array's class. */
+    static boolean known(NDArray array) {
+        return REFERENCES.get(array.getClass()).isPresent();
+    }
+
+    /** Returns whether the array may lie in a direct buffer. */
+    static boolean mayBack(NDArray array) {
+        Optional<Field> reference = REFERENCES.get(array.getClass());
+        try {
+            return reference.isPresent() && reference.get().get(array) != null;
+        } catch (IllegalAccessException e) {
+            return true;
+        }
+    }
+}

@@ -1,0 +1,149 @@
+package org.djlplan.memplan.djl.liveness;
+
+import com.google.common.collect.ImmutableSet;
+
+/**
+ * What the methods of arrays do to memory, by their names. A forward pass that writes into arrays
+ * it was given cannot be repeated, so none of its arrays may be closed early.
+ */
+final class Effects {
+
+    private static final ImmutableSet<String> WRITING =
+            ImmutableSet.of(
+                    "addi",
+                    "subi",
+                    "muli",
+                    "divi",
+                    "modi",
+                    "powi",
+                    "negi",
+                    "signi",
+                    "rdivi",
+                    "rsubi",
+                    "rmodi",
+                    "rpowi",
+                    "set",
+                    "setScalar",
+                    "put",
+                    "intern",
+                    "copyTo",
+                    "setRequiresGradient",
+                    "adadeltaUpdate",
+                    "adagradUpdate",
+                    "adamUpdate",
+                    "nagUpdate",
+                    "rmspropUpdate",
+                    "sgdUpdate");
+
+    private static final ImmutableSet<String> OWNING =
+            ImmutableSet.of("close", "attach", "tempAttach", "returnResource", "detach");
+
+    /** Methods whose results never share memory with an operand. */
+    private static final ImmutableSet<String> COMPUTING =
+            ImmutableSet.of(
+                    "add",
+                    "sub",
+                    "mul",
+                    "div",
+                    "mod",
+                    "pow",
+                    "rdiv",
+                    "rsub",
+                    "neg",
+                    "abs",
+                    "square",
+                    "sqrt",
+                    "cbrt",
+                    "exp",
+                    "log",
+                    "log10",
+                    "log2",
+                    "sin",
+                    "cos",
+                    "tan",
+                    "tanh",
+                    "sigmoid",
+                    "relu",
+                    "leakyRelu",
+                    "elu",
+                    "selu",
+                    "gelu",
+                    "swish",
+                    "mish",
+                    "softPlus",
+                    "softSign",
+                    "softmax",
+                    "logSoftmax",
+                    "sum",
+                    "mean",
+                    "max",
+                    "min",
+                    "prod",
+                    "cumSum",
+                    "argMax",
+                    "argMin",
+                    "matMul",
+                    "dot",
+                    "batchMatMul",
+                    "batchDot",
+                    "linear",
+                    "convolution",
+                    "deconvolution",
+                    "maxPool",
+                    "avgPool",
+                    "lpPool",
+                    "globalMaxPool",
+                    "globalAvgPool",
+                    "globalLpPool",
+                    "batchNorm",
+                    "layerNorm",
+                    "embedding",
+                    "concat",
+                    "stack",
+                    "gt",
+                    "gte",
+                    "lt",
+                    "lte",
+                    "eq",
+                    "neq",
+                    "maximum",
+                    "minimum",
+                    "where",
+                    "zerosLike",
+                    "onesLike",
+                    "like",
+                    "duplicate",
+                    "erf",
+                    "floor",
+                    "ceil",
+                    "round",
+                    "trunc",
+                    "sign",
+                    "oneHot",
+                    "rnn",
+                    "gru",
+                    "lstm",
+                    "tile",
+                    "repeat",
+                    "topK",
+                    "booleanMask",
+                    "gather",
+                    "take");
+
+    private Effects() {}
+
+    /** Returns whether a method writes into an array that exists already. */
+    static boolean writes(String method) {
+        return WRITING.contains(method);
+    }
+
+    /** Returns whether a method changes when its array is closed. */
+    static boolean changesOwner(String method) {
+        return OWNING.contains(method);
+    }
+
+    /** Returns whether a result of the method may share memory with an operand. */
+    static boolean mayShare(String method) {
+        return !COMPUTING.contains(method);
+    }
+}

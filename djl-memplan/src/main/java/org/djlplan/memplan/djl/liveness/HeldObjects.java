@@ -1,0 +1,183 @@
+package org.djlplan.memplan.djl.liveness;
+
+import ai.djl.Device;
+import ai.djl.Model;
+import ai.djl.engine.Engine;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+import java.lang.ref.Reference;
+import java.lang.reflect.Array;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+
+/**
+ * Walks through everything that a block holds in its fields, and its children in theirs. Arrays
+ * that a forward pass put there are wanted later, so they must not be closed; and stand-ins that it
+ * put there have to make room for real objects.
+ */
+final class HeldObjects {
+
+    /** Enough for any block; a bound, should one hold half the heap. */
+    private static final int MOST_OBJECTS = 200_000;
+
+    private final UnaryOperator<Object> replacement;
+    private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final Deque<Object> toVisit = new ArrayDeque<>();
+
+    private HeldObjects(UnaryOperator<Object> replacement) {
+        this.replacement = replacement;
+    }
+
+    /**
+     * Visits all objects within reach, arrays and managers included.
+     *
+     * @param replacement returns what to put into an object's place, which may be the object itself
+     */
+    static void replaceAll(Object holder, UnaryOperator<Object> replacement) {
+        HeldObjects walk = new HeldObjects(replacement);
+        walk.follow(holder);
+        while (!walk.toVisit.isEmpty() && walk.seen.size() < MOST_OBJECTS) {
+            walk.visit(walk.toVisit.poll());
+        }
+    }
+
+    private Object follow(Object object) {
+        if (object == null) {
+            return null;
+        }
+        Object replaced = replacement.apply(object);
+        if (leadsOn(replaced) && seen.add(replaced)) {
+            toVisit.add(replaced);
+        }
+        return replaced;
+    }
+
+    private static boolean leadsOn(Object object) {
+        return !(object instanceof NDArray
+                || object instanceof NDManager
+                || object instanceof Parameter
+                || object instanceof Model
+                || object instanceof Engine
+                || object instanceof Device
+                || object instanceof Shape
+                || object instanceof Enum<?>
+                || object instanceof Class<?>
+                || object instanceof Thread
+                || object instanceof ClassLoader
+                || (object.getClass().isArray()
+                        && object.getClass().getComponentType().isPrimitive()));
+    }
+
+    @SuppressWarnings("unchecked")
+    private void visit(Object object) {
+        try {
+            if (object instanceof Object[] elements) {
+                for (int i = 0; i < elements.length; i++) {
+                    Object old = elements[i];
+                    Object replaced = follow(old);
+                    if (replaced != old) {
+                        Array.set(elements, i, replaced);
+                    }
+                }
+            } else if (object instanceof List<?> list) {
+                replaceElements((List<Object>) list);
+            } else if (object instanceof Collection<?> others) {
+                others.forEach(this::follow);
+            } else if (object instanceof Map<?, ?> map) {
+                map.keySet().forEach(this::follow);
+                replaceValues((Map<Object, Object>) map);
+            } else if (object instanceof Optional<?> optional) {
+                optional.ifPresent(this::follow);
+            } else if (object instanceof AtomicReference<?> reference) {
+                replaceReferent((AtomicReference<Object>) reference);
+            } else if (object instanceof Reference<?> reference) {
+                follow(reference.get());
+            } else if (!isPlatform(object.getClass())) {
+                visitFields(object);
+            }
+        } catch (RuntimeException e) {
+            // A collection that admits no change, or changes while we look: what is in it stays.
+            seen.add(object);
+        }
+        if (object instanceof List<?> && !isPlatform(object.getClass())) {
+            visitFields(object);
+        }
+    }
+
+    private void replaceElements(List<Object> list) {
+        for (int i = 0; i < list.size(); i++) {
+            Object old = list.get(i);
+            Object replaced = follow(old);
+            if (replaced != old) {
+                list.set(i, replaced);
+            }
+        }
+    }
+
+    private void replaceValues(Map<Object, Object> map) {
+        for (Map.Entry<Object, Object> entry : map.entrySet()) {
+            Object old = entry.getValue();
+            Object replaced = follow(old);
+            if (replaced != old) {
+                entry.setValue(replaced);
+            }
+        }
+    }
+
+    private void replaceReferent(AtomicReference<Object> reference) {
+        Object old = reference.get();
+        Object replaced = follow(old);
+        if (replaced != old) {
+            reference.compareAndSet(old, replaced);
+        }
+    }
+
+    private void visitFields(Object object) {
+        for (Class<?> type = object.getClass();
+                type != null && !isPlatform(type);
+                type = type.getSuperclass()) {
+            for (Field field : type.getDeclaredFields()) {
+                if (!field.getType().isPrimitive()) {
+                    visitField(object, field);
+                }
+            }
+        }
+    }
+
+    private void visitField(Object object, Field field) {
+        try {
+            field.setAccessible(true);
+            Object holder = Modifier.isStatic(field.getModifiers()) ? null : object;
+            Object old = field.get(holder);
+            Object replaced = follow(old);
+            if (replaced != old && !Modifier.isFinal(field.getModifiers())) {
+                field.set(holder, replaced);
+            }
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            // Closed to us; a stand-in in there keeps working, it only takes the longer way.
+            seen.add(field);
+        }
+    }
+
+    private static boolean isPlatform(Class<?> type) {
+        String name = type.getName();
+        return name.startsWith("java.")
+                || name.startsWith("javax.")
+                || name.startsWith("jdk.")
+                || name.startsWith("sun.")
+                || name.startsWith("com.sun.");
+    }
+}

@@ -1,0 +1,198 @@
+package org.djlplan.memplan.djl.liveness;
+
+import ai.djl.Device;
+import ai.djl.ndarray.NDList;
+import ai.djl.nn.Block;
+import ai.djl.nn.Parameter;
+import com.google.common.cache.Cache;
+import com.google.common.cache.CacheBuilder;
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.source.block.LastUses;
+import org.djlplan.memplan.source.block.LivenessTrace;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Closes arrays after the last operation that uses them: the first pass for given types of inputs
+ * is recorded, later ones follow it. Thread-safe.
+ *
+ * <p>While a pass is recorded no other runs, because stand-ins of the recording may be visible in
+ * the block's fields until it ends.
+ */
+final class OpLevel {
+
+    private static final Logger logger = LoggerFactory.getLogger(OpLevel.class);
+
+    private static final int MOST_TRACES = 64;
+    private static final int MOST_FAILURES = 2;
+    private static final long LOCK_WAIT_MILLIS = 100;
+
+    private final Block block;
+    private final Figures figures;
+    private final Cache<ImmutableList<ArrayType>, TypeState> states =
+            CacheBuilder.newBuilder().concurrencyLevel(1).maximumSize(MOST_TRACES).build();
+    private final ReadWriteLock lock = new ReentrantReadWriteLock();
+    private final AtomicInteger failures = new AtomicInteger();
+    private volatile List<Parameter> parameters = ImmutableList.of();
+    private volatile boolean exhausted = !CreationScope.available();
+
+    OpLevel(Block block, Figures figures) {
+        this.block = block;
+        this.figures = figures;
+    }
+
+    /** Returns whether this level cannot serve the block; no pass should come here then. */
+    boolean exhausted() {
+        return exhausted;
+    }
+
+    /** Returns what is known for inputs of these types. */
+    TypeState state(ImmutableList<ArrayType> types) {
+        try {
+            return states.get(types, TypeState::new);
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Takes a stored trace, unless there is one already. */
+    void restore(ImmutableList<ArrayType> types, LivenessTrace trace) {
+        TypeState state = state(types);
+        if (state.plan().isEmpty()) {
+            state.restored(trace);
+        }
+    }
+
+    NDList forward(ForwardPass pass) {
+        TypeState state = state(ArrayTypes.of(pass.inputs()));
+        if (state.wantsRecording()) {
+            return recordAlone(pass, state);
+        }
+        return follow(pass, state);
+    }
+
+    private NDList follow(ForwardPass pass, TypeState state) {
+        lock.readLock().lock();
+        try {
+            Optional<ReplayPlan> plan = state.plan();
+            return plan.isPresent() && fetchParameters(pass)
+                    ? replay(pass, state, plan.get())
+                    : pass.runStock(block);
+        } finally {
+            lock.readLock().unlock();
+        }
+    }
+
+    private NDList recordAlone(ForwardPass pass, TypeState state) {
+        boolean alone;
+        try {
+            alone = lock.writeLock().tryLock(LOCK_WAIT_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            alone = false;
+        }
+        if (!alone) {
+            return pass.runStock(block);
+        }
+        try {
+            if (state.wantsRecording()) {
+                return fetchParameters(pass) ? record(pass, state) : pass.runStock(block);
+            }
+        } finally {
+            lock.writeLock().unlock();
+        }
+        return follow(pass, state);
+    }
+
+    private NDList record(ForwardPass pass, TypeState state) {
+        BlockRecorder.Outcome outcome = BlockRecorder.record(block, pass);
+        outcome.recording().ifPresent(recording -> state.recorded(LastUses.of(recording)));
+        if (outcome.recording().isPresent()) {
+            return outcome.outputs().orElseThrow();
+        }
+        // If DJL fails in the same way, it is the call's fault and says nothing about the block.
+        NDList outputs = outcome.outputs().orElseGet(() -> pass.runStock(block));
+        figures.fellBack();
+        if (outcome.unrepeatable()) {
+            state.refuse();
+            logger.warn(
+                    "Intermediates of {} are left to DJL: {}",
+                    block.getClass().getSimpleName(),
+                    outcome.flaw());
+        } else {
+            giveUp(outcome.flaw());
+        }
+        return outputs;
+    }
+
+    private NDList replay(ForwardPass pass, TypeState state, ReplayPlan plan) {
+        Replay replay = new Replay(plan, pass.root());
+        try {
+            NDList outputs =
+                    CreationScope.listen(
+                            replay, () -> pass.run(block, pass.store(), new NDList(pass.inputs())));
+            if (replay.finish(outputs)) {
+                state.replayed(plan, replay.diverged());
+                if (replay.diverged()) {
+                    figures.diverged();
+                }
+                return outputs;
+            }
+        } catch (RuntimeException e) {
+            if (replay.closed() == 0) {
+                throw e;
+            }
+            logger.debug("A pass failed with arrays closed early, and is repeated", e);
+        } finally {
+            figures.closedEarly(replay.closed());
+        }
+        NDList outputs = pass.runStock(block);
+        figures.fellBack();
+        state.failed(plan);
+        if (failures.incrementAndGet() >= MOST_FAILURES) {
+            giveUp("it uses arrays after what was recorded as their last use");
+        }
+        return outputs;
+    }
+
+    private synchronized void giveUp(String reason) {
+        if (!exhausted) {
+            exhausted = true;
+            logger.warn(
+                    "Intermediates of {} are closed after child blocks, not operations: {}",
+                    block.getClass().getSimpleName(),
+                    reason);
+        }
+    }
+
+    /**
+     * Has the store make its copies now, as they must not be taken for intermediates.
+     *
+     * @return whether it could; if not, the block will say why
+     */
+    private boolean fetchParameters(ForwardPass pass) {
+        try {
+            if (parameters.isEmpty()) {
+                parameters = ImmutableList.copyOf(block.getParameters().values());
+            }
+            Device device = pass.inputs().head().getDevice();
+            for (Parameter parameter : parameters) {
+                if (parameter.isInitialized()) {
+                    pass.store().getValue(parameter, device, false);
+                }
+            }
+            return true;
+        } catch (RuntimeException e) {
+            logger.debug("Parameters are not at hand", e);
+            return false;
+        }
+    }
+}

@@ -1,0 +1,253 @@
+package org.djlplan.memplan.djl.liveness;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import com.google.common.collect.ImmutableList;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Collection;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.source.block.BlockRecording;
+import org.djlplan.memplan.source.block.RecordedArray;
+import org.djlplan.memplan.source.block.RecordedOperation;
+
+/**
+ * Keeps the books of one forward pass: which arrays came into being, and which operation touched
+ * which of them. Belongs to the thread that made it; what other threads do spoils the recording but
+ * not the results.
+ */
+final class Recorder implements CreationListener {
+
+    /** An operation on real arrays. */
+    interface Call {
+        Object run() throws Throwable;
+    }
+
+    private final Thread owner = Thread.currentThread();
+    private final NDManager root;
+    private final int inputCount;
+    private final IdentityHashMap<NDArray, Integer> numbers = new IdentityHashMap<>();
+    private final List<NDArray> created = new ArrayList<>();
+    private final List<ArrayType> types = new ArrayList<>();
+    private final List<NDManager> managers = new ArrayList<>();
+    private final BitSet kept = new BitSet();
+    private final BitSet foreignMemory = new BitSet();
+    private final IdentityHashMap<NDArray, Integer> foreignNumbers = new IdentityHashMap<>();
+    private final List<RecordedArray> foreign = new ArrayList<>();
+    private final List<RecordedOperation> operations = new ArrayList<>();
+    private boolean inOperation;
+    private boolean unrepeatable;
+    private volatile boolean over;
+    private volatile Optional<String> flaw = Optional.empty();
+
+    Recorder(NDList inputs) {
+        root = inputs.head().getManager();
+        inputs.forEach(this::foreignNumber);
+        inputCount = foreign.size();
+    }
+
+    @Override
+    public void created(NDArray array) {
+        int number = created.size();
+        created.add(array);
+        numbers.put(array, number);
+        types.add(ArrayTypes.of(array));
+        managers.add(array.getManager());
+        // Outside an operation an array is in the block's hands itself, so its uses go unseen.
+        boolean unseen = !inOperation;
+        if (unseen || !DirectBuffers.known(array) || array.getDataType() == DataType.STRING) {
+            kept.set(number);
+        }
+        if (unseen) {
+            foreignMemory.set(number);
+        }
+        keepDirect(number);
+    }
+
+    @Override
+    public void unregistered(NDArray array) {
+        keep((NDArray) ArrayProxies.real(array));
+    }
+
+    /** Leaves an array alone from now on. */
+    void keep(NDArray array) {
+        Optional.ofNullable(numbers.get(array)).ifPresent(kept::set);
+    }
+
+    /** Makes the recording useless, for a reason that is told to users. */
+    void spoil(String reason) {
+        if (!over && flaw.isEmpty()) {
+            flaw = Optional.of(reason);
+        }
+    }
+
+    /** Returns why the recording is useless, if it is. */
+    Optional<String> flaw() {
+        return flaw;
+    }
+
+    /** Returns whether the pass wanted to change what it was given. */
+    boolean unrepeatable() {
+        return unrepeatable;
+    }
+
+    /** Ends the recording; proxies that are still in someone's hands then only pass calls on. */
+    void end() {
+        over = true;
+    }
+
+    /** Returns whether the recording has ended. */
+    boolean over() {
+        return over;
+    }
+
+    /**
+     * Runs a method and notes what it touches.
+     *
+     * @param name the method's name
+     * @param target the array it is called on, if it is an array's
+     * @param operands all arrays that it is handed, the target first
+     * @param opaque whether it is handed something that may hold on to arrays
+     * @throws UnrepeatableException instead of changing an array that the block was given
+     */
+    Object operation(
+            String name,
+            Optional<NDArray> target,
+            Collection<NDArray> operands,
+            boolean opaque,
+            Call call)
+            throws Throwable {
+        if (over) {
+            return call.run();
+        }
+        if (Thread.currentThread() != owner) {
+            spoil("it works on several threads");
+            return call.run();
+        }
+        if (inOperation) {
+            spoil("an operation calls back to its operands");
+            return call.run();
+        }
+        forbidChanges(name, target, operands);
+        int first = created.size();
+        Object result = Optional.empty();
+        inOperation = true;
+        try {
+            result = call.run();
+        } finally {
+            inOperation = false;
+            note(name, operands, first, result);
+            if (opaque) {
+                kept.set(first, created.size());
+            }
+        }
+        return result;
+    }
+
+    private void forbidChanges(
+            String name, Optional<NDArray> target, Collection<NDArray> operands) {
+        boolean changes =
+                Effects.writes(name)
+                        ? operands.stream().anyMatch(this::liesInForeignMemory)
+                        : Effects.changesOwner(name)
+                                && target.filter(array -> !numbers.containsKey(array)).isPresent();
+        if (changes) {
+            unrepeatable = true;
+            throw new UnrepeatableException(name);
+        }
+    }
+
+    private boolean liesInForeignMemory(NDArray array) {
+        Integer number = numbers.get(array);
+        return number == null || foreignMemory.get(number);
+    }
+
+    private void note(String name, Collection<NDArray> operands, int first, Object result) {
+        Set<Integer> uses = new LinkedHashSet<>();
+        Set<Integer> reads = new LinkedHashSet<>();
+        boolean shared = false;
+        for (NDArray operand : operands) {
+            Integer number = numbers.get(operand);
+            if (number == null) {
+                reads.add(foreignNumber(operand));
+            } else {
+                uses.add(number);
+            }
+            shared |= Effects.mayShare(name) && liesInForeignMemory(operand);
+        }
+        boolean returnsCreation = false;
+        for (NDArray array : ArrayProxies.arraysIn(result)) {
+            Integer number = numbers.get(array);
+            if (number != null && number < first) {
+                uses.add(number);
+            }
+            returnsCreation |= number != null && number >= first;
+        }
+        for (int i = first; i < created.size(); i++) {
+            // Composite operations move arrays between managers of their own.
+            managers.set(i, created.get(i).getManager());
+            foreignMemory.set(i, shared);
+        }
+        operations.add(
+                new RecordedOperation(
+                        name,
+                        ImmutableList.copyOf(uses),
+                        ImmutableList.copyOf(reads),
+                        first,
+                        created.size(),
+                        returnsCreation));
+    }
+
+    private int foreignNumber(NDArray array) {
+        return foreignNumbers.computeIfAbsent(
+                array,
+                key -> {
+                    foreign.add(new RecordedArray(ArrayTypes.of(array), true));
+                    return foreign.size() - 1;
+                });
+    }
+
+    private void keepDirect(int number) {
+        if (DirectBuffers.mayBack(created.get(number))) {
+            kept.set(number);
+        }
+    }
+
+    /**
+     * Returns what was seen.
+     *
+     * @param outputs what the block returned, real arrays
+     */
+    BlockRecording recording(List<NDArray> outputs) {
+        List<RecordedArray> arrays = new ArrayList<>();
+        for (int i = 0; i < created.size(); i++) {
+            keepDirect(i);
+            NDManager manager = created.get(i).getManager();
+            boolean moved = manager != managers.get(i) || !Managers.within(manager, root);
+            arrays.add(new RecordedArray(types.get(i), moved || kept.get(i)));
+        }
+        return new BlockRecording(
+                arrays,
+                foreign,
+                inputCount,
+                operations,
+                outputs.stream()
+                        .filter(numbers::containsKey)
+                        .map(numbers::get)
+                        .distinct()
+                        .collect(Collectors.toList()));
+    }
+
+    /** Returns all arrays that came into being. */
+    List<NDArray> created() {
+        return created;
+    }
+}

@@ -1,0 +1,118 @@
+package org.djlplan.memplan.djl.liveness;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.NDScope;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One forward pass along a plan: each array that comes into being is checked against the plan, and
+ * what is due is closed. From the first difference on nothing more is closed, which is how DJL
+ * runs.
+ */
+final class Replay implements CreationListener {
+
+    private static final Logger logger = LoggerFactory.getLogger(Replay.class);
+
+    private final ReplayPlan plan;
+    private final NDManager root;
+    private final List<NDArray> created;
+    private final Set<NDArray> wanted = Collections.newSetFromMap(new IdentityHashMap<>(2));
+    private boolean diverged;
+    private int closed;
+
+    /**
+     * Prepares a pass.
+     *
+     * @param root the call's manager; only what is attached to it or below is closed
+     */
+    Replay(ReplayPlan plan, NDManager root) {
+        this.plan = plan;
+        this.root = root;
+        created = new ArrayList<>(plan.size());
+    }
+
+    @Override
+    public void created(NDArray array) {
+        int number = created.size();
+        created.add(array);
+        try {
+            if (!diverged && plan.admits(number, array)) {
+                closeDue(number);
+            } else {
+                diverged = true;
+            }
+        } catch (RuntimeException e) {
+            // Called by the array's constructor, which must not fail because of us.
+            logger.debug("Cannot follow the plan any further", e);
+            diverged = true;
+        }
+    }
+
+    @Override
+    public void unregistered(NDArray array) {
+        wanted.add(array);
+    }
+
+    /**
+     * Ends a pass that went through.
+     *
+     * @param outputs what the block returned
+     * @return whether the outputs are intact; if not, the pass took another way than the recorded
+     *     one, unnoticed, and has to be repeated without closing
+     */
+    boolean finish(List<NDArray> outputs) {
+        wanted.addAll(outputs);
+        if (created.size() != plan.size()) {
+            diverged = true;
+        }
+        if (!diverged) {
+            closeDue(created.size());
+        }
+        leave(created);
+        for (NDArray output : outputs) {
+            if (output != null && output.isReleased() && closed > 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Returns whether the pass took another way than the recorded one. */
+    boolean diverged() {
+        return diverged;
+    }
+
+    /** Returns how many arrays were closed. */
+    int closed() {
+        return closed;
+    }
+
+    /** Hands arrays that are left to the scope that user code may have opened around the call. */
+    static void leave(List<NDArray> arrays) {
+        for (NDArray array : arrays) {
+            if (!array.isReleased()) {
+                NDScope.register(array);
+            }
+        }
+    }
+
+    private void closeDue(int number) {
+        for (int due : plan.due(number)) {
+            NDArray array = created.get(due);
+            if (!array.isReleased()
+                    && !wanted.contains(array)
+                    && !DirectBuffers.mayBack(array)
+                    && Managers.within(array.getManager(), root)) {
+                array.close();
+                closed++;
+            }
+        }
+    }
+}

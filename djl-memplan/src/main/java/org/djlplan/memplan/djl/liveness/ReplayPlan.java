@@ -1,0 +1,68 @@
+package org.djlplan.memplan.djl.liveness;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import java.util.ArrayList;
+import java.util.List;
+import org.djlplan.memplan.source.block.CreatedArray;
+import org.djlplan.memplan.source.block.LivenessTrace;
+
+/** A trace in the form in which it is looked up while a block runs. */
+final class ReplayPlan {
+
+    private final LivenessTrace trace;
+    private final DataType[] dataTypes;
+    private final Shape[] shapes;
+    private final int[][] due;
+
+    /**
+     * Prepares a trace.
+     *
+     * @throws IllegalArgumentException if the trace names an element type that DJL does not have
+     */
+    ReplayPlan(LivenessTrace trace) {
+        this.trace = trace;
+        List<CreatedArray> arrays = trace.arrays();
+        dataTypes =
+                arrays.stream().map(a -> ArrayTypes.dataType(a.type())).toArray(DataType[]::new);
+        shapes = arrays.stream().map(a -> ArrayTypes.shape(a.type())).toArray(Shape[]::new);
+        List<List<Integer>> numbers = new ArrayList<>();
+        for (int i = 0; i <= arrays.size(); i++) {
+            numbers.add(new ArrayList<>());
+        }
+        for (int i = 0; i < arrays.size(); i++) {
+            int number = i;
+            arrays.get(i).closedAt().ifPresent(at -> numbers.get(at).add(number));
+        }
+        due =
+                numbers.stream()
+                        .map(list -> list.stream().mapToInt(Integer::intValue).toArray())
+                        .toArray(int[][]::new);
+    }
+
+    /** Returns the trace that this was made of. */
+    LivenessTrace trace() {
+        return trace;
+    }
+
+    /** Returns how many arrays one forward pass creates. */
+    int size() {
+        return dataTypes.length;
+    }
+
+    /** Returns whether an array is of the type that the array of this number is to have. */
+    boolean admits(int number, NDArray array) {
+        return number < dataTypes.length
+                && array.getDataType() == dataTypes[number]
+                && array.getShape().equals(shapes[number]);
+    }
+
+    /**
+     * Returns the numbers of the arrays that are not needed once the array of this number exists;
+     * for the number after the last one, those not needed at the end.
+     */
+    int[] due(int number) {
+        return due[number];
+    }
+}

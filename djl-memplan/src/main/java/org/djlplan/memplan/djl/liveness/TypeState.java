@@ -1,0 +1,83 @@
+package org.djlplan.memplan.djl.liveness;
+
+import java.util.Optional;
+import org.djlplan.memplan.source.block.LivenessTrace;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What is known of a block's forward passes with inputs of certain types. Thread-safe. */
+final class TypeState {
+
+    private static final Logger logger = LoggerFactory.getLogger(TypeState.class);
+
+    /** Passes in a row that leave the recorded way before it is recorded anew. */
+    private static final int MOST_DIVERGENCES = 2;
+
+    /** Recordings before passes are taken for ones that never repeat. */
+    private static final int MOST_RECORDINGS = 3;
+
+    private Optional<ReplayPlan> plan = Optional.empty();
+    private boolean unrepeatable;
+    private int recordings;
+    private int divergences;
+
+    /** Returns the plan to follow, if there is one. */
+    synchronized Optional<ReplayPlan> plan() {
+        return plan;
+    }
+
+    /** Returns whether the passes change what they are given, so that nothing may be closed. */
+    synchronized boolean unrepeatable() {
+        return unrepeatable;
+    }
+
+    /** Notes that a pass changes what it is given. */
+    synchronized void refuse() {
+        unrepeatable = true;
+        plan = Optional.empty();
+    }
+
+    /** Returns whether a pass should be recorded. */
+    synchronized boolean wantsRecording() {
+        return plan.isEmpty() && !unrepeatable && recordings < MOST_RECORDINGS;
+    }
+
+    /** Takes a new recording's trace. */
+    synchronized void recorded(LivenessTrace trace) {
+        plan = Optional.of(new ReplayPlan(trace));
+        recordings++;
+        divergences = 0;
+    }
+
+    /** Takes a stored trace. It counts as no recording, so one of our own may follow. */
+    synchronized void restored(LivenessTrace trace) {
+        try {
+            plan = Optional.of(new ReplayPlan(trace));
+        } catch (IllegalArgumentException e) {
+            logger.warn("A stored trace is of no use: {}", e.getMessage());
+        }
+    }
+
+    /** Drops the plan after a pass that failed because of it. */
+    synchronized void failed(ReplayPlan failed) {
+        if (plan.isPresent() && plan.get() == failed) {
+            plan = Optional.empty();
+        }
+    }
+
+    /** Notes how a pass went that followed a plan. */
+    synchronized void replayed(ReplayPlan followed, boolean diverged) {
+        if (plan.isEmpty() || plan.get() != followed) {
+            return;
+        }
+        divergences = diverged ? divergences + 1 : 0;
+        if (divergences >= MOST_DIVERGENCES && recordings < MOST_RECORDINGS) {
+            plan = Optional.empty();
+        }
+    }
+
+    /** Returns whether the next pass goes the way that later ones will go. */
+    synchronized boolean settled() {
+        return plan.isPresent() ? divergences == 0 : !wantsRecording();
+    }
+}
