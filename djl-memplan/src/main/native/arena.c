@@ -22,8 +22,8 @@
 #define LEAST_CHUNKS 512
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char *region;
-static size_t region_chunks;
+static _Atomic(char *) region; /* NULL until reserved */
+static size_t region_chunks;   /* set before region */
 static _Atomic(struct djlplan_arena *) owner[MOST_CHUNKS];
 
 /* Reserves the range at the first call; less of it where the address space is limited. */
@@ -32,8 +32,8 @@ static void reserve(void) {
         char *start = mmap(NULL, (chunks + 1) * CHUNK, PROT_NONE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (start == MAP_FAILED) continue;
-        region = (char *)(((uintptr_t)start + CHUNK - 1) & ~(uintptr_t)(CHUNK - 1));
         region_chunks = chunks;
+        region = (char *)(((uintptr_t)start + CHUNK - 1) & ~(uintptr_t)(CHUNK - 1));
     }
 }
 
@@ -86,10 +86,9 @@ void *djlplan_arena_create(int64_t bytes, int huge_pages) {
 }
 
 struct djlplan_arena *djlplan_arena_of(const void *address) {
-    size_t distance = (size_t)((const char *)address - region);
-    if (region == NULL || (const char *)address < region || distance / CHUNK >= region_chunks) {
-        return NULL;
-    }
+    uintptr_t start = (uintptr_t)atomic_load_explicit(&region, memory_order_acquire);
+    uintptr_t distance = (uintptr_t)address - start; /* of a lower address: beyond any chunk */
+    if (start == 0 || distance / CHUNK >= region_chunks) return NULL;
     return atomic_load_explicit(&owner[distance / CHUNK], memory_order_acquire);
 }
 
@@ -143,13 +142,14 @@ void djlplan_arena_release(struct djlplan_arena *arena, size_t offset, size_t by
 }
 
 void djlplan_arena_trim(struct djlplan_arena *arena) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t words = arena->bytes / DJLPLAN_WORD_BYTES;
     for (size_t word = 0; word < words; word++) {
         size_t first = word;
         while (word < words && arena->used[word] == 0) word++;
-        if (word > first) {
-            madvise(arena->base + first * DJLPLAN_WORD_BYTES,
-                    (word - first) * DJLPLAN_WORD_BYTES, MADV_DONTNEED);
-        }
+        /* Whole pages only, where they are larger than a word covers: the system rounds up. */
+        size_t from = (first * DJLPLAN_WORD_BYTES + page - 1) / page * page;
+        size_t to = word * DJLPLAN_WORD_BYTES / page * page;
+        if (to > from) madvise(arena->base + from, to - from, MADV_DONTNEED);
     }
 }

@@ -8,7 +8,7 @@
 
 /* Blocks start at multiples of this and are accounted for in units of it. */
 #define DJLPLAN_GRANULE 64
-/* One bit per granule: a word of 64 bits covers exactly a page. */
+/* One bit per granule: what a word of 64 bits covers, a page of the usual size. */
 #define DJLPLAN_WORD_BYTES (64 * DJLPLAN_GRANULE)
 
 struct djlplan_torch_run;

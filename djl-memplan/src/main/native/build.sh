@@ -19,6 +19,8 @@ case "$(uname -s)-$(uname -m)" in
 esac
 target=$out/native/$platform
 mkdir -p "$target"
+# -fexceptions: the engine's allocator throws through our frames when there is no memory.
+# nodelete: once the engine calls us, we must not be unloaded.
 # shellcheck disable=SC2086 # CFLAGS is a list of words
-"$cc" -std=c11 -O2 -fPIC -shared -fvisibility=hidden -Wall -Wextra -Werror ${CFLAGS:-} \
+"$cc" -std=c11 -O2 -fPIC -fexceptions -shared -Wl,-z,nodelete -fvisibility=hidden -Wall -Wextra -Werror ${CFLAGS:-} \
     "$src"/*.c -o "$target/libdjlplan.so" -ldl -lpthread

@@ -127,8 +127,9 @@ DJLPLAN_API int djlplan_torch_threads(void);
 
 /*
  * What the allocations of one prediction shall be: sizes in bytes and offsets in an arena, −1 for
- * one that is left to the engine. NULL if an offset is misaligned, an allocation reaches beyond
- * `arena_bytes`, or there is no memory. A plan must outlive no run: runs hold on to it.
+ * one that is left to the engine. NULL if an offset is misaligned or negative otherwise, an
+ * allocation is empty or reaches beyond `arena_bytes`, or there is no memory. A plan may be deleted
+ * before the runs that use it end: they hold on to it.
  */
 struct djlplan_torch_plan;
 DJLPLAN_API struct djlplan_torch_plan *djlplan_torch_plan_create(const int64_t *bytes,
@@ -142,7 +143,10 @@ DJLPLAN_API void djlplan_torch_plan_delete(struct djlplan_torch_plan *plan);
  * is finished.
  */
 struct djlplan_torch_run;
-/* Both return NULL if a run is current on this thread already or there is no memory. */
+/*
+ * Both return NULL if a run is current on this thread already or there is no memory; the second also
+ * if the arena is too small, none of ours, or has a run.
+ */
 DJLPLAN_API struct djlplan_torch_run *djlplan_torch_record(void);
 /* `arena` must be one of ours that nobody else uses until the run is finished. */
 DJLPLAN_API struct djlplan_torch_run *djlplan_torch_replay(struct djlplan_torch_plan *plan,

@@ -44,7 +44,7 @@ static void sort_places(struct djlplan_torch_plan *plan, const int64_t *offsets)
 }
 
 static int fits(int64_t bytes, int64_t offset, int64_t arena_bytes) {
-    return offset < 0 || (bytes > 0 && offset % DJLPLAN_GRANULE == 0 && offset < arena_bytes &&
+    return offset == -1 || (bytes > 0 && offset >= 0 && offset % DJLPLAN_GRANULE == 0 && offset < arena_bytes &&
                           bytes <= arena_bytes - offset);
 }
 
@@ -61,6 +61,7 @@ static void drop_plan(struct djlplan_torch_plan *plan) {
 
 struct djlplan_torch_plan *djlplan_torch_plan_create(const int64_t *bytes, const int64_t *offsets,
                                                      int count, int64_t arena_bytes) {
+    if (count < 0) return NULL;
     for (int i = 0; i < count; i++) {
         if (!fits(bytes[i], offsets[i], arena_bytes)) return NULL;
     }
@@ -93,10 +94,7 @@ static void free_run(struct djlplan_torch_run *run) {
 
 struct djlplan_torch_run *djlplan_replay_begin(struct djlplan_torch_plan *plan, void *address) {
     struct djlplan_arena *arena = djlplan_arena_of(address);
-    if (arena == NULL || (int64_t)arena->bytes < plan->arena_bytes ||
-        atomic_load(&arena->run) != NULL) {
-        return NULL;
-    }
+    if (arena == NULL || (int64_t)arena->bytes < plan->arena_bytes) return NULL;
     struct djlplan_torch_run *run = calloc(1, sizeof *run);
     size_t bytes = (size_t)(plan->places + 1) * sizeof *run->places;
     struct place *places = malloc(bytes);
@@ -113,7 +111,11 @@ struct djlplan_torch_run *djlplan_replay_begin(struct djlplan_torch_plan *plan, 
     run->plan = plan;
     run->places = places;
     run->arena = arena;
-    atomic_store(&arena->run, run);
+    struct djlplan_torch_run *none = NULL;
+    if (!atomic_compare_exchange_strong(&arena->run, &none, run)) {
+        free_run(run);
+        return NULL;
+    }
     return run;
 }
 

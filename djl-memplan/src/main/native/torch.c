@@ -3,6 +3,8 @@
 #include "torch_run.h"
 
 #include <dlfcn.h>
+#include <link.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +30,7 @@ void djlplan_torch_free(void *block) {
 
 static torch_data_ptr allocate(const torch_allocator *self, size_t bytes) {
     (void)self;
+    atomic_thread_fence(memory_order_acquire); /* to what attach() has written */
     struct djlplan_torch_run *run = current;
     if (run == NULL) return djlplan_torch_engine_allocate(bytes);
     return run->recording ? djlplan_record_allocate(run, bytes)
@@ -37,6 +40,7 @@ static torch_data_ptr allocate(const torch_allocator *self, size_t bytes) {
 /* For blocks that were allocated raw, by the engine's allocator or by ours. */
 static torch_deleter raw_deleter(const torch_allocator *self) {
     (void)self;
+    atomic_thread_fence(memory_order_acquire);
     return djlplan_torch_free;
 }
 
@@ -46,24 +50,34 @@ static int same_library(const void *a, const void *b) {
            first.dli_fbase == second.dli_fbase;
 }
 
+/* Whether the library has a symbol for just this table: then nothing was added to it since. */
+static int has_entries(void **table, int entries) {
+    Dl_info info;
+    const ElfW(Sym) *symbol = NULL;
+    return dladdr1(table, &info, (void **)&symbol, RTLD_DL_SYMENT) != 0 && symbol != NULL &&
+           info.dli_saddr == (void *)(table - TORCH_BEFORE) &&
+           symbol->st_size == (size_t)(TORCH_BEFORE + entries) * sizeof *table;
+}
+
 /* Whether a small and an empty allocation look as torch_abi.h says. */
 static const char *check_allocations(torch_raw_deleter raw) {
     torch_data_ptr block = engine_allocate(engine, 100);
-    const char *problem = NULL;
-    if (block.data == NULL || (uintptr_t)block.data % DJLPLAN_TORCH_ALIGNMENT != 0) {
-        problem = "its blocks are not aligned as they should be";
-    } else if (block.context != block.data || block.device_type != TORCH_DEVICE_CPU ||
-               block.device_index != TORCH_NO_INDEX) {
-        return "its DataPtr has another layout"; /* then nothing of it can be trusted, nor freed */
-    } else if (!same_library((const void *)(uintptr_t)block.deleter, engine->vtable[TORCH_ALLOCATE]) ||
-               raw(engine) != block.deleter) {
+    /* What is not as it should be cannot be freed either. */
+    if (block.data == NULL || block.context != block.data ||
+        block.device_type != TORCH_DEVICE_CPU || block.device_index != TORCH_NO_INDEX) {
+        return "its DataPtr has another layout";
+    }
+    if (!same_library((const void *)(uintptr_t)block.deleter, engine->vtable[TORCH_ALLOCATE]) ||
+        raw(engine) != block.deleter) {
         return "its deleter is not where it should be";
     }
     engine_free = block.deleter;
-    if (block.data != NULL) block.deleter(block.context);
+    int aligned = (uintptr_t)block.data % DJLPLAN_TORCH_ALIGNMENT == 0;
+    engine_free(block.data);
     torch_data_ptr empty = engine_allocate(engine, 0);
-    if (problem == NULL && empty.data != NULL) problem = "it allocates blocks of no bytes";
-    return problem;
+    if (empty.data != NULL) engine_free(empty.data);
+    if (!aligned) return "its blocks are not aligned as they should be";
+    return empty.data == NULL ? NULL : "it allocates blocks of no bytes";
 }
 
 /* Reads the engine's virtual table and makes ours of it. */
@@ -73,6 +87,7 @@ static const char *check_layout(void *library, const void *set_allocator) {
     int entries = is_simple == NULL ? TORCH_ENTRIES_OLD : TORCH_ENTRIES_NEW;
     int raw = is_simple == NULL ? TORCH_RAW_DELETER_OLD : TORCH_RAW_DELETER_NEW;
     if (!same_library(table, set_allocator)) return "it is not the engine's own";
+    if (!has_entries(table, entries)) return "its virtual table has another size";
     for (int i = 0; i < entries; i++) {
         if (!same_library(table[i], set_allocator)) return "its virtual table is not as expected";
     }
@@ -88,9 +103,7 @@ static const char *check_layout(void *library, const void *set_allocator) {
     return NULL;
 }
 
-static const char *attach(void) {
-    void *library = dlopen("libc10.so", RTLD_NOLOAD | RTLD_LAZY);
-    if (library == NULL) return "libc10 is not loaded";
+static const char *attach_to(void *library) {
     void *set = dlsym(library, TORCH_SET_ALLOCATOR);
     void *get = dlsym(library, TORCH_GET_ALLOCATOR);
     const int8_t cpu = TORCH_DEVICE_CPU;
@@ -99,11 +112,21 @@ static const char *attach(void) {
     if (engine == NULL || engine->vtable == NULL) return "libc10 has no CPU allocator";
     const char *problem = check_layout(library, set);
     if (problem != NULL) return problem;
+    /* libtorch publishes its allocator with a plain store. */
+    atomic_thread_fence(memory_order_release);
     ((torch_set_allocator)(uintptr_t)set)(cpu, &ours, DJLPLAN_TORCH_PRIORITY);
     if (((torch_get_allocator)(uintptr_t)get)(&cpu) != &ours) {
         return "another allocator has precedence";
     }
     return NULL;
+}
+
+static const char *attach(void) {
+    void *library = dlopen("libc10.so", RTLD_NOLOAD | RTLD_LAZY);
+    if (library == NULL) return "libc10 is not loaded";
+    const char *problem = attach_to(library);
+    if (problem != NULL) dlclose(library);
+    return problem;
 }
 
 int djlplan_torch_attach(char *message, int64_t message_bytes) {
@@ -118,12 +141,13 @@ int djlplan_torch_attach(char *message, int64_t message_bytes) {
 }
 
 int djlplan_torch_threads(void) {
-    static int (*function)(void);
+    static int (*_Atomic found)(void);
+    int (*function)(void) = found;
     if (function == NULL) {
         void *library = dlopen("libtorch_cpu.so", RTLD_NOLOAD | RTLD_LAZY);
         void *symbol = library == NULL ? NULL : dlsym(library, TORCH_GET_NUM_THREADS);
         if (symbol == NULL) return -1;
-        function = (int (*)(void))(uintptr_t)symbol;
+        found = function = (int (*)(void))(uintptr_t)symbol;
     }
     return function();
 }

@@ -1,0 +1,42 @@
+/* What the parts of the check of the allocator share: the engine as libtorch's code sees it. */
+#ifndef CHECK_TORCH_H
+#define CHECK_TORCH_H
+
+#include "arena.h"
+#include "djlplan.h"
+#include "fake_c10.h"
+#include "torch_abi.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(condition)                                                                    \
+    do {                                                                                    \
+        if (!(condition)) {                                                                 \
+            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition);   \
+            exit(1);                                                                        \
+        }                                                                                   \
+    } while (0)
+
+/* The functions of fake_c10.c, which is loaded while the program runs. */
+extern void (*break_engine)(enum fake_fault fault, void **outside);
+extern int (*live_blocks)(void);
+extern void (*reuse_blocks)(int reuse);
+
+torch_allocator *allocator(void);
+torch_data_ptr allocate(size_t bytes);
+/* As the destructor of a DataPtr does. */
+void release(torch_data_ptr *block);
+/* As c10::Allocator::raw_allocate and raw_deallocate do. */
+void *raw_allocate(size_t bytes);
+void raw_deallocate(void *block);
+/* Frees a block, or finishes a run, on another thread. */
+void release_elsewhere(torch_data_ptr *block);
+void finish_elsewhere(struct djlplan_torch_run *run, int64_t *counters);
+
+void check_recordings(void);
+void check_replays(void);
+void check_threads(void);
+
+#endif

@@ -1,0 +1,129 @@
+/* What is recorded of a prediction. */
+#include "check_torch.h"
+
+#include <pthread.h>
+
+enum { MANY = 3000, EVENT = 3 };
+
+static void check_event(const int64_t *event, int64_t bytes, int64_t allocated, int64_t freed) {
+    CHECK(event[0] == bytes && event[1] == allocated && event[2] == freed);
+}
+
+static void finish(struct djlplan_torch_run *run) {
+    int64_t counters[DJLPLAN_COUNTERS + 1];
+    memset(counters, -1, sizeof counters);
+    djlplan_torch_finish(run, counters, NULL, 0);
+    for (int i = 0; i < DJLPLAN_COUNTERS; i++) CHECK(counters[i] == 0);
+    CHECK(counters[DJLPLAN_COUNTERS] == -1);
+}
+
+static void *allocate_there(void *unused) {
+    (void)unused;
+    torch_data_ptr block = allocate(1);
+    release(&block);
+    return NULL;
+}
+
+/* Nothing of this is anyone's to record: another thread, and a block from before. */
+static void allocate_unrecorded(torch_data_ptr *from_before) {
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, allocate_there, NULL) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    release(from_before);
+}
+
+static void check_events(void) {
+    reuse_blocks(1);
+    torch_data_ptr from_before = allocate(7);
+    struct djlplan_torch_run *run = djlplan_torch_record();
+    CHECK(run != NULL && djlplan_torch_record() == NULL);
+    CHECK(djlplan_torch_events(run, NULL, 0) == 0);
+    torch_data_ptr a = allocate(100), empty = allocate(0), b = allocate(200);
+    allocate_unrecorded(&from_before);
+    void *address = a.data;
+    release(&a);
+    torch_data_ptr again = allocate(100), kept = allocate(300);
+    CHECK(again.data == address);
+    release_elsewhere(&b);
+    void *raw = raw_allocate(400);
+    raw_deallocate(raw);
+    djlplan_torch_pause();
+    torch_data_ptr later = allocate(500);
+    release(&again);
+    release(&empty);
+    release(&later);
+    int64_t events[6 * EVENT + 1];
+    memset(events, -1, sizeof events);
+    CHECK(djlplan_torch_events(run, events, 2 * EVENT + 2) == 6 * EVENT);
+    CHECK(events[2 * EVENT] == -1);
+    CHECK(djlplan_torch_events(run, events, 6 * EVENT + 1) == 6 * EVENT);
+    CHECK(events[6 * EVENT] == -1);
+    check_event(events, 100, 0, 3);
+    check_event(events + EVENT, 0, 1, -1);
+    check_event(events + 2 * EVENT, 200, 2, -1);
+    check_event(events + 3 * EVENT, 100, 4, 9);
+    check_event(events + 4 * EVENT, 300, 5, -1);
+    check_event(events + 5 * EVENT, 400, 7, 8);
+    finish(run);
+    release(&kept);
+    reuse_blocks(0);
+}
+
+/* More than the list has room for at first; every second one is freed, in another order. */
+static void check_many(void) {
+    static torch_data_ptr blocks[MANY];
+    static int64_t events[MANY * EVENT];
+    struct djlplan_torch_run *run = djlplan_torch_record();
+    for (int i = 0; i < MANY; i++) blocks[i] = allocate((size_t)i + 1);
+    for (int i = MANY - 2; i >= 0; i -= 2) release(&blocks[i]);
+    djlplan_torch_pause();
+    CHECK(djlplan_torch_events(run, events, MANY * EVENT) == MANY * EVENT);
+    int64_t time = MANY;
+    for (int i = MANY - 1; i >= 0; i--) {
+        check_event(events + i * EVENT, i + 1, i, i % 2 == 0 ? time++ : -1);
+    }
+    finish(run);
+    for (int i = 1; i < MANY; i += 2) release(&blocks[i]);
+}
+
+/* Each gets the frees of its own blocks, whichever is current or finished. */
+static void check_two(int first_ends_first) {
+    struct djlplan_torch_run *first = djlplan_torch_record();
+    torch_data_ptr a = allocate(10), b = allocate(20);
+    djlplan_torch_pause();
+    struct djlplan_torch_run *second = djlplan_torch_record();
+    CHECK(first != NULL && second != NULL);
+    torch_data_ptr c = allocate(30);
+    release(&a);
+    djlplan_torch_pause();
+    torch_data_ptr d;
+    int64_t events[2 * EVENT];
+    if (first_ends_first) {
+        finish(first);
+        release(&b);
+        release(&c);
+        CHECK(djlplan_torch_events(second, events, EVENT) == EVENT);
+        check_event(events, 30, 0, 1);
+        finish(second);
+        d = allocate(40);
+    } else {
+        finish(second);
+        release(&c);
+        release(&b);
+        CHECK(djlplan_torch_events(first, events, 2 * EVENT) == 2 * EVENT);
+        check_event(events, 10, 0, 2);
+        check_event(events + EVENT, 20, 1, 3);
+        d = allocate(40);
+        CHECK(djlplan_torch_events(first, NULL, 0) == 2 * EVENT);
+        finish(first);
+    }
+    release(&d);
+}
+
+void check_recordings(void) {
+    check_events();
+    check_many();
+    check_two(0);
+    check_two(1);
+    CHECK(live_blocks() == 0);
+}

@@ -1,0 +1,213 @@
+/* What gets its planned place, and what becomes of arenas whose blocks are kept. */
+#define _GNU_SOURCE
+#include "check_torch.h"
+
+enum { PAGE = 4096, ARENA = 64 * PAGE, NUMBERS = 8, OWN = 99 };
+
+struct counts {
+    int64_t placed, refused, diverged, missing, alive;
+};
+
+static struct djlplan_torch_plan *plan_of(const int64_t (*bytes_and_offsets)[2], int count) {
+    int64_t bytes[NUMBERS], offsets[NUMBERS];
+    for (int i = 0; i < count; i++) {
+        bytes[i] = bytes_and_offsets[i][0];
+        offsets[i] = bytes_and_offsets[i][1];
+    }
+    return djlplan_torch_plan_create(bytes, offsets, count, ARENA);
+}
+
+static void check_finish(struct djlplan_torch_run *run, struct counts expected) {
+    int64_t counters[DJLPLAN_COUNTERS];
+    int32_t alive[NUMBERS];
+    djlplan_torch_finish(run, counters, alive, NUMBERS);
+    CHECK(counters[DJLPLAN_PLACED] == expected.placed);
+    CHECK(counters[DJLPLAN_REFUSED] == expected.refused);
+    CHECK(counters[DJLPLAN_DIVERGED] == expected.diverged);
+    CHECK(counters[DJLPLAN_MISSING] == expected.missing);
+    CHECK(counters[DJLPLAN_ALIVE] == expected.alive);
+}
+
+/* Allocates and fills; `offset` OWN when it is to come from the engine. */
+static torch_data_ptr expect(size_t bytes, const char *arena, int64_t offset) {
+    int live = live_blocks();
+    torch_data_ptr block = allocate(bytes);
+    CHECK(block.data == block.context && block.device_index == TORCH_NO_INDEX);
+    CHECK(offset == OWN ? live_blocks() == live + 1 && djlplan_arena_of(block.data) == NULL
+                        : live_blocks() == live && (char *)block.data == arena + offset);
+    memset(block.data, 0xAB, bytes);
+    return block;
+}
+
+static void check_places(char *arena) {
+    const int64_t numbers[][2] = {{100, 0}, {0, -1}, {5000, 128}, {100, 0}, {70, -1}, {64, 8192}};
+    struct djlplan_torch_plan *plan = plan_of(numbers, 6);
+    for (int round = 0; round < 3; round++) {
+        struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena);
+        CHECK(run != NULL && djlplan_torch_replay(plan, arena) == NULL);
+        CHECK(djlplan_torch_record() == NULL);
+        torch_data_ptr a = expect(100, arena, 0), empty = allocate(0);
+        CHECK(empty.data == NULL);
+        torch_data_ptr b = expect(5000, arena, 128);
+        if (round != 1) release(&a);
+        torch_data_ptr c = expect(100, arena, round == 1 ? OWN : 0);
+        torch_data_ptr d = expect(70, arena, OWN);
+        if (round == 2) release_elsewhere(&c);
+        djlplan_torch_pause();
+        torch_data_ptr own = expect(64, arena, OWN);
+        release(&own);
+        CHECK(djlplan_torch_replay(plan, arena) == NULL); /* the arena is in use */
+        release(&b);
+        release(&c);
+        release(&d);
+        release(&a);
+        check_finish(run, round == 1 ? (struct counts){2, 1, 0, 1, 0}
+                                     : (struct counts){3, 0, 0, 1, 0});
+    }
+    djlplan_torch_plan_delete(plan);
+}
+
+/* Places that overlap without starting together; the plan goes while it is used. */
+static void check_overlaps(char *arena) {
+    const int64_t numbers[][2] = {{4160, 4032}, {1, 8128}, {1, 8191 / 64 * 64 + 64}, {64, 3968},
+                                  {4096, 0}, {64, 0}, {ARENA - 8256, 8256}};
+    struct djlplan_torch_plan *plan = plan_of(numbers, 7);
+    struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena);
+    djlplan_torch_plan_delete(plan);
+    torch_data_ptr blocks[] = {
+        expect(4160, arena, 4032), expect(1, arena, OWN), expect(1, arena, 8192),
+        expect(64, arena, 3968), expect(4096, arena, OWN), expect(64, arena, 0),
+        expect(ARENA - 8256, arena, 8256), expect(1, arena, OWN)};
+    djlplan_torch_pause();
+    for (int i = 0; i < 8; i++) release(&blocks[i]);
+    check_finish(run, (struct counts){5, 2, 1, 0, 0});
+}
+
+static void check_divergence(char *arena) {
+    const int64_t numbers[][2] = {{100, 0}, {200, 128}, {300, 512}, {400, -1}, {500, 1024}};
+    struct djlplan_torch_plan *plan = plan_of(numbers, 5);
+    struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena);
+    torch_data_ptr a = expect(100, arena, 0), b = expect(201, arena, OWN);
+    torch_data_ptr c = expect(300, arena, OWN);
+    djlplan_torch_pause();
+    release(&c);
+    release(&b);
+    release(&a);
+    check_finish(run, (struct counts){1, 0, 2, 1, 0});
+    djlplan_torch_plan_delete(plan);
+    struct djlplan_torch_plan *empty = plan_of(numbers, 0);
+    run = djlplan_torch_replay(empty, arena);
+    a = expect(100, arena, OWN);
+    djlplan_torch_pause();
+    finish_elsewhere(run, (int64_t[DJLPLAN_COUNTERS]){0});
+    release(&a);
+    djlplan_torch_plan_delete(empty);
+}
+
+static int all_bytes(const char *from, size_t bytes, int value) {
+    for (size_t i = 0; i < bytes; i++) {
+        if (from[i] != (char)value) return 0;
+    }
+    return 1;
+}
+
+/* Two of four blocks stay; the pages of the others go back, the arena goes with the last. */
+static void check_abandoned(int elsewhere, int raw) {
+    const int64_t numbers[][2] = {{100, 64}, {6 * PAGE, PAGE}, {200, 8 * PAGE - 64}, {PAGE, 0}};
+    char *arena = djlplan_arena_create(ARENA, 0);
+    struct djlplan_torch_plan *plan = plan_of(numbers, 4);
+    struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena);
+    void *before = raw ? raw_allocate(100) : NULL;
+    torch_data_ptr a = raw ? (torch_data_ptr){0} : expect(100, arena, 64);
+    torch_data_ptr b = expect(6 * PAGE, arena, PAGE), c = expect(200, arena, 8 * PAGE - 64);
+    djlplan_torch_pause();
+    release(&b);
+    int64_t counters[DJLPLAN_COUNTERS];
+    int32_t alive[] = {-1, -1, -1};
+    djlplan_torch_finish(run, counters, alive, raw ? 1 : 3);
+    CHECK(counters[DJLPLAN_ALIVE] == 2 && counters[DJLPLAN_MISSING] == 1);
+    CHECK(alive[0] == 0 && alive[1] == (raw ? -1 : 2) && alive[2] == -1);
+    djlplan_torch_plan_delete(plan);
+    CHECK(all_bytes(arena + PAGE, 6 * PAGE, 0));
+    CHECK(raw || all_bytes(a.data, 100, 0xAB));
+    if (raw) raw_deallocate(before);
+    if (elsewhere) release_elsewhere(&a);
+    release(&a);
+    CHECK(all_bytes(c.data, 200, 0xAB) && djlplan_arena_of(arena) != NULL);
+    if (elsewhere) release_elsewhere(&c);
+    release(&c);
+    CHECK(djlplan_arena_of(arena) == NULL);
+    char *next = djlplan_arena_create(ARENA, 1);
+    CHECK(next == arena && all_bytes(next, ARENA, 0));
+    djlplan_arena_free(next, ARENA);
+}
+
+/* Raw blocks: from before, freed in a run and after it, and placed ones. */
+static void check_raw(char *arena) {
+    const int64_t numbers[][2] = {{100, 0}, {200, 128}};
+    struct djlplan_torch_plan *plan = plan_of(numbers, 2);
+    void *early = raw_allocate(50), *late = raw_allocate(60);
+    struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena);
+    void *placed = raw_allocate(100);
+    CHECK(placed == arena);
+    raw_deallocate(early);
+    raw_deallocate(placed);
+    placed = raw_allocate(200);
+    CHECK(placed == arena + 128);
+    djlplan_torch_pause();
+    raw_deallocate(placed);
+    check_finish(run, (struct counts){2, 0, 0, 0, 0});
+    raw_deallocate(late);
+    raw_deallocate(arena + 128); /* freed twice: nothing there is the engine's */
+    djlplan_torch_plan_delete(plan);
+}
+
+static void refused(int64_t bytes, int64_t offset, int64_t arena_bytes) {
+    CHECK(djlplan_torch_plan_create((int64_t[]){64, bytes}, (int64_t[]){0, offset}, 2,
+                                    arena_bytes) == NULL);
+}
+
+static void check_refusals(char *arena) {
+    refused(64, 32, ARENA);
+    refused(64, ARENA, ARENA);
+    refused(65, ARENA - 64, ARENA);
+    refused(INT64_MAX, 64, ARENA);
+    refused(INT64_MAX, 64, INT64_MAX);
+    refused(64, INT64_MAX - 63, INT64_MAX);
+    refused(64, INT64_MIN, ARENA);
+    refused(64, -64, ARENA);
+    refused(0, 64, ARENA);
+    refused(-64, 64, ARENA);
+    refused(64, 0, 0);
+    refused(64, 0, -ARENA);
+    CHECK(djlplan_torch_plan_create(NULL, NULL, -1, ARENA) == NULL);
+    const int64_t numbers[][2] = {{64, 0}};
+    struct djlplan_torch_plan *plan = plan_of(numbers, 1);
+    char *small = djlplan_arena_create(ARENA - PAGE, 0), *other = malloc(ARENA);
+    CHECK(djlplan_torch_replay(plan, small) == NULL);
+    CHECK(djlplan_torch_replay(plan, other) == NULL);
+    CHECK(djlplan_torch_replay(plan, NULL) == NULL);
+    CHECK(djlplan_torch_replay(plan, arena - 1) == NULL);
+    free(other);
+    djlplan_arena_free(small, ARENA - PAGE);
+    torch_data_ptr block = expect(64, arena, OWN); /* no run has begun */
+    release(&block);
+    struct djlplan_torch_run *run = djlplan_torch_record();
+    CHECK(run != NULL && djlplan_torch_replay(plan, arena) == NULL);
+    djlplan_torch_pause();
+    check_finish(run, (struct counts){0, 0, 0, 0, 0});
+    djlplan_torch_plan_delete(plan);
+}
+
+void check_replays(void) {
+    char *arena = djlplan_arena_create(ARENA, 0);
+    CHECK(arena != NULL);
+    check_refusals(arena);
+    check_places(arena);
+    check_overlaps(arena);
+    check_divergence(arena);
+    check_raw(arena);
+    for (int kind = 0; kind < 4; kind++) check_abandoned(kind % 2, kind / 2);
+    djlplan_arena_free(arena, ARENA);
+    CHECK(live_blocks() == 0);
+}
