@@ -16,8 +16,14 @@ static int *bucket(struct djlplan_torch_run *run, const void *address) {
 
 struct djlplan_torch_run *djlplan_record_begin(void) {
     struct djlplan_torch_run *run = calloc(1, sizeof *run);
-    if (run == NULL) return NULL;
+    int *buckets = malloc(RECORD_BUCKETS * sizeof *buckets);
+    if (run == NULL || buckets == NULL) {
+        free(run);
+        free(buckets);
+        return NULL;
+    }
     run->recording = 1;
+    run->buckets = buckets;
     run->thread = pthread_self();
     for (int i = 0; i < RECORD_BUCKETS; i++) run->buckets[i] = -1;
     pthread_mutex_lock(&lock);
@@ -104,5 +110,6 @@ void djlplan_record_finish(struct djlplan_torch_run *run) {
     }
     pthread_mutex_unlock(&lock);
     free(run->events);
+    free(run->buckets);
     free(run);
 }

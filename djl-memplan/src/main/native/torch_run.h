@@ -43,7 +43,7 @@ struct djlplan_torch_run {
     struct event *events;
     int count, capacity, incomplete;
     int64_t clock;
-    int buckets[RECORD_BUCKETS];
+    int *buckets; /* RECORD_BUCKETS chains by address */
     struct djlplan_torch_run *next_recording;
     /* replay */
     pthread_mutex_t lock;

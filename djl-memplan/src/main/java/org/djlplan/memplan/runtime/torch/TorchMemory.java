@@ -52,7 +52,11 @@ public final class TorchMemory implements AutoCloseable {
 
     /** Begins a prediction on this thread with inputs of these types. */
     public TorchPrediction begin(List<ArrayType> inputs) {
-        return closed ? TorchPrediction.unplanned() : sequence(inputs).begin();
+        if (closed || VirtualThreads.isCurrent()) {
+            countUnplanned();
+            return TorchPrediction.unplanned();
+        }
+        return sequence(inputs).begin();
     }
 
     /** Counts a prediction that nothing was planned for. */
