@@ -6,9 +6,14 @@ import ai.djl.util.Pair;
 import com.google.common.hash.Hasher;
 import com.google.common.hash.Hashing;
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
 
 /** What distinguishes imperative blocks without looking at weights. */
 final class BlockStructure {
+
+    /** Numbers and addresses that a JVM gives to lambda expressions and objects. */
+    private static final Pattern PROCESS_SPECIFIC =
+            Pattern.compile("\\$\\$Lambda[\\w$/]*|@[0-9a-f]+");
 
     private BlockStructure() {}
 
@@ -16,13 +21,13 @@ final class BlockStructure {
     static String hash(Block block) {
         Hasher hasher = Hashing.sha256().newHasher();
         add(hasher, block);
-        // Sequential and convolutional blocks describe there what the tree does not tell.
-        text(hasher, block.toString());
+        // Blocks describe there what the tree does not tell, such as strides.
+        text(hasher, PROCESS_SPECIFIC.matcher(block.toString()).replaceAll(""));
         return hasher.hash().toString();
     }
 
     private static void add(Hasher hasher, Block block) {
-        text(hasher, block.getClass().getName());
+        text(hasher, PROCESS_SPECIFIC.matcher(block.getClass().getName()).replaceAll(""));
         for (Pair<String, Parameter> parameter : block.getDirectParameters()) {
             Parameter value = parameter.getValue();
             text(hasher, parameter.getKey());
