@@ -8,12 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.djlplan.integration.DjlPlanProcess.Result;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.Value;
@@ -29,13 +27,6 @@ class CommandsTest {
 
     @TempDir Path folder;
     private String model = "";
-
-    private record Result(int exitCode, String out, String err) {
-        JsonObject json() {
-            assertEquals(1, out.lines().count(), out);
-            return JsonParser.parseString(out).getAsJsonObject();
-        }
-    }
 
     @BeforeEach
     void writeModel() throws IOException {
@@ -89,27 +80,70 @@ class CommandsTest {
     }
 
     @Test
-    void demo_smallEffort_writesItsReport() throws Exception {
-        Result result =
-                djlplan("demo", "--iterations", "5", "--warmup", "1", "--out", folder.toString());
-        assertEquals(0, result.exitCode(), result.err());
-        Path json = folder.resolve("djlplan-demo.json");
+    void compare_againstTunedMalloc_hasItsFiguresAndRatios() throws Exception {
+        JsonObject against =
+                djlplan(
+                                "compare",
+                                "--against",
+                                "tuned-malloc",
+                                "--json",
+                                "--iterations",
+                                "3",
+                                "--fresh",
+                                "2",
+                                model)
+                        .json()
+                        .getAsJsonObject("against");
+        JsonObject tuned = against.getAsJsonObject("tuned-malloc");
         assertTrue(
-                JsonParser.parseString(Files.readString(json))
-                        .getAsJsonObject()
-                        .get("identical")
-                        .getAsBoolean());
+                tuned.getAsJsonObject("figures").get("medianMillis").getAsDouble() > 0,
+                tuned.toString());
+        assertTrue(
+                tuned.getAsJsonObject("ratios").get("medianMillis").getAsDouble() > 0,
+                tuned.toString());
+    }
+
+    @Test
+    void demo_smallEffort_writesItsReport() throws Exception {
+        Result result = demo(DjlPlanProcess.run(folder, demoLine()));
+        assertTrue(result.out().contains("zoo:mobilenet_v2 (PyTorch"), result.out());
+        assertTrue(report().getAsJsonObject("pyTorch").get("identical").getAsBoolean());
+    }
+
+    @Test
+    void demo_noPyTorch_saysSoAndShowsTfLite() throws Exception {
+        Result result = demo(DjlPlanProcess.runWithout("pytorch-engine", folder, demoLine()));
+        assertTrue(result.err().contains("PyTorch engine is not on the class path"), result.err());
+        assertTrue(report().get("pyTorch").isJsonNull());
+    }
+
+    private String[] demoLine() {
+        return new String[] {
+            "demo", "--iterations", "2", "--warmup", "0", "--out", folder.toString()
+        };
+    }
+
+    private Result demo(Result result) throws IOException {
+        assertEquals(0, result.exitCode(), result.err());
+        assertTrue(report().get("identical").getAsBoolean());
         String page = Files.readString(folder.resolve("djlplan-demo.html"));
         assertTrue(page.startsWith("<!doctype html>") && page.contains("mobilenet_v2"), page);
         assertTrue(result.out().contains("djlplan-demo.html"), result.out());
+        return result;
+    }
+
+    private JsonObject report() throws IOException {
+        String json = Files.readString(folder.resolve("djlplan-demo.json"));
+        return JsonParser.parseString(json).getAsJsonObject();
     }
 
     @Test
     void run_processKilled_saysSoAndExitsWith1() throws Exception {
-        Process parent = start("run", "--stock", "--iterations", "10000000", model);
-        ProcessHandle child = awaitTimingChild(parent);
+        DjlPlanProcess parent =
+                DjlPlanProcess.start(folder, "run", "--stock", "--iterations", "10000000", model);
+        ProcessHandle child = awaitTimingChild(parent.process());
         child.destroyForcibly();
-        Result result = finish(parent);
+        Result result = parent.finish();
         assertEquals(1, result.exitCode());
         assertTrue(result.err().contains("ended with exit code 137"), result.err());
         assertFalse(result.err().contains("\tat "), result.err());
@@ -117,9 +151,10 @@ class CommandsTest {
 
     @Test
     void run_parentKilled_leavesNoProcess() throws Exception {
-        Process parent = start("run", "--stock", "--iterations", "10000000", model);
-        ProcessHandle child = awaitTimingChild(parent);
-        parent.destroyForcibly();
+        DjlPlanProcess parent =
+                DjlPlanProcess.start(folder, "run", "--stock", "--iterations", "10000000", model);
+        ProcessHandle child = awaitTimingChild(parent.process());
+        parent.process().destroyForcibly();
         child.onExit().get(30, TimeUnit.SECONDS);
         assertFalse(child.isAlive());
     }
@@ -141,27 +176,6 @@ class CommandsTest {
     }
 
     private Result djlplan(String... arguments) throws IOException, InterruptedException {
-        return finish(start(arguments));
-    }
-
-    private Process start(String... arguments) throws IOException {
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(List.of("-Dai.djl.offline=true", "-cp"));
-        command.add(System.getProperty("java.class.path"));
-        command.add("org.djlplan.memplan.cli.DjlPlan");
-        command.addAll(List.of(arguments));
-        return new ProcessBuilder(command)
-                .redirectOutput(folder.resolve("out").toFile())
-                .redirectError(folder.resolve("err").toFile())
-                .start();
-    }
-
-    private Result finish(Process process) throws IOException, InterruptedException {
-        int exitCode = process.waitFor();
-        return new Result(
-                exitCode,
-                Files.readString(folder.resolve("out"), StandardCharsets.UTF_8),
-                Files.readString(folder.resolve("err"), StandardCharsets.UTF_8));
+        return DjlPlanProcess.run(folder, arguments);
     }
 }

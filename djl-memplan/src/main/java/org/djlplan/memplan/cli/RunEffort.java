@@ -61,6 +61,18 @@ final class RunEffort {
         this.timeoutSeconds = atLeast(1, timeoutSeconds, "--timeout");
     }
 
+    /** Returns the same effort, with {@code otherwise} threads if none were given. */
+    RunEffort orThreads(int otherwise) {
+        RunEffort effort = new RunEffort();
+        effort.spec = spec;
+        effort.threads = threads.isPresent() ? threads : OptionalInt.of(otherwise);
+        effort.iterations = iterations;
+        effort.warmup = warmup;
+        effort.timeoutSeconds = timeoutSeconds;
+        effort.seed = seed;
+        return effort;
+    }
+
     OptionalInt threads() {
         return threads;
     }

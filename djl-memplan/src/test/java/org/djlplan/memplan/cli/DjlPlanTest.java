@@ -66,6 +66,15 @@ class DjlPlanTest {
                 "run model.pt",
                 "run a b",
                 "compare small.tflite --rounds 0",
+                "compare small.tflite --fresh 0",
+                "compare small.tflite --against tcmalloc",
+                "run zoo:mobilenet",
+                "run zoo:",
+                "run zoo:lenet --engine tflite",
+                "run zoo:lenet --input-shape 1,28",
+                "run zoo:bert --input-shape 1,8 --input-shape 1,8",
+                "run block:org.example.Own",
+                "run block:org.example.Own --input-shape 1 --engine tflite",
                 "compare small.tflite --tolerance -1",
                 "compare small.tflite --tolerance NaN",
                 "demo small.tflite",
@@ -99,6 +108,34 @@ class DjlPlanTest {
     void execute_wrongOptionKey_namesTheNearest() {
         execute("run small.tflite -o memplan.strategi=best");
         assertTrue(err.toString().contains("memplan.strategy"), err.toString());
+    }
+
+    @Test
+    void execute_wrongNetwork_namesTheNearestAndAll() {
+        execute("compare zoo:resnet51");
+        assertTrue(err.toString().contains("did you mean resnet50?"), err.toString());
+        assertTrue(err.toString().contains("alexnet, bert, googlenet"), err.toString());
+    }
+
+    @Test
+    void check_network_hasItsUsualInputsOrOthers() {
+        RunOptions usual = parse("zoo:bert");
+        usual.check(true, true);
+        assertEquals("1,128:int64 1,128:int64 1,128:int64", InputSpec.texts(usual.inputs()));
+        RunOptions other = parse("zoo:lenet", "--input-shape", "4,1,28,28");
+        other.check(true, true);
+        assertEquals("4,1,28,28:float32", InputSpec.texts(other.inputs()));
+        assertEquals(EngineKind.PYTORCH, other.engine());
+        assertEquals(
+                other.toArguments(),
+                parse(other.toArguments().toArray(String[]::new)).toArguments());
+    }
+
+    @Test
+    void command_threadsOfPyTorch_areSetForTheJvm() {
+        List<String> line = WorkerJvm.command(parse("zoo:lenet", "--threads", "3"));
+        assertTrue(line.contains("-Dai.djl.pytorch.num_threads=3"), line.toString());
+        assertTrue(line.contains("-Dai.djl.pytorch.num_interop_threads=1"), line.toString());
     }
 
     @Test

@@ -40,6 +40,7 @@ public final class Networks {
 
     private static final int CLASSES = 1000;
     private static final int WORDS = 1000;
+    private static final int WORDS_PER_SENTENCE = 128;
     private static final int SSD_SCALES = 5;
 
     private static final Map<String, Network> ALL =
@@ -87,7 +88,7 @@ public final class Networks {
                                             new Shape(1, 28 * 28),
                                             () -> new Mlp(28 * 28, 10, new int[] {128, 64})),
                                     images("tiny", 32, Networks::tiny),
-                                    sentences("bert", 128, Networks::bert)),
+                                    sentences("bert", Networks::bert)),
                             Network::name));
 
     private Networks() {}
@@ -111,8 +112,8 @@ public final class Networks {
     }
 
     /** Words, sentence types and mask. */
-    private static Network sentences(String name, long length, Supplier<Block> blocks) {
-        DataDesc words = new DataDesc(new Shape(1, length), DataType.INT64);
+    private static Network sentences(String name, Supplier<Block> blocks) {
+        DataDesc words = new DataDesc(new Shape(1, WORDS_PER_SENTENCE), DataType.INT64);
         return new Network(name, List.of(words, words, words), blocks);
     }
 
@@ -167,7 +168,12 @@ public final class Networks {
                 .build();
     }
 
+    /** DJL's takes sentences of its greatest length only. */
     private static Block bert() {
-        return BertBlock.builder().base().setTokenDictionarySize(WORDS).build();
+        return BertBlock.builder()
+                .base()
+                .setTokenDictionarySize(WORDS)
+                .optMaxSequenceLength(WORDS_PER_SENTENCE)
+                .build();
     }
 }
