@@ -14,7 +14,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** DJL's own networks give the same bits, in far less memory. */
 public abstract class AbstractZooTest {
 
-
     @ParameterizedTest
     @EnumSource(ZooBlocks.class)
     void op_zooBlock_sameBitsInLessMemory(ZooBlocks zoo) {
