@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Measures how many bytes of arrays are alive at most while an action runs on this thread. Stands
+ * Measures how many bytes of memory arrays hold at most while an action runs on this thread. Stands
  * before DJL's scopes, so it sees each array when it comes into being, before anything that it
- * replaces is closed. A view counts like an array.
+ * replaces is closed.
  */
 final class LiveMeter {
 
@@ -59,11 +59,7 @@ final class LiveMeter {
         alive.removeIf(NDArray::isReleased);
         alive.add(array);
         created++;
-        mostBytes = Math.max(mostBytes, alive.stream().mapToLong(LiveMeter::bytes).sum());
-    }
-
-    private static long bytes(NDArray array) {
-        return array.size() * array.getDataType().getNumOfBytes();
+        mostBytes = Math.max(mostBytes, TorchStorage.bytesOf(alive));
     }
 
     /** DJL's stack of scopes, whose last one is always ours. */

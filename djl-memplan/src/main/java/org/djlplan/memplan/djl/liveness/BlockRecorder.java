@@ -38,6 +38,8 @@ final class BlockRecorder {
                                     recorder,
                                     () -> pass.run(block, store, proxies.proxies(pass.inputs()))));
             outputs.ifPresent(list -> list.replaceAll(a -> (NDArray) ArrayProxies.real(a)));
+        } catch (UnrepeatableException e) {
+            recorder.spoil(e.getMessage());
         } catch (RuntimeException e) {
             recorder.spoil(e.toString());
         } finally {

@@ -183,13 +183,13 @@ final class Recorder implements CreationListener {
             }
             shared |= Effects.mayShare(name) && liesInForeignMemory(operand);
         }
-        boolean returnsCreation = false;
+        boolean returnsLast = false;
         for (NDArray array : ArrayProxies.arraysIn(result)) {
             Integer number = numbers.get(array);
             if (number != null && number < first) {
                 uses.add(number);
             }
-            returnsCreation |= number != null && number >= first;
+            returnsLast |= number != null && number >= first && number == created.size() - 1;
         }
         for (int i = first; i < created.size(); i++) {
             // Composite operations move arrays between managers of their own.
@@ -203,7 +203,7 @@ final class Recorder implements CreationListener {
                         ImmutableList.copyOf(reads),
                         first,
                         created.size(),
-                        returnsCreation));
+                        returnsLast));
     }
 
     private int foreignNumber(NDArray array) {

@@ -12,9 +12,9 @@ public final class LastUses {
 
     /**
      * Returns the arrays and when each of them may be closed in later predictions: upon the first
-     * creation after its last use. An operation that makes one array and returns it does not need
-     * its operands any more once that array exists, so they go upon that very creation; of an
-     * operation with several creations it is not known when it reads its operands last.
+     * creation after its last use. An operation that returns the last array it creates does not
+     * need its operands any more once that array exists, so they go upon that very creation; what
+     * it creates on the way may be in use until it ends.
      */
     public static LivenessTrace of(BlockRecording recording) {
         List<RecordedArray> created = recording.created();
@@ -29,8 +29,8 @@ public final class LastUses {
             for (int number : operation.uses()) {
                 boolean operand = number < operation.firstCreation();
                 closedAt[number] =
-                        operand && operation.endsWithItsCreation()
-                                ? operation.firstCreation()
+                        operand && operation.returnsLastCreation()
+                                ? operation.endCreation() - 1
                                 : operation.endCreation();
             }
         }

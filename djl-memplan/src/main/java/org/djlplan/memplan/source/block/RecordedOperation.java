@@ -13,7 +13,8 @@ import java.util.List;
  * @param reads numbers of the arrays from elsewhere (inputs and parameters) that it touched
  * @param firstCreation how many arrays had been created when it began
  * @param endCreation how many arrays had been created when it ended
- * @param returnsCreation whether what it returned is an array that it created
+ * @param returnsLastCreation whether the last array that it created is among those it returned. It
+ *     then has done its work when that array comes into being
  */
 public record RecordedOperation(
         String name,
@@ -21,7 +22,7 @@ public record RecordedOperation(
         List<Integer> reads,
         int firstCreation,
         int endCreation,
-        boolean returnsCreation) {
+        boolean returnsLastCreation) {
 
     public RecordedOperation {
         uses = ImmutableList.copyOf(uses);
@@ -32,16 +33,12 @@ public record RecordedOperation(
                 name,
                 firstCreation,
                 endCreation);
+        checkArgument(
+                !returnsLastCreation || endCreation > firstCreation,
+                "%s returns what it does not create",
+                name);
         for (int use : uses) {
             checkArgument(use >= 0 && use < endCreation, "%s uses %s", name, use);
         }
-    }
-
-    /**
-     * Returns whether it made one array, which is its result. Such an operation has done its work
-     * when that array comes into being.
-     */
-    public boolean endsWithItsCreation() {
-        return returnsCreation && endCreation == firstCreation + 1;
     }
 }

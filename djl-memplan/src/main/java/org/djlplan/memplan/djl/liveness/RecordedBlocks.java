@@ -1,0 +1,45 @@
+package org.djlplan.memplan.djl.liveness;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.nn.Block;
+import ai.djl.training.ParameterStore;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.source.block.BlockRecording;
+
+/** Records blocks to look at them rather than to run them. */
+public final class RecordedBlocks {
+
+    private RecordedBlocks() {}
+
+    /**
+     * Runs a block once for inference, on arrays of zeros, and returns what it did.
+     *
+     * @param block an initialized block of an engine that has NDArray operations
+     * @param manager of that engine; nothing is left attached to it
+     * @param inputTypes element types and shapes of the inputs
+     * @throws IllegalArgumentException if there are no inputs, or of a type that DJL does not have
+     * @throws IllegalStateException if the block cannot be recorded; the message says why
+     */
+    public static BlockRecording record(
+            Block block, NDManager manager, List<ArrayType> inputTypes) {
+        if (inputTypes.isEmpty()) {
+            throw new IllegalArgumentException("a block without inputs");
+        }
+        if (!CreationScope.available()) {
+            throw new IllegalStateException("this version of DJL does not tell of new arrays");
+        }
+        try (NDManager scope = manager.newSubManager()) {
+            NDList inputs = new NDList();
+            for (ArrayType type : inputTypes) {
+                inputs.add(scope.zeros(ArrayTypes.shape(type), ArrayTypes.dataType(type)));
+            }
+            ForwardPass pass =
+                    new ForwardPass(new ParameterStore(scope, false), inputs, Optional.empty());
+            BlockRecorder.Outcome outcome = BlockRecorder.record(block, pass);
+            return outcome.recording().orElseThrow(() -> new IllegalStateException(outcome.flaw()));
+        }
+    }
+}

@@ -1,0 +1,203 @@
+package org.djlplan.memplan.source.block;
+
+import com.google.common.base.Enums;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
+import com.google.common.math.LongMath;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
+
+/**
+ * Turns what a block was seen to do into a graph, so that it can be planned like any model.
+ *
+ * <p>Operators are named after the methods that were called. Arrays that share memory are one
+ * tensor. The engine does not say which do, so it is told from the methods: those that only look at
+ * an array in another way, and a reshape of anything but a permuted array. What an operation
+ * creates for its own use is left out; what the block keeps or attaches elsewhere is the engine's.
+ */
+public final class BlockGraphs {
+
+    private static final ImmutableSet<String> PERMUTING =
+            ImmutableSet.of("transpose", "swapAxes", "broadcast");
+
+    private static final ImmutableSet<String> VIEWING =
+            ImmutableSet.of(
+                    "reshape",
+                    "flatten",
+                    "squeeze",
+                    "expandDims",
+                    "split",
+                    "stopGradient",
+                    "dropout",
+                    "transpose",
+                    "swapAxes",
+                    "broadcast");
+
+    /** Methods that ask an array about itself, or change who owns it; its data is not touched. */
+    private static final ImmutableSet<String> ASKING =
+            ImmutableSet.of("close", "attach", "detach", "tempAttach", "returnResource", "size");
+
+    private final BlockRecording recording;
+    private final List<Tensor> tensors = new ArrayList<>();
+    private final List<Operator> operators = new ArrayList<>();
+    private final int[] tensorOf;
+    private final boolean[] permuted;
+    private final Set<Integer> wanted = new LinkedHashSet<>();
+
+    private BlockGraphs(BlockRecording recording) {
+        this.recording = recording;
+        tensorOf = new int[recording.created().size()];
+        permuted = new boolean[recording.created().size()];
+        for (RecordedOperation operation : recording.operations()) {
+            wanted.addAll(operation.uses());
+        }
+        wanted.addAll(recording.outputs());
+    }
+
+    /**
+     * Returns the graph of a recorded prediction.
+     *
+     * @param name the model's name
+     * @throws ArithmeticException if a dimension or a size is out of range
+     */
+    public static Graph of(String name, BlockRecording recording) {
+        return new BlockGraphs(recording).graph(name);
+    }
+
+    private Graph graph(String name) {
+        for (int i = 0; i < recording.foreign().size(); i++) {
+            add(
+                    recording.foreign().get(i).type(),
+                    i < recording.inputCount() ? Storage.INTERMEDIATE : Storage.CONSTANT);
+        }
+        int done = 0;
+        for (RecordedOperation operation : recording.operations()) {
+            // What came into being between operations was nobody's result.
+            addCreated(done, operation.firstCreation());
+            done = operation.endCreation();
+            if (sharesMemory(operation)) {
+                view(operation);
+            } else {
+                operate(operation);
+            }
+        }
+        addCreated(done, tensorOf.length);
+        ImmutableList.Builder<Integer> outputs = ImmutableList.builder();
+        for (int output : recording.outputs()) {
+            outputs.add(tensorOf[output]);
+        }
+        List<Integer> inputs = new ArrayList<>();
+        for (int i = 0; i < recording.inputCount(); i++) {
+            inputs.add(i);
+        }
+        return new Graph(name, operators, tensors, inputs, outputs.build());
+    }
+
+    private boolean sharesMemory(RecordedOperation operation) {
+        int operands = operation.uses().size() + operation.reads().size();
+        if (operation.name().equals("get")) {
+            // With other arrays as indices it copies.
+            return operands == 1;
+        }
+        boolean copies =
+                operation.name().equals("reshape")
+                        && operation.uses().stream().anyMatch(number -> permuted[number]);
+        return operands > 0 && VIEWING.contains(operation.name()) && !copies;
+    }
+
+    private void view(RecordedOperation operation) {
+        int base =
+                operation.uses().isEmpty()
+                        ? operation.reads().get(0)
+                        : tensorOf[operation.uses().get(0)];
+        boolean baseIsPermuted = operation.uses().stream().anyMatch(number -> permuted[number]);
+        for (int i = operation.firstCreation(); i < operation.endCreation(); i++) {
+            tensorOf[i] = base;
+            permuted[i] = baseIsPermuted || PERMUTING.contains(operation.name());
+        }
+    }
+
+    private void operate(RecordedOperation operation) {
+        Set<Integer> read = new LinkedHashSet<>(operation.reads());
+        operation.uses().stream()
+                .filter(number -> number < operation.firstCreation())
+                .forEach(number -> read.add(tensorOf[number]));
+        List<Integer> written = new ArrayList<>();
+        for (int i = operation.firstCreation(); i < operation.endCreation(); i++) {
+            boolean result =
+                    wanted.contains(i)
+                            || (operation.returnsLastCreation()
+                                    && i == operation.endCreation() - 1);
+            if (result) {
+                addCreated(i, i + 1);
+                written.add(tensorOf[i]);
+            }
+        }
+        if (!written.isEmpty() || touchesData(operation)) {
+            operators.add(
+                    new Operator(
+                            operators.size(),
+                            operation.name(),
+                            ImmutableList.copyOf(read),
+                            written,
+                            ImmutableList.of()));
+        }
+    }
+
+    private static boolean touchesData(RecordedOperation operation) {
+        String name = operation.name();
+        return !name.startsWith("get")
+                && !name.startsWith("is")
+                && !name.startsWith("has")
+                && !name.equals("setName")
+                && !ASKING.contains(name)
+                && operation.uses().size() + operation.reads().size() > 0;
+    }
+
+    private void addCreated(int from, int to) {
+        for (int i = from; i < to; i++) {
+            RecordedArray array = recording.created().get(i);
+            tensorOf[i] = tensors.size();
+            add(array.type(), array.kept() ? Storage.ENGINE : Storage.INTERMEDIATE);
+        }
+    }
+
+    private void add(ArrayType type, Storage storage) {
+        ElementType elements = elementType(type);
+        long bytes = elements.bytes();
+        for (long dimension : type.shape()) {
+            bytes = LongMath.checkedMultiply(bytes, dimension);
+        }
+        tensors.add(
+                new Tensor(
+                        tensors.size(),
+                        "",
+                        elements,
+                        type.shape().stream()
+                                .map(Math::toIntExact)
+                                .collect(ImmutableList.toImmutableList()),
+                        bytes,
+                        storage,
+                        Optional.empty()));
+    }
+
+    private static ElementType elementType(ArrayType type) {
+        String name = type.dataType().toUpperCase(Locale.ROOT);
+        return switch (name) {
+            case "BOOLEAN" -> ElementType.BOOL;
+                // The same size, which is all that matters here.
+            case "BFLOAT16" -> ElementType.FLOAT16;
+            default -> Enums.getIfPresent(ElementType.class, name).or(ElementType.OPAQUE);
+        };
+    }
+}
