@@ -18,7 +18,10 @@ import java.util.regex.Pattern;
  */
 final class BlockStructure {
 
-    /** Numbers and addresses that a JVM gives to the classes of lambda expressions. */
+    /**
+     * Numbers and addresses that a JVM gives to the classes of lambda expressions, after which
+     * blocks are named.
+     */
     private static final Pattern PROCESS_SPECIFIC = Pattern.compile("\\$\\$Lambda[\\w$/]*");
 
     private BlockStructure() {}
@@ -31,7 +34,7 @@ final class BlockStructure {
     }
 
     private static void add(Hasher hasher, Block block) {
-        text(hasher, PROCESS_SPECIFIC.matcher(block.getClass().getName()).replaceAll(""));
+        text(hasher, block.getClass().getName());
         for (Class<?> type = block.getClass(); type != null; type = type.getSuperclass()) {
             addSettings(hasher, block, type);
         }
@@ -80,6 +83,7 @@ final class BlockStructure {
     }
 
     private static void text(Hasher hasher, String text) {
-        hasher.putInt(text.length()).putString(text, StandardCharsets.UTF_8);
+        String same = PROCESS_SPECIFIC.matcher(text).replaceAll("");
+        hasher.putInt(same.length()).putString(same, StandardCharsets.UTF_8);
     }
 }
