@@ -14,6 +14,8 @@ import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.Value;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Loads and runs a model of a few operators before the one that is measured, the same way, stock or
@@ -27,6 +29,11 @@ final class Rehearsal {
 
     private static final String BLOCK = ModelRef.ZOO + "tiny";
 
+    /** With the usual kinds of layers, whose kernels the engine reads from disk at first use. */
+    private static final ImmutableList<String> NETWORKS =
+            ImmutableList.of(ModelRef.ZOO + "mobilenet_v2", ModelRef.ZOO + "resnet18");
+
+    private static final Shape SMALL_IMAGES = new Shape(1, 3, 64, 64);
     private static final Shape IMAGES = new Shape(1, 3, 8, 8);
     private static final Shape CHANNELS_LAST = new Shape(1, 8, 8, 3);
     private static final Optional<DataType> FLOATS = Optional.of(DataType.FLOAT32);
@@ -36,12 +43,20 @@ final class Rehearsal {
 
     private static final long LONGEST_NANOS = 500_000_000;
 
+    private static final Logger logger = LoggerFactory.getLogger(Rehearsal.class);
+
     private Rehearsal() {}
 
     /** Runs a small model of the same kind with the options of the one that is measured. */
     static void run(RunOptions options, boolean stock) throws IOException {
         Path folder = Files.createTempDirectory("djlplan-rehearsal");
         try {
+            if (options.engine() == EngineKind.PYTORCH) {
+                for (String network : NETWORKS) {
+                    repeatIfThere(
+                            options.with(network, new InputSpec(SMALL_IMAGES, FLOATS)), stock);
+                }
+            }
             if (!(options.model() instanceof ModelRef.OfFile)) {
                 repeat(options.with(BLOCK, new InputSpec(IMAGES, FLOATS)), stock);
             } else if (options.engine() == EngineKind.PYTORCH) {
@@ -62,6 +77,15 @@ final class Rehearsal {
             }
         } finally {
             MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
+        }
+    }
+
+    /** The networks are in an optional library. */
+    private static void repeatIfThere(RunOptions small, boolean stock) {
+        try {
+            repeat(small, stock);
+        } catch (Failure | LinkageError e) {
+            logger.debug("no rehearsal with {}", small.model(), e);
         }
     }
 
