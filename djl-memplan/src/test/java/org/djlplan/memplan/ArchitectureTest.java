@@ -51,7 +51,7 @@ class ArchitectureTest {
                     .whereLayer("facade")
                     .mayOnlyBeAccessedByLayers("cli")
                     .whereLayer("djl")
-                    .mayOnlyBeAccessedByLayers("facade")
+                    .mayOnlyBeAccessedByLayers("facade", "cli")
                     .whereLayer("runtime")
                     .mayOnlyBeAccessedByLayers("djl", "cli")
                     .whereLayer("store")

@@ -44,11 +44,19 @@ record ArraysModel(Model model, Predictor<NDList, NDList> predictor) implements 
         if (ref instanceof ModelRef.OfFile file) {
             return loadFile(file.readable(), options.engine(), factory, arguments);
         }
-        Block block =
-                ref instanceof ModelRef.OfZoo zoo
-                        ? build(ref, zoo.network().blocks())
-                        : build((ModelRef.OfClass) ref);
-        return loadBlock(block, options, factory, arguments);
+        return loadBlock(build(ref), options, factory, arguments);
+    }
+
+    /**
+     * Returns a new block, not initialized.
+     *
+     * @param ref names no file
+     * @throws Failure if there is none
+     */
+    static Block build(ModelRef ref) {
+        return ref instanceof ModelRef.OfZoo zoo
+                ? build(ref, zoo.network().blocks())
+                : build((ModelRef.OfClass) ref);
     }
 
     /** Returns what DJL uses when nobody names a factory. */

@@ -2,15 +2,29 @@ package org.djlplan.memplan.cli;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import org.djlplan.memplan.graph.Graph;
 
 /**
- * Where commands get the graph of a {@code .tflite} file from.
+ * Where commands get the graph of a model from.
  *
- * @param file reads the file alone
+ * @param file reads a {@code .tflite} file alone
  * @param live opens it in the engine, which adds the kernels' temporaries
+ * @param block runs an imperative block once and looks on
  */
-record GraphSource(Reader file, Reader live) {
+record GraphSource(Reader file, Reader live, BlockReader block) {
+
+    /** Turns an imperative block into its graph. */
+    @FunctionalInterface
+    interface BlockReader {
+
+        /**
+         * Returns the graph of the block.
+         *
+         * @param inputs one per input, or none if the block has usual ones
+         */
+        Graph read(ModelRef block, List<InputSpec> inputs);
+    }
 
     /** Turns a model file into its graph. */
     @FunctionalInterface

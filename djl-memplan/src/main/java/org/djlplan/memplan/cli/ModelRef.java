@@ -8,6 +8,8 @@ import java.util.Optional;
 import org.djlplan.memplan.cli.zoo.Network;
 import org.djlplan.memplan.cli.zoo.Networks;
 import org.djlplan.memplan.config.Nearest;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
 
 /** What a user names as the model: a file, one of DJL's own networks, or a block's class. */
 sealed interface ModelRef {
@@ -144,5 +146,18 @@ sealed interface ModelRef {
             return given.isEmpty() ? usual : ImmutableList.copyOf(given);
         }
         return InputSpec.reshape(usual, given);
+    }
+
+    /** {@link #parse} for picocli. */
+    final class Converter implements ITypeConverter<ModelRef> {
+
+        @Override
+        public ModelRef convert(String text) {
+            try {
+                return parse(text);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(e.getMessage());
+            }
+        }
     }
 }

@@ -43,9 +43,21 @@ public final class PlanCommand implements Callable<Integer> {
     @Spec private CommandSpec spec;
 
     @Parameters(
-            paramLabel = "FILE",
-            description = "A model (.tflite), or usage records (.csv: id,lower,upper,size).")
-    private Path file;
+            paramLabel = "MODEL",
+            converter = ModelRef.Converter.class,
+            description = {
+                "A model (.tflite); usage records (.csv: id,lower,upper,size); zoo:NAME, one of"
+                        + " DJL's own networks; or block:CLASS, a block on the class path with a"
+                        + " public constructor without parameters. Blocks are run once."
+            })
+    private ModelRef model;
+
+    @Option(
+            names = "--input-shape",
+            paramLabel = "D,D,…[:TYPE]",
+            converter = InputSpec.Converter.class,
+            description = "Shape of a block's input; once per input (default: a network's own).")
+    private List<InputSpec> inputs = new ArrayList<>();
 
     @Option(
             names = "--live",
@@ -86,10 +98,7 @@ public final class PlanCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         List<OffsetStrategy> strategies = checkUsage();
-        PlanInput input =
-                PlanInput.isCsv(file)
-                        ? PlanInput.readCsv(file)
-                        : PlanInput.readModel(file, source, live);
+        PlanInput input = read();
         List<Attempt> attempts =
                 new Portfolio(strategies, input.alignmentBytes()).attempts(input.variants());
         Attempt best =
@@ -97,7 +106,10 @@ public final class PlanCommand implements Callable<Integer> {
                         .orElseThrow(
                                 () ->
                                         new IllegalStateException(
-                                                "no valid plan by " + strategy + " of " + file));
+                                                "no valid plan by "
+                                                        + strategy
+                                                        + " of "
+                                                        + model.text()));
         PlanOutput output = describe(input, attempts, best);
         if (out != null) {
             CsvFiles.writePlan(out, CsvPlan.of(best.plan(), input.ids()));
@@ -108,11 +120,34 @@ public final class PlanCommand implements Callable<Integer> {
         return withinCapacity(best) ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 
-    private List<OffsetStrategy> checkUsage() {
+    private PlanInput read() throws IOException {
+        if (model instanceof ModelRef.OfFile ofFile) {
+            Path file = ofFile.file();
+            return PlanInput.isCsv(file)
+                    ? PlanInput.readCsv(file)
+                    : PlanInput.readModel(file, source, live);
+        }
+        try {
+            return PlanInput.runBlock(model, source, inputs);
+        } catch (IllegalArgumentException e) {
+            throw usage(e.getMessage());
+        }
+    }
+
+    private void checkFile(Path file) {
         if (!PlanInput.isCsv(file) && !PlanInput.isModel(file)) {
             throw usage("'" + file + "' is neither a .tflite nor a .csv file");
         }
-        if (live && PlanInput.isCsv(file)) {
+        if (!inputs.isEmpty()) {
+            throw usage("--input-shape is for blocks");
+        }
+    }
+
+    private List<OffsetStrategy> checkUsage() {
+        if (model instanceof ModelRef.OfFile ofFile) {
+            checkFile(ofFile.file());
+        }
+        if (live && !(model instanceof ModelRef.OfFile of && PlanInput.isModel(of.file()))) {
             throw usage("--live needs a .tflite file");
         }
         if (repeat < 1) {

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.source.csv.CsvFiles;
 import org.djlplan.memplan.source.csv.CsvRecords;
@@ -32,6 +33,8 @@ record PlanInput(
         FILE,
         /** The model as opened by the engine, kernels' temporaries included. */
         LIVE,
+        /** An imperative block as it ran once: temporaries of native kernels are unknown. */
+        BLOCK,
         /** A file of records. */
         CSV;
 
@@ -67,9 +70,17 @@ record PlanInput(
 
     static PlanInput readModel(Path file, GraphSource source, boolean live) throws IOException {
         GraphSource.Reader reader = live ? source.live() : source.file();
-        List<PlanningProblem> variants = MemoryPlanner.variants(reader.read(existing(file)), true);
+        return of(live ? View.LIVE : View.FILE, reader.read(existing(file)));
+    }
+
+    static PlanInput runBlock(ModelRef block, GraphSource source, List<InputSpec> inputs) {
+        return of(View.BLOCK, source.block().read(block, inputs));
+    }
+
+    private static PlanInput of(View view, Graph graph) {
+        List<PlanningProblem> variants = MemoryPlanner.variants(graph, true);
         return new PlanInput(
-                live ? View.LIVE : View.FILE,
+                view,
                 variants,
                 CsvRecords.numbered(variants.get(0)).ids(),
                 UsageRecords.ALIGNMENT_BYTES);

@@ -1,23 +1,34 @@
 package org.djlplan.memplan.cli;
 
+import ai.djl.Model;
 import ai.djl.engine.Engine;
+import ai.djl.engine.EngineException;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Block;
 import ai.djl.translate.TranslatorFactory;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
+import com.google.common.primitives.Longs;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
 import java.util.OptionalLong;
 import java.util.ServiceLoader;
 import java.util.Set;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
+import org.djlplan.memplan.djl.liveness.RecordedBlocks;
+import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.runtime.tflite.EngineView;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.source.block.BlockGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.DelegationProvider;
@@ -79,7 +90,8 @@ final class PlannedLoading {
 
     /** Returns how commands read the graph of a {@code .tflite} file. */
     static GraphSource graphs() {
-        return new GraphSource(PlannedLoading::readFile, PlannedLoading::askEngine);
+        return new GraphSource(
+                PlannedLoading::readFile, PlannedLoading::askEngine, PlannedLoading::runBlock);
     }
 
     private static Graph readFile(Path model) throws IOException {
@@ -93,5 +105,28 @@ final class PlannedLoading {
         } catch (UnplannableException e) {
             throw new Failure(model.toString(), e);
         }
+    }
+
+    private static Graph runBlock(ModelRef ref, List<InputSpec> given) {
+        List<InputSpec> inputs = ref.complete(given);
+        Shape[] shapes = inputs.stream().map(InputSpec::shape).toArray(Shape[]::new);
+        String engine = EngineKind.PYTORCH.engineName();
+        try (Model model = Model.newInstance(ref.text(), engine)) {
+            Block block = ArraysModel.build(ref);
+            block.initialize(model.getNDManager(), DataType.FLOAT32, shapes);
+            List<ArrayType> types = inputs.stream().map(PlannedLoading::type).toList();
+            return BlockGraphs.of(
+                    ref.text(), RecordedBlocks.record(block, model.getNDManager(), types));
+        } catch (IllegalStateException | EngineException e) {
+            throw new Failure(
+                    "cannot run %s with inputs %s".formatted(ref.text(), InputSpec.texts(inputs)),
+                    e);
+        }
+    }
+
+    private static ArrayType type(InputSpec input) {
+        return new ArrayType(
+                input.type().orElse(DataType.FLOAT32).name().toLowerCase(Locale.ROOT),
+                Longs.asList(input.shape().getShape()));
     }
 }

@@ -68,7 +68,9 @@ class PlanCommandTest {
     }
 
     private int run(Object... arguments) {
-        GraphSource source = new GraphSource(file -> graph(false), file -> graph(true));
+        GraphSource source =
+                new GraphSource(
+                        file -> graph(false), file -> graph(true), (block, inputs) -> graph(false));
         return execute(new PlanCommand(source), arguments);
     }
 
