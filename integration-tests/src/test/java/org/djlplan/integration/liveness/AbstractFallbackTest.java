@@ -13,7 +13,7 @@ import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.core.Linear;
 import ai.djl.util.NativeResource;
 import java.util.List;
-import java.util.stream.IntStream;
+import java.util.concurrent.CompletableFuture;
 import org.djlplan.memplan.config.Liveness;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
 import org.junit.jupiter.api.Test;
@@ -88,12 +88,8 @@ public abstract class AbstractFallbackTest {
                 new CodeBlock(
                         (self, store, inputs) -> {
                             NDArray x = inputs.head().mul(2);
-                            List<NDArray> parts =
-                                    IntStream.range(0, 8)
-                                            .parallel()
-                                            .mapToObj(i -> x.add(i).mul(2))
-                                            .toList();
-                            return new NDList(parts);
+                            NDArray y = CompletableFuture.supplyAsync(() -> x.add(1).mul(2)).join();
+                            return new NDList(y.add(x));
                         });
         LivenessExecutor executor = Sample.assertSameBits(block, Liveness.OP);
         assertEquals(Liveness.TREE, executor.mode());
