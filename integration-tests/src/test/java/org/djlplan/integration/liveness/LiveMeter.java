@@ -44,7 +44,7 @@ final class LiveMeter {
                 before.clear();
             }
         } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
+            throw new LinkageError("another kind of NDScope", e);
         }
     }
 

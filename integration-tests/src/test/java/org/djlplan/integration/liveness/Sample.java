@@ -1,5 +1,7 @@
 package org.djlplan.integration.liveness;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import ai.djl.Device;
 import ai.djl.Model;
 import ai.djl.ndarray.NDArray;
@@ -11,6 +13,7 @@ import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
 import ai.djl.training.ParameterStore;
 import ai.djl.training.initializer.NormalInitializer;
+import com.google.common.primitives.Floats;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -22,12 +25,20 @@ final class Sample implements AutoCloseable {
 
     static final String ENGINE = "PyTorch";
 
+    private static final long MOST_TOKENS = 2;
+
     private final Model model;
     private final Block block;
+    private final DataType inputType;
     private final List<Shape> shapes;
     private final ParameterStore store;
 
     Sample(Block block, Shape... shapes) {
+        this(block, DataType.FLOAT32, shapes);
+    }
+
+    Sample(Block block, DataType inputType, Shape... shapes) {
+        this.inputType = inputType;
         this.block = block;
         this.shapes = List.of(shapes);
         model = Model.newInstance("sample", Device.cpu(), ENGINE);
@@ -57,11 +68,14 @@ final class Sample implements AutoCloseable {
             long[] dimensions = shape.getShape().clone();
             dimensions[0] = batch;
             Shape actual = new Shape(dimensions);
-            float[] values = new float[(int) actual.size()];
-            for (int i = 0; i < values.length; i++) {
-                values[i] = (float) random.nextGaussian();
-            }
-            inputs.add(manager.create(values, actual));
+            inputs.add(
+                    inputType == DataType.INT64
+                            ? manager.create(
+                                    random.longs(actual.size(), 0, MOST_TOKENS).toArray(), actual)
+                            : manager.create(
+                                    Floats.toArray(
+                                            random.doubles(actual.size(), -2, 2).boxed().toList()),
+                                    actual));
         }
         return inputs;
     }
@@ -76,6 +90,28 @@ final class Sample implements AutoCloseable {
 
     NDList planned(LivenessExecutor executor, NDList inputs) {
         return executor.forward(store, inputs, null);
+    }
+
+    /** Compares several passes of a block with DJL's, and returns the executor. */
+    static LivenessExecutor assertSameBits(Block block, Liveness mode) {
+        try (Sample sample = new Sample(block, new Shape(1, 4096))) {
+            LivenessExecutor executor = sample.executor(mode);
+            sample.assertSameBits(executor);
+            return executor;
+        }
+    }
+
+    void assertSameBits(LivenessExecutor executor) {
+        for (int run = 0; run < 4; run++) {
+            List<List<Byte>> expected;
+            try (NDManager manager = newManager()) {
+                expected = bits(stock(inputs(manager, 2, run)));
+            }
+            try (NDManager manager = newManager()) {
+                NDList outputs = planned(executor, inputs(manager, 2, run));
+                assertEquals(expected, bits(outputs), "run " + run);
+            }
+        }
     }
 
     /** Returns the outputs' bytes. */

@@ -12,13 +12,14 @@ import java.util.Map;
  * when the base is closed, so sizes of arrays do not tell.
  *
  * <p>A handle points to an {@code at::Tensor}, which is a pointer to a {@code TensorImpl}. That
- * begins, like a {@code StorageImpl}, with a table of functions and two reference counts; then
- * follows, respectively, the pointer to the storage, and the data pointer (32 bytes) and size.
+ * begins, like a {@code StorageImpl}, with a table of functions and two reference counts, of 8
+ * bytes each up to 2.1 and of 4 bytes in 2.7; then follows, respectively, the pointer to the
+ * storage, and the data pointer (32 bytes) and the size.
  */
 final class TorchStorage {
 
-    private static final int AFTER_COUNTS = 24;
-    private static final int SIZE_OFFSET = AFTER_COUNTS + 32;
+    private static final int TABLE_BYTES = 8;
+    private static final int DATA_POINTER_BYTES = 32;
 
     private TorchStorage() {}
 
@@ -27,9 +28,19 @@ final class TorchStorage {
         Map<Long, Long> bytes = new HashMap<>();
         for (NDArray array : arrays) {
             long handle = (Long) ((NativeResource<?>) array).getHandle();
-            long storage = new Pointer(new Pointer(handle).getLong(0)).getLong(AFTER_COUNTS);
-            bytes.computeIfAbsent(storage, key -> new Pointer(key).getLong(SIZE_OFFSET));
+            Pointer tensor = new Pointer(new Pointer(handle).getLong(0));
+            int begin = TABLE_BYTES + countBytes(tensor);
+            bytes.computeIfAbsent(
+                    tensor.getLong(begin),
+                    storage -> new Pointer(storage).getLong(begin + DATA_POINTER_BYTES));
         }
         return bytes.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    /** The second count is small, where counts are long; else it is a pointer that stands there. */
+    private static int countBytes(Pointer tensor) {
+        return Long.compareUnsigned(tensor.getLong(2 * TABLE_BYTES), 1 << 16) < 0
+                ? 2 * Long.BYTES
+                : 2 * Integer.BYTES;
     }
 }

@@ -9,6 +9,7 @@ import ai.djl.basicmodelzoo.cv.classification.SqueezeNet;
 import ai.djl.basicmodelzoo.cv.classification.VGG;
 import ai.djl.basicmodelzoo.cv.object_detection.ssd.SingleShotDetection;
 import ai.djl.basicmodelzoo.cv.object_detection.yolo.YOLOV3;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.nn.SequentialBlock;
@@ -17,7 +18,6 @@ import ai.djl.nn.recurrent.LSTM;
 import ai.djl.nn.transformer.BertBlock;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Supplier;
 
 /**
  * DJL's own networks, and how much of what DJL keeps alive may be left. The bounds for images are
@@ -25,48 +25,63 @@ import java.util.function.Supplier;
  * little, as all arrays but the last few shrink alike.
  */
 enum ZooBlocks {
-    LENET(() -> LeNet.builder().build(), 0.8, new Shape(1, 1, 28, 28)),
-    MOBILENET_V1(() -> MobileNetV1.builder().setOutSize(10).build(), 0.17, image(64)),
-    MOBILENET_V2(() -> MobileNetV2.builder().setOutSize(10).build(), 1.0 / 7, image(64)),
-    RESNET18(() -> resnet(18), 0.32, image(64)),
-    RESNET50(() -> resnet(50), 1.0 / 10, image(64)),
-    SQUEEZENET(() -> SqueezeNet.squeezenet(10), 0.32, image(64)),
-    GOOGLENET(() -> GoogLeNet.builder().setOutSize(10).build(), 0.26, image(64)),
-    VGG11(() -> VGG.builder().setNumLayers(11).setOutSize(10).build(), 0.52, image(64)),
-    SSD(ZooBlocks::ssd, 0.38, image(128)),
-    YOLO(() -> YOLOV3.builder().setNumClasses(4).build(), 0.16, image(64)),
-    BERT(
-            () -> BertBlock.builder().nano().setTokenDictionarySize(50).build(),
-            0.36,
-            new Shape(1, 16),
-            new Shape(1, 16),
-            new Shape(1, 16)),
-    LSTM_NET(
-            () -> LSTM.builder().setStateSize(16).setNumLayers(2).optReturnState(false).build(),
-            1.0,
-            new Shape(1, 12, 8)),
-    GRU_NET(
-            () -> GRU.builder().setStateSize(16).setNumLayers(2).optReturnState(false).build(),
-            1.0,
-            new Shape(1, 12, 8));
+    LENET(0.8),
+    MOBILENET_V1(0.17),
+    MOBILENET_V2(1.0 / 7),
+    RESNET18(0.32),
+    RESNET50(1.0 / 10),
+    SQUEEZENET(0.32),
+    GOOGLENET(0.26),
+    VGG11(0.52),
+    SSD(0.38),
+    YOLO(0.16),
+    BERT(0.36),
+    LSTM_NET(1),
+    GRU_NET(1);
 
-    private final Supplier<Block> block;
     private final double share;
-    private final Shape[] shapes;
 
-    ZooBlocks(Supplier<Block> block, double share, Shape... shapes) {
-        this.block = block;
+    ZooBlocks(double share) {
         this.share = share;
-        this.shapes = shapes;
-    }
-
-    Sample sample() {
-        return new Sample(block.get(), shapes);
     }
 
     /** Returns which share of the bytes that DJL keeps may be alive at once. */
     double share() {
         return share;
+    }
+
+    Sample sample() {
+        return switch (this) {
+            case BERT ->
+                    new Sample(
+                            block(),
+                            DataType.INT64,
+                            new Shape(1, 128),
+                            new Shape(1, 128),
+                            new Shape(1, 128));
+            case LENET -> new Sample(block(), new Shape(1, 1, 28, 28));
+            case SSD -> new Sample(block(), image(128));
+            case LSTM_NET, GRU_NET -> new Sample(block(), new Shape(1, 12, 8));
+            default -> new Sample(block(), image(64));
+        };
+    }
+
+    private Block block() {
+        return switch (this) {
+            case LENET -> LeNet.builder().build();
+            case MOBILENET_V1 -> MobileNetV1.builder().setOutSize(10).build();
+            case MOBILENET_V2 -> MobileNetV2.builder().setOutSize(10).build();
+            case RESNET18 -> resnet(18);
+            case RESNET50 -> resnet(50);
+            case SQUEEZENET -> SqueezeNet.squeezenet(10);
+            case GOOGLENET -> GoogLeNet.builder().setOutSize(10).build();
+            case VGG11 -> VGG.builder().setNumLayers(11).setOutSize(10).build();
+            case SSD -> ssd();
+            case YOLO -> YOLOV3.builder().setNumClasses(4).build();
+            case BERT -> BertBlock.builder().nano().setTokenDictionarySize(50).build();
+            case LSTM_NET -> LSTM.builder().setStateSize(16).setNumLayers(2).build();
+            case GRU_NET -> GRU.builder().setStateSize(16).setNumLayers(2).build();
+        };
     }
 
     private static Shape image(int side) {

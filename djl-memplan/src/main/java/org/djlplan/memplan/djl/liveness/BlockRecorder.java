@@ -43,8 +43,10 @@ final class BlockRecorder {
         } catch (RuntimeException e) {
             recorder.spoil(e.toString());
         } finally {
+            if (!HeldObjects.replaceAll(block, held -> release(held, recorder))) {
+                recorder.spoil("it holds too many objects");
+            }
             recorder.end();
-            HeldObjects.replaceAll(block, held -> release(held, recorder));
             Replay.leave(recorder.created());
         }
         // A scope of the block's own cannot tell a stand-in from another array, and closes it.

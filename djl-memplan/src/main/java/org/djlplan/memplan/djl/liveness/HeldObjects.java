@@ -31,7 +31,7 @@ import java.util.function.UnaryOperator;
 final class HeldObjects {
 
     /** Enough for any block; a bound, should one hold half the heap. */
-    private static final int MOST_OBJECTS = 200_000;
+    private static final int MOST_OBJECTS = 100_000;
 
     private final UnaryOperator<Object> replacement;
     private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -45,13 +45,15 @@ final class HeldObjects {
      * Visits all objects within reach, arrays and managers included.
      *
      * @param replacement returns what to put into an object's place, which may be the object itself
+     * @return whether all of them were visited; not, if there are too many
      */
-    static void replaceAll(Object holder, UnaryOperator<Object> replacement) {
+    static boolean replaceAll(Object holder, UnaryOperator<Object> replacement) {
         HeldObjects walk = new HeldObjects(replacement);
         walk.follow(holder);
         while (!walk.toVisit.isEmpty() && walk.seen.size() < MOST_OBJECTS) {
             walk.visit(walk.toVisit.poll());
         }
+        return walk.toVisit.isEmpty();
     }
 
     private Object follow(Object object) {
@@ -92,7 +94,13 @@ final class HeldObjects {
                         Array.set(elements, i, replaced);
                     }
                 }
-            } else if (object instanceof List<?> list) {
+                return;
+            }
+            visitFields(object);
+            if (!extendsPlatform(object.getClass())) {
+                return;
+            }
+            if (object instanceof List<?> list) {
                 replaceElements((List<Object>) list);
             } else if (object instanceof Collection<?> others) {
                 others.forEach(this::follow);
@@ -105,15 +113,10 @@ final class HeldObjects {
                 replaceReferent((AtomicReference<Object>) reference);
             } else if (object instanceof Reference<?> reference) {
                 follow(reference.get());
-            } else if (!isPlatform(object.getClass())) {
-                visitFields(object);
             }
         } catch (RuntimeException e) {
             // A collection that admits no change, or changes while we look: what is in it stays.
             seen.add(object);
-        }
-        if (object instanceof List<?> && !isPlatform(object.getClass())) {
-            visitFields(object);
         }
     }
 
@@ -170,6 +173,15 @@ final class HeldObjects {
             // Closed to us; a stand-in in there keeps working, it only takes the longer way.
             seen.add(field);
         }
+    }
+
+    /** Whether there is more to a class than its fields: it is a collection or the like. */
+    private static boolean extendsPlatform(Class<?> type) {
+        Class<?> ancestor = type;
+        while (!isPlatform(ancestor)) {
+            ancestor = ancestor.getSuperclass();
+        }
+        return ancestor != Object.class;
     }
 
     private static boolean isPlatform(Class<?> type) {

@@ -8,9 +8,40 @@ final class Managers {
     private Managers() {}
 
     /**
-     * Returns whether a manager is {@code ancestor} or one below it. What is attached to any other
-     * manager outlives the call in DJL, so it is nothing to close early.
+     * Returns whether an array's owner is the same after a pass, as far as its life is concerned.
+     * Not if somebody has attached it elsewhere, which says that it is to live on. It may have come
+     * to the call's manager, though, or to the parent of a scope that has ended, as results do.
+     *
+     * @param created the array's manager when it was created
+     * @param current its manager now
+     * @param root the call's manager
      */
+    static boolean stayed(NDManager created, NDManager current, NDManager root) {
+        return !isTop(current)
+                && (current == root || current == created || roseFrom(created, current));
+    }
+
+    /**
+     * Returns the same during a pass, when an operation may have moved the array to a scope of its
+     * own for a while.
+     */
+    static boolean staysFor(NDManager created, NDManager current, NDManager root) {
+        return !isTop(current)
+                && (within(current, root)
+                        || within(current, created)
+                        || roseFrom(created, current));
+    }
+
+    private static boolean roseFrom(NDManager scope, NDManager current) {
+        return !scope.isOpen() && current == scope.getParentManager();
+    }
+
+    /** What is detached belongs to the top of all managers, which closes nothing. */
+    private static boolean isTop(NDManager manager) {
+        return manager.getParentManager() == null;
+    }
+
+    /** Returns whether a manager is {@code ancestor} or one below it. */
     static boolean within(NDManager manager, NDManager ancestor) {
         NDManager current = manager;
         while (current != null && current != ancestor) {

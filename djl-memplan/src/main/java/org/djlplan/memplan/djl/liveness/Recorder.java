@@ -148,8 +148,20 @@ final class Recorder implements CreationListener {
             if (opaque) {
                 kept.set(first, created.size());
             }
+            if (target.isEmpty()) {
+                keepElsewhere(first);
+            }
         }
         return result;
+    }
+
+    /** What is made with a manager of another call, or the model's, was meant to live on. */
+    private void keepElsewhere(int first) {
+        for (int i = first; i < created.size(); i++) {
+            if (!Managers.within(managers.get(i), root)) {
+                kept.set(i);
+            }
+        }
     }
 
     private void forbidChanges(
@@ -230,8 +242,7 @@ final class Recorder implements CreationListener {
         List<RecordedArray> arrays = new ArrayList<>();
         for (int i = 0; i < created.size(); i++) {
             keepDirect(i);
-            NDManager manager = created.get(i).getManager();
-            boolean moved = manager != managers.get(i) || !Managers.within(manager, root);
+            boolean moved = !Managers.stayed(managers.get(i), created.get(i).getManager(), root);
             arrays.add(new RecordedArray(types.get(i), moved || kept.get(i)));
         }
         return new BlockRecording(

@@ -23,6 +23,7 @@ final class Replay implements CreationListener {
     private final ReplayPlan plan;
     private final NDManager root;
     private final List<NDArray> created;
+    private final List<NDManager> managers;
     private final Set<NDArray> wanted = Collections.newSetFromMap(new IdentityHashMap<>(2));
     private boolean diverged;
     private int closed;
@@ -30,18 +31,20 @@ final class Replay implements CreationListener {
     /**
      * Prepares a pass.
      *
-     * @param root the call's manager; only what is attached to it or below is closed
+     * @param root the call's manager
      */
     Replay(ReplayPlan plan, NDManager root) {
         this.plan = plan;
         this.root = root;
         created = new ArrayList<>(plan.size());
+        managers = new ArrayList<>(plan.size());
     }
 
     @Override
     public void created(NDArray array) {
         int number = created.size();
         created.add(array);
+        managers.add(array.getManager());
         try {
             if (!diverged && plan.admits(number, array)) {
                 closeDue(number);
@@ -109,7 +112,7 @@ final class Replay implements CreationListener {
             if (!array.isReleased()
                     && !wanted.contains(array)
                     && !DirectBuffers.mayBack(array)
-                    && Managers.within(array.getManager(), root)) {
+                    && Managers.staysFor(managers.get(due), array.getManager(), root)) {
                 array.close();
                 closed++;
             }

@@ -44,7 +44,7 @@ record TreeCall(ParameterStore store, NDManager intermediate, NDManager root, Fi
             Set<NDArray> wanted = held.get();
             for (NDArray array : scope.getManagedArrays()) {
                 if (!containsSame(given, array) && !array.isReleased()) {
-                    if (wanted.contains(array) || DirectBuffers.mayBack(array)) {
+                    if (wanted.contains(array) || mustStay(array)) {
                         array.attach(root);
                     } else if (array.getManager() == scope) {
                         figures.closedEarly(1);
@@ -64,13 +64,17 @@ record TreeCall(ParameterStore store, NDManager intermediate, NDManager root, Fi
                     || needed.contains(array)) {
                 continue;
             }
-            if (DirectBuffers.mayBack(array) || !DirectBuffers.known(array)) {
+            if (mustStay(array)) {
                 array.attach(root);
             } else {
                 array.close();
                 figures.closedEarly(1);
             }
         }
+    }
+
+    private static boolean mustStay(NDArray array) {
+        return DirectBuffers.mayBack(array) || !DirectBuffers.known(array);
     }
 
     /** Returns whether this very array is in the list; arrays equal each other by content. */

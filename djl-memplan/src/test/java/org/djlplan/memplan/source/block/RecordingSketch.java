@@ -1,0 +1,60 @@
+package org.djlplan.memplan.source.block;
+
+import com.google.common.collect.ImmutableList;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.djlplan.memplan.graph.ArrayType;
+
+/** Writes down recordings by hand. There is one input, {@code 2x3:float32}, read as number 0. */
+final class RecordingSketch {
+
+    static final ArrayType TYPE = new ArrayType("float32", ImmutableList.of(2L, 3L));
+
+    private final List<RecordedOperation> operations = new ArrayList<>();
+    private final Set<Integer> kept = new HashSet<>();
+    private int created;
+
+    /** An operation on the input, which makes one array and returns it. */
+    RecordingSketch read(String name) {
+        return operation(name, List.of(), List.of(0), 1, true);
+    }
+
+    /** An operation on created arrays, which makes one array and returns it. */
+    RecordingSketch op(String name, Integer... uses) {
+        return operation(name, List.of(uses), List.of(), 1, true);
+    }
+
+    /** An operation on created arrays, which makes several arrays. */
+    RecordingSketch composite(String name, int creations, boolean returnsLast, Integer... uses) {
+        return operation(name, List.of(uses), List.of(), creations, returnsLast);
+    }
+
+    RecordingSketch keep(int number) {
+        kept.add(number);
+        return this;
+    }
+
+    private RecordingSketch operation(
+            String name,
+            List<Integer> uses,
+            List<Integer> reads,
+            int creations,
+            boolean returnsLast) {
+        operations.add(
+                new RecordedOperation(
+                        name, uses, reads, created, created + creations, returnsLast));
+        created += creations;
+        return this;
+    }
+
+    BlockRecording returning(Integer... outputs) {
+        List<RecordedArray> arrays = new ArrayList<>();
+        for (int i = 0; i < created; i++) {
+            arrays.add(new RecordedArray(TYPE, kept.contains(i)));
+        }
+        return new BlockRecording(
+                arrays, List.of(new RecordedArray(TYPE, true)), 1, operations, List.of(outputs));
+    }
+}
