@@ -55,26 +55,27 @@ public final class Torch {
     /** Loads a file planned, with options given as DJL arguments. */
     public static ZooModel<NDList, NDList> load(Path file, Map<String, ?> arguments)
             throws IOException, ModelException {
-        return load(file, arguments, new PlannedTranslatorFactory());
+        return load(file, NDList.class, arguments, new PlannedTranslatorFactory());
     }
 
     /** Loads a file planned, translated by a factory of the caller's. */
-    public static ZooModel<NDList, NDList> load(
-            Path file, Map<String, ?> arguments, TranslatorFactory factory)
+    public static <O> ZooModel<NDList, O> load(
+            Path file, Class<O> output, Map<String, ?> arguments, TranslatorFactory factory)
             throws IOException, ModelException {
-        Criteria.Builder<NDList, NDList> criteria = arrays(file).optTranslatorFactory(factory);
+        Criteria.Builder<NDList, O> criteria =
+                criteria(file, output).optTranslatorFactory(factory);
         arguments.forEach(criteria::optArgument);
         return criteria.build().loadModel();
     }
 
     /** Loads a file as without djl-plan. */
     public static ZooModel<NDList, NDList> loadStock(Path file) throws IOException, ModelException {
-        return arrays(file).build().loadModel();
+        return criteria(file, NDList.class).build().loadModel();
     }
 
-    private static Criteria.Builder<NDList, NDList> arrays(Path file) {
+    private static <O> Criteria.Builder<NDList, O> criteria(Path file, Class<O> output) {
         return Criteria.builder()
-                .setTypes(NDList.class, NDList.class)
+                .setTypes(NDList.class, output)
                 .optEngine("PyTorch")
                 .optModelPath(file);
     }
