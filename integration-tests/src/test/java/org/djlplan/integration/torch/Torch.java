@@ -62,8 +62,7 @@ public final class Torch {
     public static <O> ZooModel<NDList, O> load(
             Path file, Class<O> output, Map<String, ?> arguments, TranslatorFactory factory)
             throws IOException, ModelException {
-        Criteria.Builder<NDList, O> criteria =
-                criteria(file, output).optTranslatorFactory(factory);
+        Criteria.Builder<NDList, O> criteria = criteria(file, output).optTranslatorFactory(factory);
         arguments.forEach(criteria::optArgument);
         return criteria.build().loadModel();
     }

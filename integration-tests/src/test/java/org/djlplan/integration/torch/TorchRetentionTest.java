@@ -161,8 +161,7 @@ public class TorchRetentionTest {
     }
 
     @Test
-    void close_modelAndPredictorWhileOutputsAreHeld_outputsStayAndAreFreedLater()
-            throws Exception {
+    void close_modelAndPredictorWhileOutputsAreHeld_outputsStayAndAreFreedLater() throws Exception {
         ModelInputs inputs = TorchScriptModels.named("tuple_outputs").inputSets().get(0);
         NDManager manager = NDManager.newBaseManager("PyTorch");
         ZooModel<NDList, String> model = loadInside("tuple_outputs");

@@ -57,8 +57,7 @@ class TorchSameAnswerTest {
 
     @ParameterizedTest
     @MethodSource("modelsAndThreads")
-    void predict_anyModel_givesTheStockBytes(TorchScriptModel model, int threads)
-            throws Exception {
+    void predict_anyModel_givesTheStockBytes(TorchScriptModel model, int threads) throws Exception {
         Torch.threads(threads);
         Path file = Torch.copy(model, folder);
         try (ZooModel<NDList, NDList> planned = Torch.load(file, Map.of());
@@ -106,8 +105,7 @@ class TorchSameAnswerTest {
         try (ZooModel<NDList, NDList> planned = Torch.load(Torch.copy(real, folder), Map.of());
                 Predictor<NDList, NDList> predictor = planned.newPredictor()) {
             for (int seed = 0; seed < seeds; seed++) {
-                assertEquals(
-                        expected.get(seed), Torch.predict(predictor, RealModels.IMAGE, seed));
+                assertEquals(expected.get(seed), Torch.predict(predictor, RealModels.IMAGE, seed));
             }
             assertRecordedOncePerShape(Torch.report(planned), 1);
         }
