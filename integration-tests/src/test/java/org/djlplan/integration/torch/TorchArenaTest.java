@@ -72,8 +72,7 @@ public class TorchArenaTest {
                     predict(LARGE, large);
                     assertOneArenaFor(large);
                 }
-                assertTrue(
-                        Torch.report(large).arenaBytes() > 2 * Torch.report(small).arenaBytes());
+                assertTrue(Torch.report(large).arenaBytes() > 2 * Torch.report(small).arenaBytes());
             }
             predict(SMALL, small);
             assertOneArenaFor(small);
@@ -97,8 +96,7 @@ public class TorchArenaTest {
     void predict_hugePages_asksTheSystemForThem() throws Exception {
         Path file = Torch.copy(LARGE, folder);
         assertFalse(anyMappingAsksForHugePages());
-        try (ZooModel<NDList, NDList> model =
-                Torch.load(file, Map.of("memplan.hugePages", true))) {
+        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of("memplan.hugePages", true))) {
             predict(LARGE, model);
             assertEquals(1, Torch.report(model).unplannedPredictions());
             assertOneArenaFor(model);

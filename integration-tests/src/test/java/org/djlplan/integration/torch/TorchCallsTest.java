@@ -186,8 +186,7 @@ public class TorchCallsTest {
                 ZooModel<NDList, NDList> stockInner = Torch.loadStock(innerFile);
                 ZooModel<NDList, NDList> planned = Torch.load(outerFile, Map.of());
                 ZooModel<NDList, NDList> plannedInner = Torch.load(innerFile, Map.of())) {
-            assertEquals(
-                    nested(stock, stockInner, false), nested(planned, plannedInner, true));
+            assertEquals(nested(stock, stockInner, false), nested(planned, plannedInner, true));
             assertEquals(1, Torch.report(planned).recordings());
             assertEquals(1, Torch.report(planned).unplannedPredictions());
             assertEquals(0, Torch.report(planned).unplannedAllocations());
@@ -203,8 +202,7 @@ public class TorchCallsTest {
         Device cpu = Device.cpu();
         try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
                 Predictor<NDList, NDList> other = model.newPredictor(new BareTranslator());
-                Predictor<NDList, NDList> device =
-                        model.newPredictor(new BareTranslator(), cpu);
+                Predictor<NDList, NDList> device = model.newPredictor(new BareTranslator(), cpu);
                 Predictor<NDList, NDList> copying =
                         new Predictor<>(model, new BareTranslator(), cpu, true)) {
             for (int seed = 0; seed < ROUNDS; seed++) {
@@ -231,8 +229,7 @@ public class TorchCallsTest {
                     Torch.report(model).arenaBytes(),
                     metrics.latestMetric("ArenaBytes").getValue().longValue());
             assertTrue(metrics.hasMetric("Inference"));
-            assertEquals(
-                    1, metrics.latestMetric("UnplannedPredictions").getValue().intValue());
+            assertEquals(1, metrics.latestMetric("UnplannedPredictions").getValue().intValue());
         }
     }
 }
