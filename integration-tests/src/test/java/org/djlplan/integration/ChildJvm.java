@@ -12,6 +12,9 @@ public final class ChildJvm {
 
     private static final long PATIENCE_MINUTES = 5;
 
+    /** Where DJL keeps what it downloads and unpacks: not in the user's own folders. */
+    private static final List<String> INHERITED = List.of("DJL_CACHE_DIR", "ENGINE_CACHE_DIR");
+
     private ChildJvm() {}
 
     /** How a JVM ended and what it wrote. */
@@ -23,6 +26,9 @@ public final class ChildJvm {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-Dai.djl.offline=true", "-XX:TieredStopAtLevel=1", "-Xmx512m"));
+        for (String property : INHERITED) {
+            command.add("-D" + property + "=" + System.getProperty(property));
+        }
         command.addAll(options);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
         command.addAll(List.of(arguments));

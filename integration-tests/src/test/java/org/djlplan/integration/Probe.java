@@ -107,12 +107,12 @@ final class Probe {
             }
             if (i == 100) {
                 System.gc();
-                residentBytes = Soak.residentBytes();
+                residentBytes = ProcessSize.residentBytes();
                 mappings = mappings();
             }
         }
         System.gc();
-        System.out.println(Soak.residentBytes() - residentBytes);
+        System.out.println(ProcessSize.residentBytes() - residentBytes);
         System.out.println(mappings() - mappings);
     }
 

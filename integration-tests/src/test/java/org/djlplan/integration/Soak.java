@@ -5,8 +5,6 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.repository.zoo.ZooModel;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -185,12 +183,6 @@ final class Soak {
     }
 
     private void sample(int tenth) throws IOException {
-        residentBytes[tenth] = residentBytes();
-    }
-
-    /** Returns what this process has in memory now. */
-    static long residentBytes() throws IOException {
-        String statm = Files.readString(Path.of("/proc/self/statm"));
-        return Long.parseLong(statm.split(" ", -1)[1]) * 4096;
+        residentBytes[tenth] = ProcessSize.residentBytes();
     }
 }

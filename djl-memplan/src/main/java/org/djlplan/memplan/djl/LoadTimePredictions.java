@@ -10,6 +10,7 @@ import ai.djl.nn.SymbolBlock;
 import ai.djl.training.ParameterStore;
 import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.Longs;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.djlplan.memplan.config.InputShape;
@@ -59,7 +60,8 @@ final class LoadTimePredictions {
             throw new IllegalArgumentException(
                     "a TorchScript model does not say its inputs: give memplan.inputShapes");
         }
-        return block.describeInput().values().stream()
+        // Not describeInput(), which throws for blocks whose parameters were loaded.
+        return Arrays.stream(block.getInputShapes())
                 .map(shape -> new InputShape(Longs.asList(shape.getShape()), "float32"))
                 .collect(ImmutableList.toImmutableList());
     }

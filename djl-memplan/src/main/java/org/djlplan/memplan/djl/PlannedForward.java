@@ -48,6 +48,9 @@ final class PlannedForward implements StockForward {
         TorchPrediction prediction = memory.begin(types);
         try {
             return inner(parameters, inputs, params);
+        } catch (RuntimeException | Error e) {
+            prediction.fail();
+            throw e;
         } finally {
             prediction.pause();
             PredictionScope.endForward(prediction);

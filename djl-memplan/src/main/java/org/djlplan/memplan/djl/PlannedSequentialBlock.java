@@ -2,7 +2,6 @@ package org.djlplan.memplan.djl;
 
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.DataType;
-import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.BlockList;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.training.ParameterStore;
@@ -33,9 +32,8 @@ final class PlannedSequentialBlock extends SequentialBlock {
         plannedIntermediate = inner.isReturnIntermediate();
         setReturnIntermediate(plannedIntermediate);
         if (inner.isInitialized()) {
-            PairList<String, Shape> inputs = inner.describeInput();
-            inputNames = inputs.keys();
-            inputShapes = inputs.values().toArray(new Shape[0]);
+            inputNames = inputNames(inner);
+            inputShapes = inner.getInputShapes().clone();
             DataType[] types = inner.getOutputDataTypes();
             outputDataTypes = types == null ? null : types.clone();
         }
@@ -43,6 +41,15 @@ final class PlannedSequentialBlock extends SequentialBlock {
                 planner.apply(
                         (parameters, list, params) ->
                                 inner.forward(parameters, list, false, params.orElse(null)));
+    }
+
+    /** A block whose parameters were loaded knows its inputs' shapes, but has no names for them. */
+    private static List<String> inputNames(SequentialBlock block) {
+        try {
+            return block.describeInput().keys();
+        } catch (IllegalArgumentException e) {
+            return List.of();
+        }
     }
 
     @Override
@@ -55,6 +62,13 @@ final class PlannedSequentialBlock extends SequentialBlock {
             return super.forwardInternal(parameterStore, inputs, training, params);
         }
         return planned.forward(parameterStore, inputs, Optional.ofNullable(params));
+    }
+
+    /** As without us, where users and logs see it. */
+    @Override
+    public String toString() {
+        return super.toString()
+                .replaceFirst(getClass().getSimpleName(), SequentialBlock.class.getSimpleName());
     }
 
     private boolean changed() {

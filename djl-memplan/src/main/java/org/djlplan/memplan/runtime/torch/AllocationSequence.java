@@ -104,11 +104,14 @@ final class AllocationSequence implements AutoCloseable {
             lease.get().close();
         }
         return run.map(
-                begun -> new TorchPrediction(begun, ended -> endReplay(ended, lease.get(), plan)));
+                begun ->
+                        new TorchPrediction(
+                                begun,
+                                (ended, failed) -> endReplay(ended, failed, lease.get(), plan)));
     }
 
-    private void endRecording(TorchRun run) {
-        Optional<AllocationTrace> trace = run.recorded();
+    private void endRecording(TorchRun run, boolean failed) {
+        Optional<AllocationTrace> trace = failed ? Optional.empty() : run.recorded();
         run.finish();
         tally.recordings.increment();
         // Outside the lock: other predictions need not wait for a plan.
@@ -125,7 +128,8 @@ final class AllocationSequence implements AutoCloseable {
         return MemoryPlanner.plan(trace.problem(), options.strategy());
     }
 
-    private void endReplay(TorchRun run, ArenaPool.Lease lease, InstalledPlan plan) {
+    private void endReplay(
+            TorchRun run, boolean failed, ArenaPool.Lease lease, InstalledPlan plan) {
         RunOutcome outcome = run.finish();
         if (outcome.alive().isEmpty()) {
             lease.close();
@@ -140,7 +144,9 @@ final class AllocationSequence implements AutoCloseable {
             if (closed || !installed.equals(Optional.of(plan))) {
                 return;
             }
-            noteDivergence(outcome.asRecorded());
+            if (!failed) {
+                noteDivergence(outcome.asRecorded());
+            }
             if (!outcome.alive().isEmpty() && installed.isPresent()) {
                 exclude(plan.plan(), outcome.alive());
             }

@@ -1,7 +1,6 @@
 package org.djlplan.memplan.runtime.torch;
 
 import java.util.Optional;
-import java.util.function.Consumer;
 
 /**
  * One prediction on one thread. Between its beginning and {@link #pause()} the thread's allocations
@@ -11,18 +10,31 @@ import java.util.function.Consumer;
 public final class TorchPrediction {
 
     private final Optional<TorchRun> run;
-    private final Consumer<TorchRun> atEnd;
+    private final Ending atEnd;
     private boolean paused;
+    private boolean failed;
     private boolean finished;
 
-    TorchPrediction(TorchRun run, Consumer<TorchRun> atEnd) {
+    /** What becomes of a run. */
+    @FunctionalInterface
+    interface Ending {
+
+        /**
+         * Ends it.
+         *
+         * @param failed whether the forward pass ended early, and with it the allocations
+         */
+        void end(TorchRun run, boolean failed);
+    }
+
+    TorchPrediction(TorchRun run, Ending atEnd) {
         this.run = Optional.of(run);
         this.atEnd = atEnd;
     }
 
     private TorchPrediction() {
         run = Optional.empty();
-        atEnd = unused -> {};
+        atEnd = (unused, failed) -> {};
     }
 
     /** Returns a prediction that the engine's allocator serves. */
@@ -38,11 +50,16 @@ public final class TorchPrediction {
         }
     }
 
+    /** Says that the forward pass ended early: its allocations are not all there are. */
+    public synchronized void fail() {
+        failed = true;
+    }
+
     /** Ends the prediction, after the pause, on any thread. Idempotent. */
     public synchronized void finish() {
         if (paused && !finished) {
             finished = true;
-            run.ifPresent(atEnd);
+            run.ifPresent(begun -> atEnd.end(begun, failed));
         }
     }
 }

@@ -1,0 +1,19 @@
+package org.djlplan.integration.torch;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.translate.NoBatchifyTranslator;
+import ai.djl.translate.TranslatorContext;
+
+/** Hands arrays in and out as they are; djl-plan knows nothing of it. */
+public final class BareTranslator implements NoBatchifyTranslator<NDList, NDList> {
+
+    @Override
+    public NDList processInput(TranslatorContext context, NDList inputs) {
+        return inputs;
+    }
+
+    @Override
+    public NDList processOutput(TranslatorContext context, NDList outputs) {
+        return outputs;
+    }
+}

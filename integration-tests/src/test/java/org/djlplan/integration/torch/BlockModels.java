@@ -1,0 +1,142 @@
+package org.djlplan.integration.torch;
+
+import ai.djl.Model;
+import ai.djl.engine.Engine;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.AbstractBlock;
+import ai.djl.nn.Activation;
+import ai.djl.nn.Block;
+import ai.djl.nn.BlockFactory;
+import ai.djl.nn.SequentialBlock;
+import ai.djl.nn.core.Linear;
+import ai.djl.nn.norm.BatchNorm;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.training.ParameterStore;
+import ai.djl.util.PairList;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+
+/** Imperative models of two kinds, with seeded weights. */
+final class BlockModels {
+
+    static final String NAME = "imperative";
+    static final Shape INPUT_SHAPE = new Shape(4, 6);
+    static final ModelInputs INPUTS = ModelInputs.floats(INPUT_SHAPE.getShape());
+
+    private static final int SEED = 42;
+    private static final int HIDDEN = 12;
+    private static final int OUTPUTS = 3;
+
+    private BlockModels() {}
+
+    /** A kind of block that users have. */
+    enum Kind {
+        SEQUENTIAL,
+        CUSTOM;
+
+        Block create() {
+            return this == SEQUENTIAL ? sequential() : new Residual();
+        }
+    }
+
+    private static SequentialBlock sequential() {
+        return new SequentialBlock()
+                .add(Linear.builder().setUnits(HIDDEN).build())
+                .add(BatchNorm.builder().build())
+                .add(Activation.reluBlock())
+                .add(linear(OUTPUTS));
+    }
+
+    /** Returns a layer to put behind others. */
+    static Block linear(int units) {
+        return Linear.builder().setUnits(units).build();
+    }
+
+    /** A block with children of its own and operations between them. */
+    private static final class Residual extends AbstractBlock {
+
+        private final Block inner = addChildBlock("inner", sequential());
+        private final Block outer = addChildBlock("outer", linear(OUTPUTS));
+
+        @Override
+        protected NDList forwardInternal(
+                ParameterStore store,
+                NDList inputs,
+                boolean training,
+                PairList<String, Object> params) {
+            NDArray left = inner.forward(store, inputs, training).head();
+            NDArray right = outer.forward(store, inputs, training).head();
+            return new NDList(left.add(right).tanh(), left.mul(right));
+        }
+
+        @Override
+        public Shape[] getOutputShapes(Shape[] inputs) {
+            Shape[] shapes = inner.getOutputShapes(inputs);
+            return new Shape[] {shapes[0], shapes[0]};
+        }
+
+        @Override
+        protected void initializeChildBlocks(
+                NDManager manager, DataType dataType, Shape... inputs) {
+            inner.initialize(manager, dataType, inputs);
+            outer.initialize(manager, dataType, inputs);
+        }
+    }
+
+    /** Makes blocks for {@code memplan.blockFactory}. */
+    public static final class Factory implements BlockFactory {
+
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public Block newBlock(Model model, Path modelPath, Map<String, ?> arguments) {
+            return Kind.CUSTOM.create();
+        }
+    }
+
+    /** Saves a model with the weights of a seed. */
+    static void save(Kind kind, Path folder) throws IOException {
+        Engine.getEngine("PyTorch").setRandomSeed(SEED);
+        try (Model model = Model.newInstance(NAME, "PyTorch")) {
+            Block block = kind.create();
+            model.setBlock(block);
+            block.initialize(model.getNDManager(), DataType.FLOAT32, INPUT_SHAPE);
+            model.save(folder, NAME);
+        }
+    }
+
+    /** Loads the saved model as without djl-plan. */
+    static ZooModel<NDList, NDList> loadStock(Kind kind, Path folder) throws Exception {
+        return load(kind, folder, Optional.empty());
+    }
+
+    /** Loads the saved model planned. */
+    static ZooModel<NDList, NDList> load(Kind kind, Path folder, Map<String, ?> arguments)
+            throws Exception {
+        return load(kind, folder, Optional.of(arguments));
+    }
+
+    private static ZooModel<NDList, NDList> load(
+            Kind kind, Path folder, Optional<Map<String, ?>> arguments) throws Exception {
+        Criteria.Builder<NDList, NDList> criteria =
+                Criteria.builder()
+                        .setTypes(NDList.class, NDList.class)
+                        .optEngine("PyTorch")
+                        .optModelPath(folder)
+                        .optModelName(NAME)
+                        .optBlock(kind.create());
+        if (arguments.isPresent()) {
+            criteria.optTranslatorFactory(new PlannedTranslatorFactory());
+            arguments.get().forEach(criteria::optArgument);
+        }
+        return criteria.build().loadModel();
+    }
+}

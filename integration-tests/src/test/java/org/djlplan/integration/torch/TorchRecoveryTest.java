@@ -1,0 +1,209 @@
+package org.djlplan.integration.torch;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.NoBatchifyTranslator;
+import ai.djl.translate.TranslateException;
+import ai.djl.translate.TranslatorContext;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.ArenaPool;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What goes wrong in one prediction does no harm to those after it. */
+public class TorchRecoveryTest {
+
+    private static final int SEEDS = 5;
+
+    /** Words that the table has, and some that it has not. */
+    private static final ModelInputs WORDS = words(100);
+
+    private static final ModelInputs UNKNOWN_WORDS = words(1_000_000);
+
+    @TempDir Path folder;
+
+    private static ModelInputs words(int limit) {
+        return ModelInputs.floats().and(DataType.INT64, limit, 4, 20);
+    }
+
+    @BeforeEach
+    void oneThread() {
+        Torch.threads(1);
+    }
+
+    @AfterEach
+    void everythingIsFreed() {
+        Torch.assertNoArenas();
+    }
+
+    private static void assertRight(
+            Predictor<NDList, NDList> predictor, ModelInputs inputs, List<List<Output>> expected)
+            throws Exception {
+        for (int seed = 0; seed < expected.size(); seed++) {
+            assertEquals(expected.get(seed), Torch.predict(predictor, inputs, seed));
+        }
+        assertEquals(0, ArenaPool.shared().metric().leased());
+    }
+
+    @Test
+    void predict_modelThrowsInTheMiddle_laterOnesArePlannedAsBefore() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("embedding"), folder);
+        List<List<Output>> expected = Torch.stock(file, WORDS, SEEDS);
+        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            assertRight(predictor, WORDS, expected);
+            assertThrows(
+                    TranslateException.class, () -> Torch.predict(predictor, UNKNOWN_WORDS, 1));
+            long unplanned = Torch.report(model).unplannedPredictions();
+            assertRight(predictor, WORDS, expected);
+            assertEquals(unplanned, Torch.report(model).unplannedPredictions());
+            assertEquals(1, Torch.report(model).recordings());
+        }
+    }
+
+    /** What was recorded until then is not all, and must not become the plan. */
+    @Test
+    void predict_modelThrowsWhileItIsRecorded_recordsTheNextOne() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("embedding"), folder);
+        List<List<Output>> expected = Torch.stock(file, WORDS, SEEDS);
+        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            assertThrows(
+                    TranslateException.class, () -> Torch.predict(predictor, UNKNOWN_WORDS, 1));
+            assertRight(predictor, WORDS, expected);
+            PlanReport report = Torch.report(model);
+            assertEquals(2, report.unplannedPredictions(), report.toString());
+            assertEquals(0, report.unplannedAllocations(), report.toString());
+        }
+    }
+
+    @Test
+    void predict_shapesThatFitAndNotInTurns_staysRight() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("many_inputs"), folder);
+        ModelInputs good = TorchScriptModels.named("many_inputs").inputSets().get(0);
+        ModelInputs large = TorchScriptModels.named("many_inputs").inputSets().get(1);
+        // The first layer takes its input, the second does not.
+        ModelInputs wrong =
+                ModelInputs.floats(new long[] {1, 12}, new long[] {1, 21}, new long[] {1});
+        List<List<Output>> expected = Torch.stock(file, good, SEEDS);
+        List<List<Output>> expectedLarge = Torch.stock(file, large, SEEDS);
+        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            for (int round = 0; round < 4; round++) {
+                assertRight(predictor, good, expected);
+                assertThrows(TranslateException.class, () -> Torch.predict(predictor, wrong, 1));
+                assertRight(predictor, large, expectedLarge);
+                assertThrows(
+                        TranslateException.class,
+                        () -> Torch.predict(predictor, ModelInputs.floats(), 1));
+            }
+            assertEquals(0, Torch.report(model).unplannedAllocations());
+        }
+    }
+
+    /** Fails as long as it is told so. */
+    private static final class FailingTranslator implements NoBatchifyTranslator<NDList, NDList> {
+
+        private boolean failAtInput;
+        private boolean failAtOutput;
+
+        @Override
+        public NDList processInput(TranslatorContext context, NDList inputs) {
+            if (failAtInput) {
+                throw new IllegalStateException("told to");
+            }
+            return inputs;
+        }
+
+        @Override
+        public NDList processOutput(TranslatorContext context, NDList outputs) {
+            if (failAtOutput) {
+                throw new IllegalStateException("told to");
+            }
+            return outputs;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void predict_translatorThrows_laterOnesArePlannedAsBefore(boolean already) throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
+        ModelInputs inputs = TorchScriptModels.named("cnn").inputSets().get(0);
+        List<List<Output>> expected = Torch.stock(file, inputs, SEEDS);
+        FailingTranslator translator = new FailingTranslator();
+        try (ZooModel<NDList, NDList> model =
+                        Torch.load(
+                                file,
+                                NDList.class,
+                                Map.of(),
+                                PlannedTranslatorFactory.wrap(translator));
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            if (already) {
+                assertRight(predictor, inputs, expected);
+            }
+            translator.failAtOutput = true;
+            assertThrows(TranslateException.class, () -> Torch.predict(predictor, inputs, 1));
+            translator.failAtInput = true;
+            assertThrows(TranslateException.class, () -> Torch.predict(predictor, inputs, 1));
+            translator.failAtOutput = false;
+            assertThrows(TranslateException.class, () -> Torch.predict(predictor, inputs, 1));
+            translator.failAtInput = false;
+            assertRight(predictor, inputs, expected);
+            PlanReport report = Torch.report(model);
+            assertEquals(1, report.unplannedPredictions(), report.toString());
+            assertEquals(1, report.recordings());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"branch", "loop", "growing", "nonzero", "counter", "fork"})
+    void predict_allocationsDependOnData_isRightAndRecordedEverLessOften(String name)
+            throws Exception {
+        int predictions = 200;
+        // A new recording takes 3 deviating predictions, then 6, then 12, …
+        int mostRecordings = 1 + 6;
+        Path file = Torch.copy(TorchScriptModels.named(name), folder);
+        ModelInputs inputs = TorchScriptModels.named(name).inputSets().get(1);
+        List<List<Output>> expected = Torch.stock(file, inputs, predictions);
+        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            assertRight(predictor, inputs, expected);
+            PlanReport report = Torch.report(model);
+            assertTrue(report.recordings() <= mostRecordings, report.toString());
+            assertEquals(predictions, report.predictions());
+        }
+    }
+
+    @Test
+    void predict_otherAllocationsFromNowOn_recordsAnewAfterThree() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("loop"), folder);
+        ModelInputs once = ModelInputs.floats(new long[] {1, 32}).and(DataType.INT64, 1, 1);
+        ModelInputs turns = ModelInputs.floats(new long[] {1, 32}).and(DataType.INT64, 1000, 1);
+        long seed = 4;
+        List<List<Output>> expected = Torch.stock(file, turns, (int) seed + 1);
+        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            assertEquals(1, Torch.predict(predictor, once, 1).size());
+            for (int i = 0; i < 10; i++) {
+                assertEquals(expected.get((int) seed), Torch.predict(predictor, turns, seed));
+            }
+            PlanReport report = Torch.report(model);
+            assertEquals(2, report.recordings(), report.toString());
+            assertEquals(1 + 3 + 1, report.unplannedPredictions(), report.toString());
+        }
+    }
+}
