@@ -19,7 +19,8 @@ import picocli.CommandLine.Spec;
             "Run a model as stock and planned, each in its own process, and compare.",
             "Without --threads, stock is DJL untouched; with it, stock is a bare TFLite interpreter"
                     + " with as many threads, or DJL's PyTorch engine with as many for both.",
-            "On PyTorch, one more planned process runs first, which records the plan and stores it"
+            "On PyTorch, one more planned process runs first, which records the plan, compares its"
+                    + " predictions with stock ones (memplan.verify), and stores the plan"
                     + " (in .djlplan next to the model's file): the figures are those of processes"
                     + " that find it there."
         })

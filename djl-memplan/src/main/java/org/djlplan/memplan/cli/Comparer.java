@@ -18,6 +18,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.djlplan.memplan.config.OptionKey;
 
 /**
  * Runs a model as stock and planned, and as stock with other allocators, each in a process of its
@@ -25,7 +26,7 @@ import java.util.Set;
  * take turns at being timed, so that whatever else the machine does hits each of them.
  *
  * <p>On PyTorch a plan is recorded by the first predictions and stored: before anything is
- * measured, one more process does that and ends.
+ * measured, one more process does that, compares its predictions with stock ones, and ends.
  */
 final class Comparer {
 
@@ -62,7 +63,9 @@ final class Comparer {
             readThrough(file.readable());
         }
         if (options.engine() == EngineKind.PYTORCH) {
-            try (WorkerProcess worker = WorkerProcess.start(Contestant.RECORDING, options)) {
+            try (WorkerProcess worker =
+                    WorkerProcess.start(
+                            Contestant.RECORDING, options.with(OptionKey.VERIFY, "true"))) {
                 worker.awaitLoaded();
                 worker.time(RECORDED_PREDICTIONS);
                 worker.finish();

@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import org.djlplan.memplan.config.OptionKey;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -64,6 +65,16 @@ final class RunOptions {
         options.spec = spec;
         options.model = model;
         options.effort = effort;
+        return options;
+    }
+
+    /** Returns the same options with another argument, unless it is given already. */
+    RunOptions with(OptionKey key, String value) {
+        RunOptions options = of(model, effort, spec);
+        options.engine = engine;
+        options.inputs = inputs;
+        options.arguments = new LinkedHashMap<>(arguments);
+        options.arguments.putIfAbsent(key.key(), value);
         return options;
     }
 
