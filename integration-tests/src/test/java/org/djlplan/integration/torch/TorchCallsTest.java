@@ -104,7 +104,8 @@ public class TorchCallsTest {
             List<List<Output>> expected = batches(stockPredictor, each, ROUNDS);
             assertEquals(expected, batches(predictor, each, ROUNDS));
             PlanReport report = Torch.report(planned);
-            assertEquals(ROUNDS * (stack ? 1 : 3), report.predictions());
+            long perRound = stack ? 1 : 3;
+            assertEquals(ROUNDS * perRound, report.predictions());
             assertEquals(1, report.recordings());
             assertEquals(1, report.unplannedPredictions(), report.toString());
             assertEquals(0, report.unplannedAllocations());

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A plan outlives the process that made it. */
-class TorchFreshJvmTest {
+public class TorchFreshJvmTest {
 
     private static final String NAME = "cnn";
     private static final int PREDICTIONS = 3;

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.repository.zoo.ZooModel;
@@ -188,8 +187,7 @@ public class TorchOptionsTest {
     void forward_withoutPredictor_isPlanned() throws Exception {
         Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
         List<List<Output>> expected = Torch.stock(file, IMAGES, SEEDS);
-        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
-                Predictor<NDList, NDList> unused = model.newPredictor()) {
+        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of())) {
             for (int seed = 0; seed < SEEDS; seed++) {
                 try (NDManager manager = model.getNDManager().newSubManager()) {
                     NDList outputs =

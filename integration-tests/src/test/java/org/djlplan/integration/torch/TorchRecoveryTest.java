@@ -173,9 +173,9 @@ public class TorchRecoveryTest {
     @ValueSource(strings = {"branch", "loop", "growing", "nonzero", "counter", "fork"})
     void predict_allocationsDependOnData_isRightAndRecordedEverLessOften(String name)
             throws Exception {
-        int predictions = 200;
+        int predictions = 120;
         // A new recording takes 3 deviating predictions, then 6, then 12, …
-        int mostRecordings = 1 + 6;
+        int mostRecordings = 1 + 5;
         Path file = Torch.copy(TorchScriptModels.named(name), folder);
         ModelInputs inputs = TorchScriptModels.named(name).inputSets().get(1);
         List<List<Output>> expected = Torch.stock(file, inputs, predictions);

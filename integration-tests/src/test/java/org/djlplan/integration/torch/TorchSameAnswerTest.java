@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A planned prediction gives the stock engine's bytes, with as many threads per operator. */
-class TorchSameAnswerTest {
+public class TorchSameAnswerTest {
 
     private static final int SEEDS = 20;
     private static final double NEAR_BOUND = 1.005;

@@ -1,0 +1,8 @@
+package org.djlplan.integration.current;
+
+import org.djlplan.integration.torch.TorchArenaTest;
+import org.junit.jupiter.api.Tag;
+
+/** {@link TorchArenaTest} on a current DJL. */
+@Tag("djl-current")
+class CurrentTorchArenaTest extends TorchArenaTest {}

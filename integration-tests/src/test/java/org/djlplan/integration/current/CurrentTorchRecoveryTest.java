@@ -1,0 +1,8 @@
+package org.djlplan.integration.current;
+
+import org.djlplan.integration.torch.TorchRecoveryTest;
+import org.junit.jupiter.api.Tag;
+
+/** {@link TorchRecoveryTest} on a current DJL. */
+@Tag("djl-current")
+class CurrentTorchRecoveryTest extends TorchRecoveryTest {}
