@@ -38,6 +38,7 @@ record Comparison(
                     Figure.P95_MILLIS,
                     Figure.P99_MILLIS,
                     Figure.PAGE_FAULTS,
+                    Figure.PEAK,
                     Figure.PEAK_ABOVE_IDLE,
                     Figure.PEAK_ABOVE_LOADED,
                     Figure.ARENA,

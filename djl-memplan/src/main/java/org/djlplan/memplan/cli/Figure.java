@@ -6,6 +6,7 @@ enum Figure {
     P95_MILLIS("p95Millis", "latency, 95th percentile", Unit.MILLIS),
     P99_MILLIS("p99Millis", "latency, 99th percentile", Unit.MILLIS),
     PAGE_FAULTS("pageFaultsPerInference", "page faults per inference", Unit.RATE),
+    PEAK("peakBytes", "peak of the process", Unit.BYTES),
     PEAK_ABOVE_IDLE("peakAboveIdleBytes", "peak above the idle engine", Unit.BYTES),
     PEAK_ABOVE_LOADED("peakAboveLoadedBytes", "peak above the loaded model", Unit.BYTES),
     ARENA("arenaBytes", "arena", Unit.BYTES),

@@ -136,6 +136,7 @@ final class Measurement implements AutoCloseable {
             return;
         }
         long highest = Math.max(peak.getAsLong(), loadPeakBytes.getAsLong());
+        values.put(Figure.PEAK, (double) highest);
         values.put(Figure.PEAK_ABOVE_IDLE, above(highest, idleBytes.getAsLong()));
         values.put(Figure.PEAK_ABOVE_LOADED, above(peak.getAsLong(), loadedBytes.getAsLong()));
     }

@@ -14,8 +14,6 @@ import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.Value;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Loads and runs a model of a few operators before the one that is measured, the same way, stock or
@@ -27,11 +25,8 @@ final class Rehearsal {
     /** Two convolutions, from {@code torchscript_files.py}. */
     private static final String TORCH_SCRIPT = "rehearsal.pt";
 
-    private static final String BLOCK = ModelRef.ZOO + "tiny";
-
     /** With the usual kinds of layers, whose kernels the engine reads from disk at first use. */
-    private static final ImmutableList<String> NETWORKS =
-            ImmutableList.of(ModelRef.ZOO + "mobilenet_v2", ModelRef.ZOO + "resnet18");
+    private static final String LAYERS = ModelRef.ZOO + "layers";
 
     private static final Shape SMALL_IMAGES = new Shape(1, 3, 64, 64);
     private static final Shape IMAGES = new Shape(1, 3, 8, 8);
@@ -43,8 +38,6 @@ final class Rehearsal {
 
     private static final long LONGEST_NANOS = 500_000_000;
 
-    private static final Logger logger = LoggerFactory.getLogger(Rehearsal.class);
-
     private Rehearsal() {}
 
     /** Runs a small model of the same kind with the options of the one that is measured. */
@@ -52,14 +45,7 @@ final class Rehearsal {
         Path folder = Files.createTempDirectory("djlplan-rehearsal");
         try {
             if (options.engine() == EngineKind.PYTORCH) {
-                for (String network : NETWORKS) {
-                    repeatIfThere(
-                            options.with(network, new InputSpec(SMALL_IMAGES, FLOATS)), stock);
-                }
-            }
-            if (!(options.model() instanceof ModelRef.OfFile)) {
-                repeat(options.with(BLOCK, new InputSpec(IMAGES, FLOATS)), stock);
-            } else if (options.engine() == EngineKind.PYTORCH) {
+                repeat(options.with(LAYERS, new InputSpec(SMALL_IMAGES, FLOATS)), stock);
                 Path model = folder.resolve(TORCH_SCRIPT);
                 Files.write(
                         model,
@@ -77,15 +63,6 @@ final class Rehearsal {
             }
         } finally {
             MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
-        }
-    }
-
-    /** The networks are in an optional library. */
-    private static void repeatIfThere(RunOptions small, boolean stock) {
-        try {
-            repeat(small, stock);
-        } catch (Failure | LinkageError e) {
-            logger.debug("no rehearsal with {}", small.model(), e);
         }
     }
 

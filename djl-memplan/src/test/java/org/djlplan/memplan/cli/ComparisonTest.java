@@ -100,6 +100,7 @@ class ComparisonTest {
                         "p95Millis",
                         "p99Millis",
                         "pageFaultsPerInference",
+                        "peakBytes",
                         "peakAboveIdleBytes",
                         "peakAboveLoadedBytes",
                         "arenaBytes",

@@ -77,9 +77,9 @@ class TorchBench {
                     glibc.get(glibc.size() - 1),
                     number(planned, "pageFaultsPerInference"),
                     tuned.get(tuned.size() - 1),
-                    ratio(against.get("tuned-malloc"), "peakAboveIdleBytes"),
+                    ratio(against.get("tuned-malloc"), "peakBytes"),
                     jemalloc.get(jemalloc.size() - 1),
-                    ratio(against.get("jemalloc"), "peakAboveIdleBytes"),
+                    ratio(against.get("jemalloc"), "peakBytes"),
                     rounds(json));
         }
         print(

@@ -33,7 +33,7 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
- * The networks of DJL's {@code model-zoo}, and two of its {@code api} alone, with the sizes that
+ * The networks of DJL's {@code model-zoo}, and three of its {@code api} alone, with the sizes that
  * their papers give them. Only building one needs the model zoo.
  */
 public final class Networks {
@@ -88,6 +88,7 @@ public final class Networks {
                                             new Shape(1, 28 * 28),
                                             () -> new Mlp(28 * 28, 10, new int[] {128, 64})),
                                     images("tiny", 32, Networks::tiny),
+                                    images("layers", 64, Layers::build),
                                     sentences("bert", Networks::bert)),
                             Network::name));
 
