@@ -137,7 +137,7 @@ class InnerFactoryTest {
         assertFails(
                 "&memplan.translatorFactory=java.lang.String",
                 "memplan.translatorFactory=java.lang.String",
-                "not a translator factory");
+                "not a TranslatorFactory");
     }
 
     @Test

@@ -100,6 +100,7 @@ public class TorchRecoveryTest {
         ModelInputs wrong =
                 ModelInputs.floats(new long[] {1, 12}, new long[] {1, 21}, new long[] {1});
         List<List<Output>> expected = Torch.stock(file, good, SEEDS);
+        ModelInputs incomplete = ModelInputs.floats(new long[] {1, 12});
         List<List<Output>> expectedLarge = Torch.stock(file, large, SEEDS);
         try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
                 Predictor<NDList, NDList> predictor = model.newPredictor()) {
@@ -108,8 +109,7 @@ public class TorchRecoveryTest {
                 assertThrows(TranslateException.class, () -> Torch.predict(predictor, wrong, 1));
                 assertRight(predictor, large, expectedLarge);
                 assertThrows(
-                        TranslateException.class,
-                        () -> Torch.predict(predictor, ModelInputs.floats(), 1));
+                        TranslateException.class, () -> Torch.predict(predictor, incomplete, 1));
             }
             assertEquals(0, Torch.report(model).unplannedAllocations());
         }
