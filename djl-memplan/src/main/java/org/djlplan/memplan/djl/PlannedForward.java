@@ -7,6 +7,7 @@ import com.google.common.collect.ImmutableList;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.djlplan.memplan.djl.liveness.ArrayTypes;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.runtime.torch.TorchMemory;

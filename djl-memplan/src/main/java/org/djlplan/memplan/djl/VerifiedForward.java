@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import org.djlplan.memplan.djl.liveness.ArrayTypes;
 import org.djlplan.memplan.graph.ArrayType;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

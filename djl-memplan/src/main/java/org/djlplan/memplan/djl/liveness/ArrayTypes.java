@@ -10,7 +10,7 @@ import java.util.Locale;
 import org.djlplan.memplan.graph.ArrayType;
 
 /** Translates between DJL's types and ours. */
-final class ArrayTypes {
+public final class ArrayTypes {
 
     private ArrayTypes() {}
 
@@ -20,7 +20,8 @@ final class ArrayTypes {
                 Longs.asList(array.getShape().getShape()));
     }
 
-    static ImmutableList<ArrayType> of(List<NDArray> arrays) {
+    /** Returns the types of a list of arrays, in order. */
+    public static ImmutableList<ArrayType> of(List<NDArray> arrays) {
         return arrays.stream().map(ArrayTypes::of).collect(ImmutableList.toImmutableList());
     }
 
