@@ -43,17 +43,22 @@ public class TorchRecoveryTest {
 
     @TempDir Path folder;
 
+    private Runnable resetCache;
+
     private static ModelInputs words(int limit) {
         return ModelInputs.floats().and(DataType.INT64, limit, 4, 20);
     }
 
+    /** Plans of models that are in no folder are kept in the cache, which is to be empty. */
     @BeforeEach
-    void oneThread() {
+    void oneThreadAndNoPlans() {
         Torch.threads(1);
+        resetCache = Torch.useCache(folder);
     }
 
     @AfterEach
     void everythingIsFreed() {
+        resetCache.run();
         Torch.assertNoArenas();
     }
 
