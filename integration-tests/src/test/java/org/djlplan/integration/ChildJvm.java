@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** Runs a class with this JVM's class path in a JVM of its own, which may crash. */
@@ -27,7 +28,8 @@ public final class ChildJvm {
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-Dai.djl.offline=true", "-XX:TieredStopAtLevel=1", "-Xmx512m"));
         for (String property : INHERITED) {
-            command.add("-D" + property + "=" + System.getProperty(property));
+            Optional.ofNullable(System.getProperty(property))
+                    .ifPresent(value -> command.add("-D" + property + "=" + value));
         }
         command.addAll(options);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));

@@ -18,12 +18,15 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
 
 /** Loads and runs PyTorch models, planned and stock. */
 public final class Torch {
+
+    private static final String CACHE = "DJL_CACHE_DIR";
 
     private Torch() {}
 
@@ -108,6 +111,21 @@ public final class Torch {
             }
             return answers;
         }
+    }
+
+    /**
+     * Sets DJL's cache folder, where plans of models are kept that are in no folder or in one that
+     * cannot be written.
+     *
+     * @return what undoes it
+     */
+    public static Runnable useCache(Path folder) {
+        Optional<String> before = Optional.ofNullable(System.getProperty(CACHE));
+        System.setProperty(CACHE, folder.toString());
+        return () ->
+                before.ifPresentOrElse(
+                        value -> System.setProperty(CACHE, value),
+                        () -> System.clearProperty(CACHE));
     }
 
     /** Returns the report of a planned model. */

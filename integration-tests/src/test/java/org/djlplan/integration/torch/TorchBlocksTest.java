@@ -5,16 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.Model;
 import ai.djl.engine.Engine;
-import ai.djl.inference.Predictor;
-import ai.djl.inference.streaming.StreamingTranslator;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
-import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
@@ -25,15 +21,12 @@ import ai.djl.training.DefaultTrainingConfig;
 import ai.djl.training.GradientCollector;
 import ai.djl.training.Trainer;
 import ai.djl.training.loss.Loss;
-import ai.djl.translate.NoBatchifyTranslator;
-import ai.djl.translate.TranslatorContext;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.djlplan.integration.torch.BlockModels.Kind;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.AfterEach;
@@ -276,73 +269,5 @@ public class TorchBlocksTest {
             assertTrue(Set.of(block).contains(block));
             assertNotEquals(block, stock.getBlock());
         }
-    }
-
-    /** Returns what flows out of a sequential block, layer by layer. */
-    private static final class Chunks
-            implements NoBatchifyTranslator<NDList, NDList>, StreamingTranslator<NDList, NDList> {
-
-        @Override
-        public NDList processInput(TranslatorContext context, NDList inputs) {
-            return inputs;
-        }
-
-        @Override
-        public NDList processOutput(TranslatorContext context, NDList outputs) {
-            return outputs;
-        }
-
-        @Override
-        public Support getSupport() {
-            return Support.ITERATIVE;
-        }
-
-        @Override
-        public StreamOutput<NDList> processStreamOutput(
-                TranslatorContext context, Stream<NDList> chunks) {
-            return new StreamOutput<>() {
-                @Override
-                protected NDList buildAsyncOutput() {
-                    throw new AssertionError("not asked for");
-                }
-
-                @Override
-                protected void computeAsyncOutputInternal(NDList output) {
-                    throw new AssertionError("not asked for");
-                }
-
-                @Override
-                public NDList getIterativeOutputInternal() {
-                    NDList all = new NDList();
-                    chunks.forEach(all::addAll);
-                    return all;
-                }
-            };
-        }
-    }
-
-    @Test
-    void streamingPredict_sequential_givesTheStockBytes() throws Exception {
-        BlockModels.save(Kind.SEQUENTIAL, folder);
-        List<List<Output>> streams = new ArrayList<>();
-        try (ZooModel<NDList, NDList> stock = BlockModels.loadStock(Kind.SEQUENTIAL, folder);
-                ZooModel<NDList, NDList> planned =
-                        BlockModels.load(Kind.SEQUENTIAL, folder, PLAIN)) {
-            assertNotSame(stock.getBlock().getClass(), planned.getBlock().getClass());
-            for (ZooModel<NDList, NDList> model : List.of(stock, planned)) {
-                assertEquals(SEEDS, answers(model).size());
-                try (Predictor<NDList, NDList> predictor = model.newPredictor(new Chunks());
-                        NDManager manager = NDManager.newBaseManager("PyTorch")) {
-                    assertTrue(predictor.supportsStreaming());
-                    streams.add(
-                            Output.copyOf(
-                                    predictor
-                                            .streamingPredict(BlockModels.INPUTS.create(manager, 1))
-                                            .getIterativeOutput()));
-                }
-            }
-        }
-        assertEquals(streams.get(0), streams.get(1));
-        assertEquals(4, streams.get(0).size());
     }
 }

@@ -99,13 +99,13 @@ public class TorchFreshJvmTest {
     void predict_folderOfTheModelCannotBeWritten_keepsThePlanInTheCache() throws Exception {
         Files.createFile(file.resolveSibling(".djlplan"));
         Path cache = Files.createDirectory(folder.resolve("cache"));
-        String before = System.setProperty("DJL_CACHE_DIR", cache.toString());
+        Runnable reset = Torch.useCache(cache);
         try {
             assertPredicts(RECORDED);
             assertEquals(1, plans(cache).size());
             assertPredicts(PLANNED_AT_ONCE);
         } finally {
-            System.setProperty("DJL_CACHE_DIR", before);
+            reset.run();
         }
     }
 
