@@ -24,6 +24,12 @@ final class WorkerJvm {
                     "-XX:+UseSerialGC",
                     "-XX:+DisplayVMOutputToStderr");
 
+    /**
+     * The optimizing compiler takes 5 MB now and then, which would be seen beside an arena of 10;
+     * on PyTorch there is little Java code to optimize.
+     */
+    private static final String NO_OPTIMIZING_COMPILER = "-XX:TieredStopAtLevel=1";
+
     private WorkerJvm() {}
 
     /** Returns the command line up to and including the class path. */
@@ -45,6 +51,9 @@ final class WorkerJvm {
         ImmutableList.Builder<String> command = ImmutableList.builder();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(QUIET);
+        if (options.engine() == EngineKind.PYTORCH) {
+            command.add(NO_OPTIMIZING_COMPILER);
+        }
         properties.forEach((key, value) -> command.add("-D" + key + "=" + value));
         return command.add("-cp", System.getProperty("java.class.path")).build();
     }

@@ -40,17 +40,20 @@ class TorchBench {
     @Test
     void printTorchScript() throws Exception {
         print(
-                "%-14s %9s %7s %8s %7s %7s %9s %9s %7s %7s  %s%n",
+                "%-14s %9s %7s %8s %7s %7s %7s %7s %7s %7s %7s %7s %7s  %s%n",
                 "TorchScript",
                 "arena MB",
                 "/bound",
                 "planned",
-                "/glibc",
                 "faults",
+                "/glibc",
+                "above",
                 "/tuned",
                 "peak",
+                "above",
                 "/jemal",
                 "peak",
+                "above",
                 "planned/glibc of each round");
         List<Double> glibc = new ArrayList<>();
         List<Double> tuned = new ArrayList<>();
@@ -69,17 +72,16 @@ class TorchBench {
             tuned.add(ratio(against.get("tuned-malloc"), "medianMillis"));
             jemalloc.add(ratio(against.get("jemalloc"), "medianMillis"));
             print(
-                    "%-14s %9.2f %7.4f %8.2f %7.3f %7.1f %9.3f %9.3f %7.3f %7.3f  %s%n",
+                    "%-14s %9.2f %7.4f %8.2f %7.1f %7.3f %7.3f %s %s  %s%n",
                     model.getFileName().toString().replace(".pt", ""),
                     number(planned, "arenaBytes") / 1e6,
                     number(planned, "arenaBytes") / number(planned, "lowerBoundBytes"),
                     number(planned, "medianMillis"),
-                    glibc.get(glibc.size() - 1),
                     number(planned, "pageFaultsPerInference"),
-                    tuned.get(tuned.size() - 1),
-                    ratio(against.get("tuned-malloc"), "peakBytes"),
-                    jemalloc.get(jemalloc.size() - 1),
-                    ratio(against.get("jemalloc"), "peakBytes"),
+                    glibc.get(glibc.size() - 1),
+                    ratio(json, "peakAboveLoadedBytes"),
+                    ratios(against.get("tuned-malloc")),
+                    ratios(against.get("jemalloc")),
                     rounds(json));
         }
         print(
@@ -159,6 +161,15 @@ class TorchBench {
         return comparison.isJsonNull()
                 ? Double.NaN
                 : number(comparison.getAsJsonObject().getAsJsonObject("ratios"), key);
+    }
+
+    private static String ratios(JsonElement comparison) {
+        return String.format(
+                Locale.ROOT,
+                "%7.3f %7.3f %7.3f",
+                ratio(comparison, "medianMillis"),
+                ratio(comparison, "peakBytes"),
+                ratio(comparison, "peakAboveLoadedBytes"));
     }
 
     private static List<String> rounds(JsonObject json) {
