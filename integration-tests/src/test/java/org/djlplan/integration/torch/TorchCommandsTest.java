@@ -13,6 +13,7 @@ import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -185,5 +186,25 @@ class TorchCommandsTest {
         // What one prediction makes is 80 KB: kept until the end it would be 240 MB.
         assertTrue(
                 figures.get("peakAboveLoadedBytes").getAsLong() < 60_000_000, figures.toString());
+    }
+
+    @Test
+    void plan_networkOfDjl_isPlannedWithoutWeights() throws Exception {
+        Result result = djlplan("plan", "--json", "zoo:mobilenet_v2");
+        assertEquals(0, result.exitCode(), result.err());
+        JsonObject json = JsonParser.parseString(result.out()).getAsJsonObject();
+        assertEquals("block", json.get("view").getAsString());
+        // All that the network makes in one prediction, which DJL keeps until the call ends.
+        assertEquals(109_564_416, json.get("naiveBytes").getAsLong(), json.toString());
+        long best = json.getAsJsonObject("best").get("totalBytes").getAsLong();
+        assertEquals(json.get("lowerBoundBytes").getAsLong(), best, json.toString());
+        assertTrue(best < 109_564_416 / 7, json.toString());
+    }
+
+    @Test
+    void plan_blockWithoutShape_isAUsageError() throws Exception {
+        Result result = djlplan("plan", "block:" + OwnBlock.class.getName());
+        assertEquals(2, result.exitCode());
+        assertTrue(result.err().contains("--input-shape"), result.err());
     }
 }
