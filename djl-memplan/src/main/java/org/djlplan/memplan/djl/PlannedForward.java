@@ -3,10 +3,11 @@ package org.djlplan.memplan.djl;
 import ai.djl.ndarray.NDList;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
+import com.google.common.cache.CacheBuilder;
 import com.google.common.collect.ImmutableList;
+import java.util.Collections;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.djlplan.memplan.djl.liveness.ArrayTypes;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.graph.ArrayType;
@@ -20,10 +21,17 @@ import org.djlplan.memplan.runtime.torch.TorchPrediction;
  */
 final class PlannedForward implements StockForward {
 
+    private static final int MOST_TYPES = 64;
+
     private final StockForward stock;
     private final Optional<LivenessExecutor> liveness;
     private final TorchMemory memory;
-    private final Set<ImmutableList<ArrayType>> seen = ConcurrentHashMap.newKeySet();
+    private final Set<ImmutableList<ArrayType>> seen =
+            Collections.newSetFromMap(
+                    CacheBuilder.newBuilder()
+                            .maximumSize(MOST_TYPES)
+                            .<ImmutableList<ArrayType>, Boolean>build()
+                            .asMap());
 
     /**
      * @param stock the block's own forward pass

@@ -5,7 +5,6 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.NDResource;
 import java.util.List;
 import java.util.Optional;
-import java.util.UUID;
 import org.djlplan.memplan.runtime.torch.TorchPrediction;
 
 /**
@@ -34,7 +33,8 @@ final class PredictionScope implements NDResource {
             PredictionScope scope =
                     new PredictionScope(
                             callManager, CURRENT.get().filter(open -> open.manager.isOpen()));
-            callManager.tempAttachInternal(callManager, UUID.randomUUID().toString(), scope);
+            callManager.tempAttachInternal(
+                    callManager, "djl-plan-" + System.identityHashCode(scope), scope);
             CURRENT.set(Optional.of(scope));
         }
     }
