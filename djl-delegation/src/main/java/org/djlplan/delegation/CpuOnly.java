@@ -1,8 +1,13 @@
 package org.djlplan.delegation;
 
+import ai.djl.util.Progress;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
-import org.djlplan.memplan.graph.Graph;
+import java.util.function.Consumer;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider;
 
 /** Delegates nothing: every operator runs in the engine's CPU kernels, as in the stock engine. */
@@ -14,7 +19,27 @@ public final class CpuOnly implements DelegationProvider {
     }
 
     @Override
-    public Set<Integer> choose(Graph graph, Map<String, String> options) {
-        return Set.of();
+    public void check(Map<String, String> options) {}
+
+    @Override
+    public Choosing choose(
+            DelegableModel model,
+            Map<String, String> options,
+            Optional<Progress> progress,
+            Consumer<DelegationChoice> better) {
+        DelegationChoice choice =
+                new DelegationChoice(
+                        Candidate.cpu(model.threads()),
+                        DelegationChoice.Origin.PREDICTED,
+                        "nothing is delegated");
+        return new Choosing() {
+            @Override
+            public DelegationChoice first() {
+                return choice;
+            }
+
+            @Override
+            public void close() {}
+        };
     }
 }

@@ -1,13 +1,10 @@
 package org.djlplan.delegation;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
-import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.Set;
-import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.junit.jupiter.api.Test;
 
@@ -22,12 +19,5 @@ class CpuOnlyTest {
 
         assertEquals(1, providers.size());
         assertEquals(Set.of("delegation.enabled"), providers.get(0).optionKeys());
-    }
-
-    @Test
-    void choose_delegatesNothing() {
-        Graph empty = new Graph("empty", List.of(), List.of(), List.of(), List.of());
-
-        assertTrue(new CpuOnly().choose(empty, Map.of()).isEmpty());
     }
 }

@@ -145,7 +145,7 @@ public final class ModelPlanning {
         String engine = model.getNDManager().getEngine().getEngineName();
         Optional<String> problem =
                 switch (engine) {
-                    case "TFLite" -> new TfLitePlanning(options, providers).plan(model);
+                    case "TFLite" -> new TfLitePlanning(options).plan(model);
                     case "PyTorch" -> new PyTorchPlanning(options).plan(model);
                     default ->
                             Optional.of("the engine " + engine + " is not planned by this version");

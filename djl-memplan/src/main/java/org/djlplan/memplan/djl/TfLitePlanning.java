@@ -24,7 +24,6 @@ import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
-import org.djlplan.memplan.spi.DelegationProvider;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,11 +35,9 @@ final class TfLitePlanning {
     private static final double MEGA = 1e6;
 
     private final PlanOptions options;
-    private final List<DelegationProvider> providers;
 
-    TfLitePlanning(PlanOptions options, List<DelegationProvider> providers) {
+    TfLitePlanning(PlanOptions options) {
         this.options = options;
-        this.providers = providers;
     }
 
     /**
@@ -98,7 +95,6 @@ final class TfLitePlanning {
                             list -> forward(runtime, adapter, manager, list),
                             runtime::close,
                             inputs);
-            delegate(runtime);
             manager.attachInternal("djl-plan-" + System.identityHashCode(runtime), runtime);
             model.setBlock(planned);
             PlanReport.register(planned, runtime::report);
@@ -106,18 +102,6 @@ final class TfLitePlanning {
         } catch (RuntimeException e) {
             runtime.close();
             throw e;
-        }
-    }
-
-    private void delegate(TfLiteRuntime runtime) {
-        if (!options.delegationEnabled()) {
-            return;
-        }
-        for (DelegationProvider provider : providers) {
-            if (!provider.choose(runtime.graph(), options.delegation()).isEmpty()) {
-                throw new IllegalStateException(
-                        provider + " chose operators, which this version cannot delegate");
-            }
         }
     }
 

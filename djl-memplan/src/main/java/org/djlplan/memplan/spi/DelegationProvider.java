@@ -1,8 +1,10 @@
 package org.djlplan.memplan.spi;
 
+import ai.djl.util.Progress;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
-import org.djlplan.memplan.graph.Graph;
+import java.util.function.Consumer;
 
 /** Chooses which operators of a model go to the engine's delegate. Found by ServiceLoader. */
 public interface DelegationProvider {
@@ -11,10 +13,36 @@ public interface DelegationProvider {
     Set<String> optionKeys();
 
     /**
-     * Returns the indices of the operators to delegate; empty for none.
+     * Does nothing if the options are usable.
      *
-     * @param graph the model as its file has it
-     * @param options the options under {@link #optionKeys()} that were given
+     * @param options those of {@link #optionKeys()} that were given
+     * @throws IllegalArgumentException if a value is not; the message names key and value
      */
-    Set<Integer> choose(Graph graph, Map<String, String> options);
+    void check(Map<String, String> options);
+
+    /**
+     * Chooses for a model. Whatever goes wrong on the way is logged, and the CPU kernels or the
+     * best set proved so far is chosen.
+     *
+     * @param options usable ones
+     * @param progress told how far the measuring is, if it is measured now
+     * @param better gets later and better choices, on another thread; nothing after the result is
+     *     closed
+     */
+    Choosing choose(
+            DelegableModel model,
+            Map<String, String> options,
+            Optional<Progress> progress,
+            Consumer<DelegationChoice> better);
+
+    /** A choice that may get better in the background. */
+    interface Choosing extends AutoCloseable {
+
+        /** Returns the choice to begin with. */
+        DelegationChoice first();
+
+        /** Ends what still goes on in the background, without waiting for it. */
+        @Override
+        void close();
+    }
 }

@@ -1,0 +1,21 @@
+package org.djlplan.delegation.table;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import java.util.OptionalLong;
+
+/**
+ * What a choice is to reach.
+ *
+ * @param objective what is made small
+ * @param maxMemoryBytes what a candidate's memory may be at most; empty for no limit
+ */
+public record Goal(Objective objective, OptionalLong maxMemoryBytes) {
+
+    public Goal {
+        checkArgument(
+                maxMemoryBytes.isEmpty() || maxMemoryBytes.getAsLong() > 0,
+                "maxMemoryBytes: %s",
+                maxMemoryBytes);
+    }
+}
