@@ -55,7 +55,8 @@ public final class ChildProcess implements AutoCloseable {
                 process.inputReader(StandardCharsets.UTF_8),
                 this::takeLine,
                 () -> answers.add(Optional.empty()));
-        errorReader = read(process.errorReader(StandardCharsets.UTF_8), lastWords::add, () -> {});
+        errorReader =
+                read(process.errorReader(StandardCharsets.UTF_8), lastWords::addError, () -> {});
     }
 
     /** Returns the process's id. */
@@ -146,6 +147,8 @@ public final class ChildProcess implements AutoCloseable {
         Optional<Answer> answer = ReplyLine.read(line);
         if (answer.isPresent()) {
             answers.add(answer);
+        } else {
+            lastWords.addOutput(line);
         }
     }
 

@@ -5,7 +5,10 @@ import com.google.common.collect.ImmutableList;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a child wrote last on its error stream. For any number of threads. */
+/**
+ * What a child wrote last on its error stream, and what its JVM wrote of a crash, for which some
+ * take the output. For any number of threads.
+ */
 final class LastWords {
 
     private static final int LINES = 8;
@@ -26,12 +29,20 @@ final class LastWords {
 
     private boolean frameFollows;
 
-    synchronized void add(String line) {
+    /** Takes a line of the error stream. */
+    synchronized void addError(String line) {
+        String text = line.strip();
+        if (text.startsWith(CRASH_MARK)) {
+            addOutput(line);
+        } else if (!text.isEmpty()) {
+            lines.add(text);
+        }
+    }
+
+    /** Takes a line of the output, of which only a crash matters. */
+    synchronized void addOutput(String line) {
         String text = line.strip();
         if (!text.startsWith(CRASH_MARK)) {
-            if (!text.isEmpty()) {
-                lines.add(text);
-            }
             return;
         }
         String content = text.substring(CRASH_MARK.length()).strip();
