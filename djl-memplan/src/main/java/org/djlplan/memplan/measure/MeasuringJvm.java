@@ -14,7 +14,9 @@ import org.djlplan.memplan.child.JavaCommand;
  * in its place, does what it does in the application. In particular glibc's threshold for blocks
  * that are mapped on their own stays dynamic. Fixed and low, it would make memory figures exact,
  * but kernels that allocate in each inference would map and fault in their blocks each time: the
- * CPU kernels would look slower than they are in an application.
+ * CPU kernels would look slower than they are in an application. What makes figures of several
+ * candidates in one process comparable is giving back what was freed before each
+ * (ProcessMemory.trim).
  *
  * @param java the program
  * @param mainClass its main class
