@@ -86,7 +86,7 @@ public final class StoreLock implements AutoCloseable {
         try {
             locked = channel.tryLock() != null;
         } catch (OverlappingFileLockException e) {
-            logger.debug("Held by a copy of this class in another class loader: {}", file);
+            logger.debug("Held in this JVM through another path or class loader: {}", file);
         } finally {
             if (!locked) {
                 channel.close();
