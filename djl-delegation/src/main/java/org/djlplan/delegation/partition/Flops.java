@@ -60,7 +60,7 @@ public final class Flops {
                 };
         List<Integer> filter = place < 0 ? List.of() : input(graph, operator, place);
         return filter.size() == 4 && elements(filter) > 0
-                ? Math.multiplyExact((long) filter.get(1), filter.get(2))
+                ? Math.min((long) filter.get(1) * filter.get(2), MOST)
                 : 1;
     }
 
