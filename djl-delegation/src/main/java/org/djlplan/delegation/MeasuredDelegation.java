@@ -30,9 +30,7 @@ public final class MeasuredDelegation implements DelegationProvider {
     /** Called by ServiceLoader. */
     public MeasuredDelegation() {
         this(
-                (request, runner, progress) -> {
-                    throw new UnsupportedOperationException("WIRE Profiler.profile HERE");
-                },
+                Profiling.of(false),
                 (request, partitions) -> {
                     throw new UnsupportedOperationException("WIRE Predictor.predict HERE");
                 },
