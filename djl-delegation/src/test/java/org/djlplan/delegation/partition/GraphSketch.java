@@ -1,0 +1,87 @@
+package org.djlplan.delegation.partition;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
+
+/** Builds small graphs for tests: operators in execution order, each returning its output. */
+public final class GraphSketch {
+
+    private final List<Tensor> tensors = new ArrayList<>();
+    private final List<Operator> operators = new ArrayList<>();
+    private final List<Integer> inputs = new ArrayList<>();
+    private final List<Integer> outputs = new ArrayList<>();
+
+    /** Adds a tensor whose size follows from its type and shape. */
+    public int tensor(ElementType type, Storage storage, Integer... shape) {
+        long elements =
+                Arrays.stream(shape).mapToLong(i -> Math.max(i, 0)).reduce(1, Math::multiplyExact);
+        int id = tensors.size();
+        tensors.add(
+                new Tensor(
+                        id,
+                        "t" + id,
+                        type,
+                        List.of(shape),
+                        elements * type.bytes(),
+                        storage,
+                        Optional.empty()));
+        return id;
+    }
+
+    /** Adds a float tensor that the caller fills. */
+    public int input(Integer... shape) {
+        int id = tensor(ElementType.FLOAT32, Storage.INTERMEDIATE, shape);
+        inputs.add(id);
+        return id;
+    }
+
+    /** Adds float weights. */
+    public int weights(Integer... shape) {
+        return tensor(ElementType.FLOAT32, Storage.CONSTANT, shape);
+    }
+
+    /** Adds weights of 16 bits and the operator that unpacks them; returns what it writes. */
+    public int halfWeights(Integer... shape) {
+        int packed = tensor(ElementType.FLOAT16, Storage.CONSTANT, shape);
+        return operator("DEQUANTIZE", List.of(shape), packed);
+    }
+
+    /** Adds an operator with one float output. */
+    public int operator(String type, List<Integer> shape, Integer... reads) {
+        int output =
+                tensor(ElementType.FLOAT32, Storage.INTERMEDIATE, shape.toArray(Integer[]::new));
+        operators.add(
+                new Operator(operators.size(), type, List.of(reads), List.of(output), List.of()));
+        return output;
+    }
+
+    /** Adds a convolution that keeps height and width. */
+    public int conv(int input, int channels, int kernel) {
+        List<Integer> from = tensors.get(input).shape();
+        int filter = weights(channels, kernel, kernel, from.get(3));
+        return operator("CONV_2D", List.of(1, from.get(1), from.get(2), channels), input, filter);
+    }
+
+    /** Returns the number of operators so far. */
+    public int operators() {
+        return operators.size();
+    }
+
+    /** Makes a tensor one that the caller reads. */
+    public GraphSketch output(int id) {
+        outputs.add(id);
+        return this;
+    }
+
+    /** Returns the graph. */
+    public Graph build() {
+        return new Graph("sketch", operators, tensors, inputs, outputs);
+    }
+}
