@@ -24,6 +24,9 @@
 DJLPLAN_API void *djlplan_arena_create(int64_t bytes, int huge_pages);
 DJLPLAN_API void djlplan_arena_free(void *arena, int64_t bytes);
 
+/* Gives all memory that the C library keeps for later back to the system, where it can. */
+DJLPLAN_API void djlplan_trim(void);
+
 struct djlplan_mapping {
     void *address;
     int64_t bytes;
@@ -35,9 +38,11 @@ struct djlplan_mapping {
 DJLPLAN_API int djlplan_map(const char *path, struct djlplan_mapping *mapping);
 /* Returns 1 while size and time of the mapped file are as they were. */
 DJLPLAN_API int djlplan_mapping_intact(const struct djlplan_mapping *mapping);
+/* Lets the system take the pages back that are in memory; they are read again when needed. */
+DJLPLAN_API void djlplan_mapping_release(const struct djlplan_mapping *mapping);
 DJLPLAN_API void djlplan_unmap(struct djlplan_mapping *mapping);
 
-/* ---- tflite.c: TensorFlow Lite interpreters whose tensors we place --------------------- */
+/* ---- tflite*.c: TensorFlow Lite interpreters whose tensors we place --------------------- */
 
 struct djlplan_tflite_session;
 
@@ -53,19 +58,37 @@ enum {
  */
 DJLPLAN_API const char *djlplan_tflite_attach(void);
 
+/* A function of the engine's library, or NULL. Only when attached. */
+void *djlplan_tflite_symbol(const char *name);
+
 /* A model over memory that outlives it and that the caller has verified; NULL on failure. */
 DJLPLAN_API void *djlplan_tflite_model_create(const void *bytes, int64_t length);
 DJLPLAN_API void djlplan_tflite_model_delete(void *model);
 
 /*
- * Builds an interpreter. `planned` are the ids of the tensors whose memory the caller will place;
- * those that the engine keeps for good, and variables, are left to it. With `temporaries` the
- * kernels' temporaries are the caller's too. With neither the interpreter is a stock one. Writes to
- * `message` why it returned NULL.
+ * A session is one interpreter. Made by _new (NULL without memory), told what it shall be by _plan,
+ * _delegate or _preview, and _time, and built by _build; when that fails, djlplan_tflite_error says
+ * why and the session is only good for deleting. With none of the four it is a stock interpreter.
  */
-DJLPLAN_API struct djlplan_tflite_session *djlplan_tflite_session_create(
-    const void *model, int threads, const int32_t *planned, int planned_count, int temporaries,
-    char *message, int64_t message_bytes);
+DJLPLAN_API struct djlplan_tflite_session *djlplan_tflite_session_new(void);
+/*
+ * `ids` are the tensors whose memory the caller will place, if a CPU kernel uses them; those that
+ * the engine keeps for good, variables, and those of delegate kernels are left to it. The kernels' temporaries are the caller's,
+ * too.
+ */
+DJLPLAN_API int djlplan_tflite_session_plan(struct djlplan_tflite_session *session,
+                                            const int32_t *ids, int count);
+/* The delegate, a TfLiteDelegate that outlives the session, may take the operators if it will. */
+DJLPLAN_API int djlplan_tflite_session_delegate(struct djlplan_tflite_session *session,
+                                                void *delegate, const int32_t *operators,
+                                                int count);
+/* The delegate takes nothing, but djlplan_tflite_partitions tells what it would. */
+DJLPLAN_API void djlplan_tflite_session_preview(struct djlplan_tflite_session *session,
+                                                void *delegate);
+/* Each inference notes how long each node takes. */
+DJLPLAN_API void djlplan_tflite_session_time(struct djlplan_tflite_session *session);
+DJLPLAN_API int djlplan_tflite_session_build(struct djlplan_tflite_session *session,
+                                             const void *model, int threads);
 DJLPLAN_API void djlplan_tflite_session_delete(struct djlplan_tflite_session *session);
 
 /* The engine's words about the last failure; never NULL. */
@@ -78,17 +101,24 @@ DJLPLAN_API int djlplan_tflite_resize(struct djlplan_tflite_session *session, in
 DJLPLAN_API int djlplan_tflite_allocate(struct djlplan_tflite_session *session);
 
 /*
- * The live graph as numbers. Nodes, in execution order: builtin code, then count and ids of inputs,
- * outputs, temporaries. Tensors: type, allocation type, 1 if variable, 1 if ours to place, rank,
+ * The live graph as numbers. Nodes, in execution order: id (an operator's is its index in the
+ * file), builtin code, then count and ids of the operators that a delegate kernel replaces, of
+ * inputs, outputs, temporaries. Partitions: count and ids of their operators. Tensors: type, allocation type, 1 if variable, 1 if ours to place, rank,
  * dimensions.
  * `sizes` receives per tensor: bytes, address (0 when it has none).
  * Each function returns the number of elements, and writes no more than `capacity` of them.
  */
 DJLPLAN_API int64_t djlplan_tflite_nodes(const struct djlplan_tflite_session *session,
                                          int32_t *out, int64_t capacity);
+DJLPLAN_API int64_t djlplan_tflite_partitions(const struct djlplan_tflite_session *session,
+                                              int32_t *out, int64_t capacity);
 DJLPLAN_API int64_t djlplan_tflite_tensors(const struct djlplan_tflite_session *session,
                                            int32_t *out, int64_t capacity);
 DJLPLAN_API int64_t djlplan_tflite_sizes(const struct djlplan_tflite_session *session,
+                                         int64_t *out, int64_t capacity);
+
+/* Nanoseconds of each node in the last inference of a timed session, in execution order. */
+DJLPLAN_API int64_t djlplan_tflite_times(const struct djlplan_tflite_session *session,
                                          int64_t *out, int64_t capacity);
 
 /*
@@ -112,6 +142,22 @@ DJLPLAN_API int djlplan_tflite_output_count(const struct djlplan_tflite_session 
 /* Tensor id of an input or output, −1 when there is none. */
 DJLPLAN_API int djlplan_tflite_input(const struct djlplan_tflite_session *session, int index);
 DJLPLAN_API int djlplan_tflite_output(const struct djlplan_tflite_session *session, int index);
+
+/* ---- delegate.c: native delegates ------------------------------------------------------ */
+
+struct djlplan_delegate;
+
+/*
+ * Creates XNNPACK's delegate (`library` NULL) or the one of a library with TensorFlow Lite's
+ * interface of external delegates, which is never unloaded. Each belongs to one session, which is
+ * deleted first. Writes to `message` why it returned NULL. Only when attached.
+ */
+DJLPLAN_API struct djlplan_delegate *djlplan_delegate_create(const char *library, int threads,
+                                                             char *message,
+                                                             int64_t message_bytes);
+/* The TfLiteDelegate. */
+DJLPLAN_API void *djlplan_delegate_handle(const struct djlplan_delegate *delegate);
+DJLPLAN_API void djlplan_delegate_delete(struct djlplan_delegate *delegate);
 
 /* ---- torch.c, record.c, replay.c: the CPU allocator of libtorch ------------------------ */
 

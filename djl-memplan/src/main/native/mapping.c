@@ -1,9 +1,10 @@
-/* Read-only file mappings. */
+/* Read-only file mappings, and what the C library keeps. */
 #define _GNU_SOURCE
 #include "djlplan.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,8 +44,18 @@ int djlplan_mapping_intact(const struct djlplan_mapping *mapping) {
            modified_nanos(&status) == mapping->modified_nanos;
 }
 
+void djlplan_mapping_release(const struct djlplan_mapping *mapping) {
+    madvise(mapping->address, (size_t)mapping->bytes, MADV_DONTNEED);
+}
+
 void djlplan_unmap(struct djlplan_mapping *mapping) {
     munmap(mapping->address, (size_t)mapping->bytes);
     close(mapping->file);
     mapping->address = NULL;
+}
+
+void djlplan_trim(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }

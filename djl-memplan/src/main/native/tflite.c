@@ -1,7 +1,6 @@
 /* TensorFlow Lite interpreters whose intermediate tensors live where the caller says. */
 #define _GNU_SOURCE
-#include "djlplan.h"
-#include "tflite_abi.h"
+#include "tflite_session.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -9,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { ALIGNMENT = 64, NOT_PLACED = -1 };
 
 /* ---- the engine's library -------------------------------------------------------------- */
 
@@ -73,6 +70,7 @@ static const struct {
 };
 
 static char attach_problem[256] = "never attached";
+static void *engine;
 static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool attached;
 
@@ -87,6 +85,7 @@ static int find_library(struct dl_phdr_info *info, size_t size, void *found) {
 static bool attach(void) {
     void *library = NULL;
     dl_iterate_phdr(find_library, &library);
+    engine = library;
     if (library == NULL) {
         snprintf(attach_problem, sizeof attach_problem, "TensorFlow Lite is not loaded");
         return false;
@@ -117,6 +116,8 @@ const char *djlplan_tflite_attach(void) {
     return ready ? NULL : attach_problem;
 }
 
+void *djlplan_tflite_symbol(const char *name) { return dlsym(engine, name); }
+
 void *djlplan_tflite_model_create(const void *bytes, int64_t length) {
     return tflite.ModelCreate(bytes, (size_t)length);
 }
@@ -124,42 +125,6 @@ void *djlplan_tflite_model_create(const void *bytes, int64_t length) {
 void djlplan_tflite_model_delete(void *model) { tflite.ModelDelete(model); }
 
 /* ---- sessions -------------------------------------------------------------------------- */
-
-/* A node whose prepare function we stand in for. Entries are sorted by address, as nodes are. */
-struct hook {
-    TfLiteNode *node;
-    TfLiteNodeFunction prepare;
-};
-
-struct djlplan_tflite_session {
-    TfLiteDelegate delegate;
-    void *interpreter;
-    TfLiteContext *context;
-    bool temporaries;
-    /* ids of the tensors that the caller asked for, ascending */
-    int32_t *wanted;
-    int wanted_count;
-    /* execution plan */
-    TfLiteNode **nodes;
-    int32_t *builtin_codes;
-    int node_count;
-    /* hooks, in the order of node addresses */
-    struct hook *hooks;
-    int hook_count;
-    /* the plan: id, offset and size of each placed tensor */
-    struct place {
-        int32_t id;
-        int64_t offset;
-        size_t bytes;
-    } *places;
-    int place_count; /* NOT_PLACED until a plan was taken */
-    int64_t arena_bytes;
-    char *bound; /* the arena that the tensors point into */
-    char error[512];
-};
-
-/* The session for which this thread is inside the engine. Kernels' prepare gets only the node. */
-static _Thread_local struct djlplan_tflite_session *current;
 
 static void report(void *user_data, const char *format, va_list arguments) {
     struct djlplan_tflite_session *session = user_data;
@@ -173,113 +138,6 @@ static void report(void *user_data, const char *format, va_list arguments) {
     for (size_t end = strlen(session->error); end > 0 && session->error[end - 1] == '\n'; end--) {
         session->error[end - 1] = '\0';
     }
-}
-
-static int by_address(const void *a, const void *b) {
-    const struct hook *x = a, *y = b;
-    return (x->node > y->node) - (x->node < y->node);
-}
-
-static bool is_ours(const TfLiteTensor *tensor) {
-    return tensor->allocation_type == kTfLiteCustom;
-}
-
-/* Takes a tensor from the engine's arena planner; what it keeps for other reasons stays its own. */
-static void take(TfLiteTensor *tensor) {
-    if (tensor->allocation_type == kTfLiteArenaRw && !tensor->is_variable) {
-        tensor->allocation_type = kTfLiteCustom;
-        tensor->data = NULL;
-    }
-}
-
-static int by_id(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
-static TfLiteTensor *wanted(const struct djlplan_tflite_session *session, int32_t id) {
-    bool asked_for = (size_t)id < session->context->tensors_size &&
-                     bsearch(&id, session->wanted, (size_t)session->wanted_count, sizeof id,
-                             by_id) != NULL;
-    return asked_for ? &session->context->tensors[id] : NULL;
-}
-
-static void take_wanted(const struct djlplan_tflite_session *session,
-                        const TfLiteIntArray *ids) {
-    for (int i = 0; i < ids->size; i++) {
-        TfLiteTensor *tensor = wanted(session, ids->data[i]);
-        if (tensor != NULL) take(tensor);
-    }
-}
-
-static void give_back(const struct djlplan_tflite_session *session, const TfLiteIntArray *ids) {
-    for (int i = 0; i < ids->size; i++) {
-        TfLiteTensor *tensor = wanted(session, ids->data[i]);
-        if (tensor != NULL && is_ours(tensor)) tensor->allocation_type = kTfLiteArenaRw;
-    }
-}
-
-/*
- * Stands in for a kernel's prepare. Kernels choose their algorithm by the allocation type of their
- * inputs (a convolution whose filter lies in the engine's arena is not run on several threads), so
- * the kernel sees the tensors as a stock interpreter would show them; then we take them, and the
- * temporaries that it asked for.
- */
-static TfLiteStatus prepare_node(TfLiteContext *context, TfLiteNode *node) {
-    struct djlplan_tflite_session *session = current;
-    if (session == NULL || session->context != context) return kTfLiteError;
-    struct hook key = {node, NULL};
-    const struct hook *hook =
-        bsearch(&key, session->hooks, (size_t)session->hook_count, sizeof key, by_address);
-    if (hook == NULL) return kTfLiteError;
-    give_back(session, node->inputs);
-    give_back(session, node->outputs);
-    TfLiteStatus status = hook->prepare == NULL ? kTfLiteOk : hook->prepare(context, node);
-    take_wanted(session, node->inputs);
-    take_wanted(session, node->outputs);
-    if (status != kTfLiteOk || node->temporaries == NULL) return status;
-    for (int i = 0; i < node->temporaries->size; i++) {
-        int id = node->temporaries->data[i];
-        if (id >= 0 && (size_t)id < context->tensors_size) take(&context->tensors[id]);
-    }
-    return kTfLiteOk;
-}
-
-static void *zeroed(int count, size_t size) { return calloc((size_t)count + 1, size); }
-
-/*
- * Reads the execution plan and, in a planned session, hooks every node. The engine offers its
- * subgraphs one by one, the model itself first; those that operators call are left to the engine.
- */
-static TfLiteStatus prepare_delegate(TfLiteContext *context, TfLiteDelegate *delegate) {
-    struct djlplan_tflite_session *session = delegate->data;
-    if (session->context != NULL) return kTfLiteOk;
-    TfLiteIntArray *plan;
-    TfLiteStatus status = context->GetExecutionPlan(context, &plan);
-    if (status != kTfLiteOk) return status;
-    session->context = context;
-    session->nodes = zeroed(plan->size, sizeof *session->nodes);
-    session->builtin_codes = zeroed(plan->size, sizeof *session->builtin_codes);
-    session->hooks = zeroed(plan->size, sizeof *session->hooks);
-    if (!session->nodes || !session->builtin_codes || !session->hooks) return kTfLiteError;
-    for (int i = 0; i < plan->size; i++) {
-        TfLiteNode *node;
-        TfLiteRegistration *registration;
-        status = context->GetNodeAndRegistration(context, plan->data[i], &node, &registration);
-        if (status != kTfLiteOk) return status;
-        session->nodes[i] = node;
-        session->builtin_codes[i] = registration->builtin_code;
-        session->node_count++;
-        if (!session->temporaries) continue;
-        session->hooks[session->hook_count++] = (struct hook){node, registration->prepare};
-        registration->prepare = prepare_node;
-    }
-    qsort(session->hooks, (size_t)session->hook_count, sizeof *session->hooks, by_address);
-    for (int i = 0; i < session->wanted_count; i++) {
-        TfLiteTensor *tensor = wanted(session, session->wanted[i]);
-        if (tensor != NULL) take(tensor);
-    }
-    return kTfLiteOk;
 }
 
 /* Compares what the declared layouts say of a tensor with what the engine's accessors say. */
@@ -311,8 +169,10 @@ static const char *build(struct djlplan_tflite_session *session, const void *mod
     if (options == NULL) return "out of memory";
     tflite.InterpreterOptionsSetNumThreads(options, threads);
     tflite.InterpreterOptionsSetErrorReporter(options, report, session);
-    tflite.InterpreterOptionsAddDelegate(options, &session->delegate);
+    tflite.InterpreterOptionsAddDelegate(options, &session->wrapper);
+    djlplan_tflite_current = session;
     session->interpreter = tflite.InterpreterCreate(model, options);
+    djlplan_tflite_current = NULL;
     tflite.InterpreterOptionsDelete(options);
     if (session->interpreter == NULL) {
         return session->error[0] ? session->error : "the engine could not build an interpreter";
@@ -321,39 +181,74 @@ static const char *build(struct djlplan_tflite_session *session, const void *mod
     return layouts_hold(session) ? NULL : "the engine's structs are laid out unexpectedly";
 }
 
-struct djlplan_tflite_session *djlplan_tflite_session_create(
-    const void *model, int threads, const int32_t *planned, int planned_count, int temporaries,
-    char *message, int64_t message_bytes) {
+static int ascending(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int copy(struct ids *ids, const int32_t *values, int count) {
+    free(ids->values);
+    ids->count = 0;
+    ids->values = djlplan_zeroed(count, sizeof *values);
+    if (ids->values == NULL) return DJLPLAN_ENGINE_ERROR;
+    if (count > 0) {
+        memcpy(ids->values, values, (size_t)count * sizeof *values);
+        qsort(ids->values, (size_t)count, sizeof *values, ascending);
+    }
+    ids->count = count;
+    return DJLPLAN_OK;
+}
+
+struct djlplan_tflite_session *djlplan_tflite_session_new(void) {
     struct djlplan_tflite_session *session = calloc(1, sizeof *session);
-    if (session == NULL) {
-        snprintf(message, (size_t)message_bytes, "out of memory");
-        return NULL;
-    }
-    session->delegate.data = session;
-    session->delegate.Prepare = prepare_delegate;
-    session->delegate.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
-    session->temporaries = temporaries != 0;
+    if (session == NULL) return NULL;
+    session->wrapper.data = session;
+    session->wrapper.Prepare = djlplan_tflite_prepare;
+    session->wrapper.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
     session->place_count = NOT_PLACED;
-    session->wanted = zeroed(planned_count, sizeof *planned);
-    if (session->wanted != NULL && planned_count > 0) {
-        memcpy(session->wanted, planned, (size_t)planned_count * sizeof *planned);
-        qsort(session->wanted, (size_t)planned_count, sizeof *planned, by_id);
-        session->wanted_count = planned_count;
-    }
-    const char *problem =
-        session->wanted == NULL ? "out of memory" : build(session, model, threads);
-    if (problem == NULL) return session;
-    snprintf(message, (size_t)message_bytes, "%s", problem);
-    djlplan_tflite_session_delete(session);
-    return NULL;
+    return session;
+}
+
+int djlplan_tflite_session_plan(struct djlplan_tflite_session *session, const int32_t *ids,
+                                int count) {
+    session->temporaries = true;
+    return copy(&session->wanted, ids, count);
+}
+
+int djlplan_tflite_session_delegate(struct djlplan_tflite_session *session, void *delegate,
+                                    const int32_t *operators, int count) {
+    session->real = delegate;
+    session->wrapper.flags = session->real->flags;
+    return copy(&session->chosen, operators, count);
+}
+
+void djlplan_tflite_session_preview(struct djlplan_tflite_session *session, void *delegate) {
+    session->real = delegate;
+    session->wrapper.flags = session->real->flags;
+    session->preview = true;
+}
+
+void djlplan_tflite_session_time(struct djlplan_tflite_session *session) { session->timed = true; }
+
+int djlplan_tflite_session_build(struct djlplan_tflite_session *session, const void *model,
+                                 int threads) {
+    const char *problem = build(session, model, threads);
+    if (problem == NULL) return DJLPLAN_OK;
+    if (problem != session->error) snprintf(session->error, sizeof session->error, "%s", problem);
+    return DJLPLAN_ENGINE_ERROR;
 }
 
 void djlplan_tflite_session_delete(struct djlplan_tflite_session *session) {
+    // Kernels are deleted by functions of theirs that may look at their delegate.
     if (session->interpreter != NULL) tflite.InterpreterDelete(session->interpreter);
+    free(session->wanted.values);
+    free(session->chosen.values);
+    free(session->partitions.values);
     free(session->nodes);
+    free(session->node_ids);
     free(session->builtin_codes);
+    free(session->nanos);
     free(session->hooks);
-    free(session->wanted);
     free(session->places);
     free(session);
 }
@@ -365,9 +260,9 @@ const char *djlplan_tflite_error(const struct djlplan_tflite_session *session) {
 /* Runs one of the engine's functions with this session as the thread's current one. */
 static int enter(struct djlplan_tflite_session *session, TfLiteStatus (*function)(void *)) {
     session->error[0] = '\0';
-    current = session;
+    djlplan_tflite_current = session;
     TfLiteStatus status = function(session->interpreter);
-    current = NULL;
+    djlplan_tflite_current = NULL;
     return status == kTfLiteOk ? DJLPLAN_OK : DJLPLAN_ENGINE_ERROR;
 }
 
@@ -394,69 +289,12 @@ int djlplan_tflite_allocate(struct djlplan_tflite_session *session) {
     return enter(session, tflite.InterpreterAllocateTensors);
 }
 
-/* ---- the live graph -------------------------------------------------------------------- */
-
-/* Counts every element and stores those that fit. */
-struct sink {
-    int32_t *out;
-    int64_t capacity;
-    int64_t count;
-};
-
-static void put(struct sink *sink, int32_t value) {
-    if (sink->count < sink->capacity) sink->out[sink->count] = value;
-    sink->count++;
-}
-
-static void put_array(struct sink *sink, const TfLiteIntArray *array) {
-    int size = array == NULL ? 0 : array->size;
-    put(sink, size);
-    for (int i = 0; i < size; i++) put(sink, array->data[i]);
-}
-
-int64_t djlplan_tflite_nodes(const struct djlplan_tflite_session *session, int32_t *out,
-                             int64_t capacity) {
-    struct sink sink = {out, capacity, 0};
-    for (int i = 0; i < session->node_count; i++) {
-        put(&sink, session->builtin_codes[i]);
-        put_array(&sink, session->nodes[i]->inputs);
-        put_array(&sink, session->nodes[i]->outputs);
-        put_array(&sink, session->nodes[i]->temporaries);
-    }
-    return sink.count;
-}
-
-int64_t djlplan_tflite_tensors(const struct djlplan_tflite_session *session, int32_t *out,
-                               int64_t capacity) {
-    struct sink sink = {out, capacity, 0};
-    for (size_t i = 0; i < session->context->tensors_size; i++) {
-        const TfLiteTensor *tensor = &session->context->tensors[i];
-        put(&sink, tensor->type);
-        put(&sink, tensor->allocation_type);
-        put(&sink, tensor->is_variable);
-        put(&sink, is_ours(tensor));
-        put_array(&sink, tensor->dims);
-    }
-    return sink.count;
-}
-
-int64_t djlplan_tflite_sizes(const struct djlplan_tflite_session *session, int64_t *out,
-                             int64_t capacity) {
-    int64_t count = 2 * (int64_t)session->context->tensors_size;
-    for (int64_t i = 0; i + 1 < count && i + 1 < capacity; i += 2) {
-        const TfLiteTensor *tensor = &session->context->tensors[i / 2];
-        out[i] = (int64_t)tensor->bytes;
-        out[i + 1] = (int64_t)(intptr_t)tensor->data;
-    }
-    return count;
-}
-
 /* ---- the plan -------------------------------------------------------------------------- */
 
 static int64_t count_ours(const TfLiteContext *context) {
     int64_t count = 0;
     for (size_t i = 0; i < context->tensors_size; i++) {
-        count += is_ours(&context->tensors[i]) && context->tensors[i].bytes > 0;
+        count += djlplan_tflite_is_ours(&context->tensors[i]) && context->tensors[i].bytes > 0;
     }
     return count;
 }
@@ -471,11 +309,11 @@ int djlplan_tflite_place(struct djlplan_tflite_session *session, const int32_t *
     const TfLiteContext *context = session->context;
     session->place_count = NOT_PLACED;
     free(session->places);
-    session->places = zeroed(count, sizeof *session->places);
+    session->places = djlplan_zeroed(count, sizeof *session->places);
     if (session->places == NULL) return refuse(session, "out of memory", 0);
     for (int i = 0; i < count; i++) {
         if (ids[i] < 0 || (size_t)ids[i] >= context->tensors_size ||
-            !is_ours(&context->tensors[ids[i]])) {
+            !djlplan_tflite_is_ours(&context->tensors[ids[i]])) {
             return refuse(session, "not ours to place", ids[i]);
         }
         if (i > 0 && ids[i] <= ids[i - 1]) return refuse(session, "not in order", ids[i]);
@@ -507,7 +345,7 @@ static bool still_fits(const struct djlplan_tflite_session *session) {
     for (int i = 0; i < session->place_count; i++) {
         const struct place *place = &session->places[i];
         const TfLiteTensor *tensor = &session->context->tensors[place->id];
-        if (!is_ours(tensor) || tensor->bytes != place->bytes ||
+        if (!djlplan_tflite_is_ours(tensor) || tensor->bytes != place->bytes ||
             tensor->data != session->bound + place->offset) {
             return false;
         }

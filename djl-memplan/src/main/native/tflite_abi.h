@@ -82,6 +82,18 @@ typedef struct TfLiteRegistration {
     int version;
 } TfLiteRegistration;
 
+struct TfLiteDelegate;
+
+typedef struct TfLiteDelegateParams {
+    struct TfLiteDelegate *delegate;
+    TfLiteIntArray *nodes_to_replace;
+    TfLiteIntArray *input_tensors;
+    TfLiteIntArray *output_tensors;
+} TfLiteDelegateParams;
+
+typedef TfLiteStatus (*TfLiteReplaceFunction)(struct TfLiteContext *, TfLiteRegistration,
+                                              const TfLiteIntArray *, struct TfLiteDelegate *);
+
 /* Only what is used; the members between are padding by name. */
 typedef struct TfLiteContext {
     size_t tensors_size;
@@ -90,6 +102,10 @@ typedef struct TfLiteContext {
     void *unused[4];
     TfLiteStatus (*GetNodeAndRegistration)(struct TfLiteContext *, int, TfLiteNode **,
                                            TfLiteRegistration **);
+    TfLiteReplaceFunction ReplaceNodeSubsetsWithDelegateKernels;
+    void *more_unused[10];
+    TfLiteStatus (*PreviewDelegatePartitioning)(struct TfLiteContext *, const TfLiteIntArray *,
+                                                TfLiteDelegateParams **, int *);
 } TfLiteContext;
 
 typedef struct TfLiteDelegate {
@@ -119,6 +135,10 @@ DJLPLAN_AT(TfLiteRegistration, prepare, 16);
 DJLPLAN_AT(TfLiteRegistration, builtin_code, 40);
 DJLPLAN_AT(TfLiteContext, tensors, 16);
 DJLPLAN_AT(TfLiteContext, GetNodeAndRegistration, 56);
+DJLPLAN_AT(TfLiteContext, ReplaceNodeSubsetsWithDelegateKernels, 64);
+DJLPLAN_AT(TfLiteContext, PreviewDelegatePartitioning, 152);
+_Static_assert(sizeof(TfLiteDelegateParams) == 32, "TfLiteDelegateParams has another size");
+DJLPLAN_AT(TfLiteDelegateParams, nodes_to_replace, 8);
 _Static_assert(sizeof(TfLiteDelegate) == 48, "TfLiteDelegate has another size");
 DJLPLAN_AT(TfLiteDelegate, flags, 40);
 

@@ -73,7 +73,7 @@ static void naive_plan(const struct djlplan_tflite_session *session, struct plan
         }
         at += 5 + tensors[at + 4];
     }
-    CHECK(at == tensors_count && plan->count > 2);
+    CHECK(at == tensors_count && plan->count > 1);
     free(tensors);
     free(sizes);
 }
@@ -200,9 +200,10 @@ static struct djlplan_tflite_session *open_session(const void *model, int planne
     for (int id = NUMBERS - 8; planned && id > -8; id--) {
         if (id != input && id != output) ids[count++] = id;
     }
-    struct djlplan_tflite_session *session = djlplan_tflite_session_create(
-        model, 2, ids, count, planned, message, sizeof message);
+    struct djlplan_tflite_session *session = djlplan_tflite_session_new();
     CHECK(session != NULL);
+    if (planned) CHECK(djlplan_tflite_session_plan(session, ids, count) == DJLPLAN_OK);
+    CHECK(djlplan_tflite_session_build(session, model, 2) == DJLPLAN_OK);
     CHECK(djlplan_tflite_input_count(session) == 1);
     CHECK(djlplan_tflite_output_count(session) == 1);
     CHECK(djlplan_tflite_input(session, 1) == -1 && djlplan_tflite_output(session, 7) == -1);
@@ -244,6 +245,108 @@ static void check_sessions(const void *model) {
     free(plan);
 }
 
+/* Operators of the partitions that XNNPACK reports, two of them at most. */
+static int preview(const void *model, int32_t *operators) {
+    struct djlplan_delegate *delegate = djlplan_delegate_create(NULL, 2, message, sizeof message);
+    CHECK(delegate != NULL);
+    struct djlplan_tflite_session *session = djlplan_tflite_session_new();
+    CHECK(session != NULL);
+    djlplan_tflite_session_preview(session, djlplan_delegate_handle(delegate));
+    CHECK(djlplan_tflite_session_build(session, model, 2) == DJLPLAN_OK);
+    READ(partitions, int32_t, djlplan_tflite_partitions, session);
+    int count = 0, seen = 0;
+    for (int64_t at = 0; at < partitions_count; at += partitions[at] + 1, seen++) {
+        CHECK(partitions[at] == 1);
+        if (seen != 1) operators[count++] = partitions[at + 1];
+    }
+    CHECK(seen == 3 && count == 2);
+    free(partitions);
+    djlplan_tflite_session_delete(session);
+    djlplan_delegate_delete(delegate);
+    return count;
+}
+
+static int count_delegated(const struct djlplan_tflite_session *session, const int32_t *chosen) {
+    READ(nodes, int32_t, djlplan_tflite_nodes, session);
+    int count = 0;
+    for (int64_t at = 0; at < nodes_count;) {
+        at += 2;
+        if (nodes[at] == 1) CHECK(nodes[at + 1] == chosen[count++]);
+        for (int list = 0; list < 4; list++) at += nodes[at] + 1;
+    }
+    free(nodes);
+    return count;
+}
+
+static float difference(const float *a, const float *b, int64_t bytes) {
+    float largest = 0;
+    for (int64_t i = 0; i < bytes / (int64_t)sizeof *a; i++) {
+        float d = a[i] > b[i] ? a[i] - b[i] : b[i] - a[i];
+        if (!(d <= largest)) largest = d;
+    }
+    return largest;
+}
+
+/* Two of three convolutions delegated, what is between in an arena that moves every time. */
+static void check_delegated(const void *model) {
+    int32_t chosen[2];
+    int count = preview(model, chosen);
+    struct djlplan_tflite_session *stock = open_session(model, 0, -1, -1);
+    CHECK(djlplan_tflite_allocate(stock) == DJLPLAN_OK);
+    struct djlplan_delegate *delegate = djlplan_delegate_create(NULL, 2, message, sizeof message);
+    CHECK(delegate != NULL);
+    struct djlplan_tflite_session *session = djlplan_tflite_session_new();
+    int32_t ids[64];
+    int wanted = 0;
+    int input = djlplan_tflite_input(stock, 0), output = djlplan_tflite_output(stock, 0);
+    for (int id = 0; id < 64; id++) {
+        if (id != input && id != output) ids[wanted++] = id;
+    }
+    CHECK(djlplan_tflite_session_plan(session, ids, wanted) == DJLPLAN_OK);
+    void *handle = djlplan_delegate_handle(delegate);
+    CHECK(djlplan_tflite_session_delegate(session, handle, chosen, count) == DJLPLAN_OK);
+    djlplan_tflite_session_time(session);
+    CHECK(djlplan_tflite_session_build(session, model, 2) == DJLPLAN_OK);
+    CHECK(djlplan_tflite_allocate(session) == DJLPLAN_OK);
+    CHECK(count_delegated(session, chosen) == 2);
+    struct plan *plan = malloc(sizeof *plan);
+    CHECK(plan != NULL);
+    naive_plan(session, plan);
+    CHECK(place(session, plan) == DJLPLAN_OK);
+    char *previous = NULL;
+    for (unsigned seed = 1; seed <= 4; seed++) {
+        int64_t bytes;
+        float *expected = stock_run(stock, seed, &bytes);
+        char *arena = aligned_alloc(ALIGNMENT, (size_t)plan->bytes);
+        CHECK(arena != NULL);
+        memset(arena, 0xff, (size_t)plan->bytes);
+        struct ends ends = ends_of(session);
+        fill(&ends, seed);
+        CHECK(djlplan_tflite_invoke(session, arena, plan->bytes) == DJLPLAN_OK);
+        CHECK(ends.output_bytes == bytes);
+        CHECK(difference(ends.output, expected, bytes) < 1e-5f);
+        free(previous);
+        previous = arena;
+        free(expected);
+    }
+    free(previous);
+    READ(times, int64_t, djlplan_tflite_times, session);
+    for (int64_t i = 0; i < times_count; i++) CHECK(times[i] > 0);
+    free(times);
+    free(plan);
+    djlplan_tflite_session_delete(session);
+    djlplan_delegate_delete(delegate);
+    djlplan_tflite_session_delete(stock);
+}
+
+static void check_bad_delegates(const char *no_delegate) {
+    message[0] = 0;
+    CHECK(djlplan_delegate_create("/nowhere/at/all.so", 1, message, sizeof message) == NULL);
+    CHECK(strstr(message, "/nowhere/at/all.so") != NULL);
+    CHECK(djlplan_delegate_create(no_delegate, 1, message, sizeof message) == NULL);
+    CHECK(strstr(message, "no external delegate") != NULL);
+}
+
 static void check_mappings(const char *no_file) {
     struct djlplan_mapping mapping;
     CHECK(djlplan_map(no_file, &mapping) != 0);
@@ -268,8 +371,12 @@ int main(int count, char **arguments) {
         void *model = djlplan_tflite_model_create(mapping.address, mapping.bytes);
         CHECK(model != NULL);
         check_sessions(model);
+        check_delegated(model);
         djlplan_tflite_model_delete(model);
     }
+    check_bad_delegates(arguments[1]);
+    djlplan_mapping_release(&mapping);
+    CHECK(*(const char *)mapping.address != 0);
     djlplan_unmap(&mapping);
     puts("OK");
     return 0;

@@ -28,6 +28,10 @@ class ArchitectureTest {
                     .definedBy(ROOT + ".djl..")
                     .layer("cli")
                     .definedBy(ROOT + ".cli..")
+                    .layer("measure")
+                    .definedBy(ROOT + ".measure..")
+                    .layer("child")
+                    .definedBy(ROOT + ".child..")
                     .layer("runtime")
                     .definedBy(ROOT + ".runtime..")
                     .layer("store")
@@ -53,7 +57,11 @@ class ArchitectureTest {
                     .whereLayer("djl")
                     .mayOnlyBeAccessedByLayers("facade", "cli")
                     .whereLayer("runtime")
+                    .mayOnlyBeAccessedByLayers("djl", "measure", "cli")
+                    .whereLayer("measure")
                     .mayOnlyBeAccessedByLayers("djl", "cli")
+                    .whereLayer("child")
+                    .mayOnlyBeAccessedByLayers("measure", "cli")
                     .whereLayer("store")
                     .mayOnlyBeAccessedByLayers("runtime", "djl", "cli")
                     .whereLayer("source")
@@ -63,7 +71,7 @@ class ArchitectureTest {
                     .whereLayer("usage")
                     .mayOnlyBeAccessedByLayers("plan", "store", "runtime", "source", "cli")
                     .whereLayer("config")
-                    .mayOnlyBeAccessedByLayers("djl", "plan", "runtime", "cli");
+                    .mayOnlyBeAccessedByLayers("djl", "plan", "runtime", "measure", "cli");
 
     @ArchTest
     static final ArchRule planningIsPure =

@@ -16,6 +16,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.memplan.PlannedTranslatorFactory;
@@ -24,6 +25,18 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 public final class Planned {
 
     private Planned() {}
+
+    /**
+     * Returns the arguments, without delegation unless they say how: what it computes is not the
+     * same bit by bit.
+     */
+    private static Map<String, Object> complete(Map<String, ?> arguments) {
+        Map<String, Object> complete = new HashMap<>(arguments);
+        if (arguments.keySet().stream().noneMatch(key -> key.startsWith("delegation."))) {
+            complete.put("delegation.enabled", "false");
+        }
+        return complete;
+    }
 
     /** Loads a model planned, with options given as DJL arguments. */
     public static ZooModel<NDList, NDList> load(Path file, Map<String, ?> arguments)
@@ -34,7 +47,7 @@ public final class Planned {
                         .optModelPath(file)
                         .optEngine("TFLite")
                         .optTranslatorFactory(new PlannedTranslatorFactory());
-        arguments.forEach(criteria::optArgument);
+        complete(arguments).forEach(criteria::optArgument);
         return criteria.build().loadModel();
     }
 
@@ -49,7 +62,7 @@ public final class Planned {
         return new ZooModel<>(
                 model,
                 new PlannedTranslatorFactory()
-                        .newInstance(NDList.class, NDList.class, model, arguments));
+                        .newInstance(NDList.class, NDList.class, model, complete(arguments)));
     }
 
     /** Loads a model as DJL does without us. */

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Random;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.ProcessMemory;
 
 /**
  * One model run one way in this process, step by step: load, warm up, write outputs, time. The

@@ -47,13 +47,19 @@ final class PlannedLoading {
 
     /**
      * Returns the arguments of a planned model: the user's, and for TFLite the number of threads,
-     * which on PyTorch is one for the whole JVM ({@link WorkerJvm}).
+     * which on PyTorch is one for the whole JVM ({@link WorkerJvm}). Nothing is delegated unless
+     * the user says how: commands show what memory planning brings, with the same bytes as a
+     * result.
      */
     static ImmutableMap<String, String> arguments(RunOptions options) {
         ImmutableMap.Builder<String, String> arguments = ImmutableMap.builder();
         if (options.engine() == EngineKind.TFLITE) {
             options.threads()
                     .ifPresent(n -> arguments.put(OptionKey.THREADS.key(), Integer.toString(n)));
+        }
+        if (options.arguments().keySet().stream()
+                .noneMatch(key -> key.startsWith(PlanOptions.DELEGATION_PREFIX))) {
+            arguments.put(PlanOptions.DELEGATION_PREFIX + "enabled", "false");
         }
         // The user's own -o memplan.threads=N wins, as it is the more special one.
         return arguments.putAll(options.arguments()).buildKeepingLast();

@@ -1,19 +1,11 @@
 package org.djlplan.memplan.cli;
 
-import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
 import com.google.gson.JsonPrimitive;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
-import java.util.concurrent.LinkedBlockingQueue;
+import org.djlplan.memplan.child.ParentConnection;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -26,15 +18,12 @@ import picocli.CommandLine.Option;
 @Command(name = "worker", hidden = true, description = "Runs a model for another process.")
 final class WorkerCommand implements Callable<Integer> {
 
-    /** Starts each reply, so that whatever native code prints is not taken for one. */
-    static final String REPLY_PREFIX = "djlplan-reply ";
+    private static final String FAILED = "failed";
 
     @Mixin private RunOptions options = new RunOptions();
 
     @Option(names = "--stock", description = "Run without a plan.")
     private boolean stock;
-
-    private final BlockingQueue<String> requests = new LinkedBlockingQueue<>();
 
     RunOptions options() {
         return options;
@@ -42,83 +31,47 @@ final class WorkerCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException, IOException {
-        PrintStream replies = System.out;
-        System.setOut(System.err);
-        Thread reader = new Thread(this::readRequests, "requests");
-        reader.setDaemon(true);
-        reader.start();
+        ParentConnection parent = ParentConnection.open(() -> {});
         try {
             try (Measurement measurement = new Measurement(options, stock)) {
-                reply(replies, new JsonPrimitive("loaded"));
-                serve(measurement, replies);
+                parent.reply(new JsonPrimitive("loaded"));
+                serve(measurement, parent);
             }
-            reply(replies, new JsonPrimitive("closed"));
+            parent.reply(new JsonPrimitive("closed"));
             return 0;
         } catch (Failure e) {
-            fail(replies, e);
+            parent.fail(FAILED, Failure.describe(e));
         } catch (RuntimeException | LinkageError | OutOfMemoryError e) {
             e.printStackTrace();
-            fail(replies, e);
+            parent.fail(FAILED, Failure.describe(e));
         }
         return 1;
     }
 
     /** Answers requests until one asks to close the model. */
-    private void serve(Measurement measurement, PrintStream replies)
+    private void serve(Measurement measurement, ParentConnection parent)
             throws InterruptedException, IOException {
         while (true) {
-            JsonObject request = JsonParser.parseString(requests.take()).getAsJsonObject();
+            JsonObject request = parent.take();
             switch (request.get("step").getAsString()) {
                 case "warmUp" -> {
                     measurement.warmUp();
-                    reply(replies, new JsonPrimitive("warm"));
+                    parent.reply(new JsonPrimitive("warm"));
                 }
                 case "outputs" -> {
                     Path file = Path.of(request.get("file").getAsString());
-                    reply(replies, measurement.writeOutputs(file));
+                    parent.reply(measurement.writeOutputs(file));
                 }
                 case "time" -> {
                     measurement.time(request.get("count").getAsInt());
-                    reply(replies, new JsonPrimitive("timed"));
+                    parent.reply(new JsonPrimitive("timed"));
                 }
-                case "figures" -> reply(replies, measurement.figures().toJson());
+                case "figures" -> parent.reply(measurement.figures().toJson());
                 case "finish" -> {
                     return;
                 }
                 default -> throw new IllegalArgumentException("unknown step: " + request);
             }
-        }
-    }
-
-    private static void reply(PrintStream replies, JsonElement result) {
-        JsonObject reply = new JsonObject();
-        reply.add("result", result);
-        send(replies, reply);
-    }
-
-    private static void fail(PrintStream replies, Throwable thrown) {
-        JsonObject reply = new JsonObject();
-        reply.addProperty("error", Failure.describe(thrown));
-        send(replies, reply);
-    }
-
-    private static void send(PrintStream replies, JsonObject reply) {
-        // toString() writes nulls and escapes line breaks: always one line.
-        replies.println(REPLY_PREFIX + reply);
-        replies.flush();
-    }
-
-    private void readRequests() {
-        try (BufferedReader in =
-                new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
-            for (String line = in.readLine(); line != null; line = in.readLine()) {
-                requests.add(line);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } finally {
-            // The parent is done, or gone: nothing that still runs here is of use to anyone.
-            Runtime.getRuntime().halt(0);
         }
     }
 }

@@ -1,19 +1,14 @@
 package org.djlplan.memplan.cli;
 
 import com.google.common.collect.ImmutableList;
-import java.nio.file.Path;
 import java.util.Map;
-import java.util.Properties;
 import java.util.TreeMap;
+import org.djlplan.memplan.child.JavaCommand;
 
 /**
  * How a child's JVM is started: as this one, but with a heap that does not grow while measuring.
  */
 final class WorkerJvm {
-
-    private static final ImmutableList<String> INHERITED_PROPERTIES =
-            ImmutableList.of(
-                    "ai.djl.", "org.slf4j.", "org.djlplan.", "DJL_", "java.io.tmpdir", "jna.");
 
     /** Fixed and touched at the start, so that garbage collection never shows in memory figures. */
     private static final ImmutableList<String> QUIET =
@@ -42,19 +37,14 @@ final class WorkerJvm {
             properties.put("ai.djl.pytorch.num_threads", threads);
             properties.put("ai.djl.pytorch.num_interop_threads", "1");
         }
-        Properties own = System.getProperties();
-        for (String key : own.stringPropertyNames()) {
-            if (INHERITED_PROPERTIES.stream().anyMatch(key::startsWith)) {
-                properties.putIfAbsent(key, own.getProperty(key));
-            }
-        }
-        ImmutableList.Builder<String> command = ImmutableList.builder();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(QUIET);
+        ImmutableList.Builder<String> flags = ImmutableList.<String>builder().addAll(QUIET);
         if (options.engine() == EngineKind.PYTORCH) {
-            command.add(NO_OPTIMIZING_COMPILER);
+            flags.add(NO_OPTIMIZING_COMPILER);
         }
-        properties.forEach((key, value) -> command.add("-D" + key + "=" + value));
-        return command.add("-cp", System.getProperty("java.class.path")).build();
+        return JavaCommand.of(
+                JavaCommand.ofThisJvm(),
+                flags.build(),
+                properties,
+                System.getProperty("java.class.path"));
     }
 }

@@ -60,6 +60,11 @@ public record PlanOptions(
         delegation = ImmutableMap.copyOf(delegation);
     }
 
+    /** Returns the name of the delegate, by default that of the engine for CPUs. */
+    public String delegate() {
+        return delegation.getOrDefault(DELEGATION_PREFIX + "delegate", "xnnpack");
+    }
+
     /** Returns whether operators may be delegated, which they may by default. */
     public boolean delegationEnabled() {
         return flag(DELEGATION_ENABLED, delegation.getOrDefault(DELEGATION_ENABLED, "true"));

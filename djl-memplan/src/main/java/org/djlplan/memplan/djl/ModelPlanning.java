@@ -7,6 +7,7 @@ import ai.djl.nn.Block;
 import ai.djl.nn.BlockFactory;
 import ai.djl.translate.DefaultTranslatorFactory;
 import ai.djl.translate.TranslatorFactory;
+import ai.djl.util.Progress;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
 import java.io.IOException;
@@ -20,7 +21,9 @@ import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.tflite.WarmUp;
+import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,8 +33,11 @@ public final class ModelPlanning {
 
     private static final Logger logger = LoggerFactory.getLogger(ModelPlanning.class);
 
+    private static final String PROGRESS = PlanOptions.DELEGATION_PREFIX + "progress";
+
     private final PlanOptions options;
     private final List<DelegationProvider> providers;
+    private final Optional<Progress> progress;
 
     /**
      * @param arguments DJL's arguments of the model
@@ -48,11 +54,31 @@ public final class ModelPlanning {
                         .collect(ImmutableSet.toImmutableSet());
         options = PlanOptions.parse(arguments, delegationKeys);
         Strategies.named(options.strategy());
+        progress = Optional.ofNullable(arguments.get(PROGRESS)).map(ModelPlanning::progress);
+        if (options.delegationEnabled() && !providers.isEmpty()) {
+            DelegateFactory unused = Delegates.named(options.delegate());
+            providers.get(0).check(options.delegation());
+        }
         if (providers.isEmpty() && !options.delegation().isEmpty()) {
             logger.info(
                     "{} without effect: djl-delegation is not on the class path",
                     options.delegation().keySet());
         }
+    }
+
+    private static Progress progress(Object value) {
+        if (value instanceof Progress given) {
+            return given;
+        }
+        throw new IllegalArgumentException(
+                PROGRESS + "=" + value + ": must be an object that is a " + Progress.class);
+    }
+
+    private Optional<ModelDelegation> delegation() {
+        if (!options.delegationEnabled() || providers.isEmpty()) {
+            return Optional.empty();
+        }
+        return Optional.of(new ModelDelegation(providers.get(0), options, progress));
     }
 
     /** Gets ready in the background, while DJL still loads its engine. */
@@ -145,7 +171,7 @@ public final class ModelPlanning {
         String engine = model.getNDManager().getEngine().getEngineName();
         Optional<String> problem =
                 switch (engine) {
-                    case "TFLite" -> new TfLitePlanning(options).plan(model);
+                    case "TFLite" -> new TfLitePlanning(options, delegation()).plan(model);
                     case "PyTorch" -> new PyTorchPlanning(options).plan(model);
                     default ->
                             Optional.of("the engine " + engine + " is not planned by this version");

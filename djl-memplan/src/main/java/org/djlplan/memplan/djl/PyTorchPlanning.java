@@ -20,10 +20,11 @@ import org.djlplan.memplan.runtime.torch.TorchAllocator;
 import org.djlplan.memplan.runtime.torch.TorchMemory;
 import org.djlplan.memplan.runtime.torch.TorchOptions;
 import org.djlplan.memplan.store.CpuFeatures;
-import org.djlplan.memplan.store.FolderPlanStore;
+import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.ModelFiles;
 import org.djlplan.memplan.store.ModelPlans;
-import org.djlplan.memplan.store.PlanKey;
+import org.djlplan.memplan.store.PlanCodec;
+import org.djlplan.memplan.store.StoreKey;
 
 /** Wraps the block of a PyTorch model, so that it predicts in planned memory. */
 final class PyTorchPlanning {
@@ -102,8 +103,8 @@ final class PyTorchPlanning {
         boolean fromFiles = isImperative(block) || PyTorchModelFile.of(model).isPresent();
         Path folder = fromFiles && model.getModelPath() != null ? model.getModelPath() : cache;
         Engine engine = model.getNDManager().getEngine();
-        PlanKey key =
-                new PlanKey(
+        StoreKey key =
+                new StoreKey(
                         model.getName(),
                         ImmutableMap.of(
                                 "structure", structure(model, block),
@@ -112,7 +113,7 @@ final class PyTorchPlanning {
                                 "cpu", CpuFeatures.current(),
                                 "strategy", options.strategy(),
                                 "liveness", options.liveness().name()));
-        return new ModelPlans(FolderPlanStore.at(folder, cache), key);
+        return new ModelPlans(FolderStore.at(new PlanCodec(), folder, cache), key);
     }
 
     private static String structure(Model model, Block block) {

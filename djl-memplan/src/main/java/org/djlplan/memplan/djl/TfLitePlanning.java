@@ -35,9 +35,14 @@ final class TfLitePlanning {
     private static final double MEGA = 1e6;
 
     private final PlanOptions options;
+    private final Optional<ModelDelegation> delegation;
 
-    TfLitePlanning(PlanOptions options) {
+    /**
+     * @param delegation chooses what is delegated; empty for nothing
+     */
+    TfLitePlanning(PlanOptions options, Optional<ModelDelegation> delegation) {
         this.options = options;
+        this.delegation = delegation;
     }
 
     /**
@@ -62,10 +67,17 @@ final class TfLitePlanning {
         // Closed first: never are two interpreters of a model in memory.
         adapter.close(stock);
         try {
-            TfLiteRuntime runtime = TfLiteRuntime.open(file.get(), runtimeOptions());
+            RuntimeOptions runtimeOptions = runtimeOptions();
+            TfLiteRuntime runtime =
+                    TfLiteRuntime.open(
+                            file.get(),
+                            runtimeOptions,
+                            delegation.map(d -> d.of(file.get(), runtimeOptions)));
             install(model, adapter, runtime);
+            delegation.ifPresent(d -> d.attach(runtime));
             return Optional.empty();
         } catch (IOException | UnplannableException | RuntimeException e) {
+            delegation.ifPresent(ModelDelegation::close);
             model.setBlock(adapter.stock(file.get(), model.getNDManager()));
             return Optional.of(e.getMessage());
         }
@@ -93,9 +105,10 @@ final class TfLitePlanning {
             Block planned =
                     adapter.planned(
                             list -> forward(runtime, adapter, manager, list),
-                            runtime::close,
+                            () -> close(runtime),
                             inputs);
-            manager.attachInternal("djl-plan-" + System.identityHashCode(runtime), runtime);
+            AutoCloseable attached = () -> close(runtime);
+            manager.attachInternal("djl-plan-" + System.identityHashCode(runtime), attached);
             model.setBlock(planned);
             PlanReport.register(planned, runtime::report);
             log(model, runtime.report());
@@ -105,7 +118,23 @@ final class TfLitePlanning {
         }
     }
 
+    private void close(TfLiteRuntime runtime) {
+        delegation.ifPresent(ModelDelegation::close);
+        runtime.close();
+    }
+
     private static void log(Model model, PlanReport report) {
+        report.delegation()
+                .ifPresent(
+                        delegated ->
+                                logger.info(
+                                        "{}: {} of {} operators delegated to {} ({}): {}",
+                                        model.getName(),
+                                        delegated.delegatedOperators(),
+                                        delegated.operators(),
+                                        delegated.delegate(),
+                                        delegated.origin(),
+                                        delegated.reason()));
         logger.info(
                 "{}: {} tensors in an arena of {} MB ({}; {} MB without planning, lower bound {}"
                         + " MB), {} MB of inputs and outputs per interpreter",

@@ -23,13 +23,14 @@ import java.util.function.Supplier;
  * @param lowerBoundBytes maximum operator breadth without aliases
  * @param arenaBytes size of the plan in use
  * @param inputOutputBytes memory that the engine still allocates itself per interpreter for inputs
- *     and outputs
+ *     and outputs of the model and of delegate kernels
  * @param interpreters one entry per live interpreter
  * @param predictions number of predictions until now
  * @param unplannedPredictions how many of them ran outside the planned arena, or not as planned
  * @param unplannedAllocations how many allocations of planned predictions the engine's allocator
  *     served against the plan
  * @param recordings how many predictions were recorded in order to be planned
+ * @param delegation what runs in the engine's delegate and why; empty where delegation is off
  */
 public record PlanReport(
         String engine,
@@ -45,7 +46,8 @@ public record PlanReport(
         long predictions,
         long unplannedPredictions,
         long unplannedAllocations,
-        long recordings) {
+        long recordings,
+        Optional<DelegationReport> delegation) {
 
     private static final Map<Block, Supplier<PlanReport>> REPORTS =
             new MapMaker().weakKeys().makeMap();
@@ -71,7 +73,21 @@ public record PlanReport(
     /** Returns the report of a model that runs as stock. */
     public static PlanReport unplanned(String engine, String reason) {
         return new PlanReport(
-                engine, Optional.of(reason), "", 0, 0, 0, 0, 0, 0, List.of(), 0, 0, 0, 0);
+                engine,
+                Optional.of(reason),
+                "",
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                List.of(),
+                0,
+                0,
+                0,
+                0,
+                Optional.empty());
     }
 
     /** Makes {@code source} answer for {@code block} as long as the block lives. */

@@ -116,6 +116,14 @@ public final class MappedFile implements AutoCloseable {
         return shared.intact();
     }
 
+    /**
+     * Gives the pages that are in memory back to the system, which reads them again when they are
+     * needed. To be called when what was read is kept elsewhere, as weights that a delegate packed.
+     */
+    public void releasePages() {
+        NativeMemory.djlplan_mapping_release(shared.mapping.getPointer());
+    }
+
     @Override
     public void close() {
         synchronized (OPEN) {

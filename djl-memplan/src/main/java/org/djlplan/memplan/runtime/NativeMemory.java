@@ -33,9 +33,13 @@ final class NativeMemory {
 
     static native void djlplan_arena_free(Pointer arena, long bytes);
 
+    static native void djlplan_trim();
+
     static native int djlplan_map(String path, Mapping mapping);
 
     static native int djlplan_mapping_intact(Pointer mapping);
+
+    static native void djlplan_mapping_release(Pointer mapping);
 
     static native void djlplan_unmap(Pointer mapping);
 }

@@ -3,13 +3,13 @@ package org.djlplan.memplan.store;
 import static java.util.stream.Collectors.joining;
 
 import com.google.common.hash.Hashing;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
-import java.util.stream.Stream;
 
 /** What tells CPUs apart for which an engine may choose different kernels. */
 public final class CpuFeatures {
@@ -36,9 +36,12 @@ public final class CpuFeatures {
     static String of(String architecture, Path cpuInfo) {
         String telling;
         // Its size is not known in advance and its text of no promised encoding.
-        try (Stream<String> lines = Files.lines(cpuInfo, StandardCharsets.ISO_8859_1)) {
+        // Files.lines would fail in a thread that is interrupted, and so make another key of it.
+        try (BufferedReader reader =
+                Files.newBufferedReader(cpuInfo, StandardCharsets.ISO_8859_1)) {
             telling =
-                    lines.takeWhile(line -> !line.isBlank())
+                    reader.lines()
+                            .takeWhile(line -> !line.isBlank())
                             .filter(line -> TELLING.contains(line.split(":", 2)[0].strip()))
                             .collect(joining("\n"));
         } catch (IOException | UncheckedIOException e) {

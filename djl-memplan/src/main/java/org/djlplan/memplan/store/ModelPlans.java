@@ -10,15 +10,15 @@ import org.djlplan.memplan.graph.ArrayType;
  * @param store where they are kept
  * @param model the key that they have in common: without inputs and threads
  */
-public record ModelPlans(PlanStore store, PlanKey model) {
+public record ModelPlans(Store<StoredPlan> store, StoreKey model) {
 
     /**
      * Returns the key of one plan.
      *
      * @param threads of the engine for an operator
      */
-    public PlanKey key(List<ArrayType> inputs, int threads) {
-        return new PlanKey(
+    public StoreKey key(List<ArrayType> inputs, int threads) {
+        return new StoreKey(
                 model.model(),
                 ImmutableMap.<String, String>builder()
                         .putAll(model.facts())

@@ -24,10 +24,18 @@ final class ReadableNames {
      * identity} tells apart.
      */
     static String of(String readable, String identity) {
-        String safe = UNSAFE.replaceFrom(readable, '_');
         String hash = Hashing.sha256().hashString(identity, StandardCharsets.UTF_8).toString();
-        return safe.substring(0, Math.min(safe.length(), LONGEST_READABLE_PART))
-                + '-'
-                + hash.substring(0, HASH_DIGITS);
+        return start(readable) + hash.substring(0, HASH_DIGITS);
+    }
+
+    /** Returns whether {@link #of} may give this name to something called {@code readable}. */
+    static boolean mayBeOf(String readable, String name) {
+        String start = start(readable);
+        return name.startsWith(start) && name.length() == start.length() + HASH_DIGITS;
+    }
+
+    private static String start(String readable) {
+        String safe = UNSAFE.replaceFrom(readable, '_');
+        return safe.substring(0, Math.min(safe.length(), LONGEST_READABLE_PART)) + '-';
     }
 }

@@ -46,11 +46,11 @@ class ConcurrentStoreTest {
         Path cache = folder.resolve("cache");
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
         try (LogCapture log = new LogCapture()) {
-            FolderPlanStore.at(folder, cache).save(KEY, SamplePlans.ofSize(0));
+            FolderStore.at(new PlanCodec(), folder, cache).save(KEY, SamplePlans.ofSize(0));
             List<Future<?>> running = new ArrayList<>();
             for (int i = 0; i < THREADS; i++) {
                 int thread = i;
-                PlanStore store = FolderPlanStore.at(folder, cache);
+                Store<StoredPlan> store = FolderStore.at(new PlanCodec(), folder, cache);
                 running.add(threads.submit(() -> saveAndLoad(store, thread)));
             }
             for (Future<?> each : running) {
@@ -62,7 +62,7 @@ class ConcurrentStoreTest {
         }
     }
 
-    private static void saveAndLoad(PlanStore store, int thread) {
+    private static void saveAndLoad(Store<StoredPlan> store, int thread) {
         for (int round = 0; round < ROUNDS; round++) {
             store.save(KEY, SamplePlans.ofSize(thread));
             StoredPlan found = store.load(KEY).orElseThrow();

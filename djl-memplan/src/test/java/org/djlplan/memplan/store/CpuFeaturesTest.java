@@ -72,4 +72,13 @@ class CpuFeaturesTest {
         assertTrue(CpuFeatures.current().startsWith(System.getProperty("os.arch")));
         assertEquals(CpuFeatures.current(), CpuFeatures.current());
     }
+
+    @Test
+    void of_interruptedThread_isEqual() throws IOException {
+        String cpu = of(X86);
+        Thread.currentThread().interrupt();
+        String again = CpuFeatures.of("amd64", folder.resolve("cpuinfo"));
+        assertTrue(Thread.interrupted());
+        assertEquals(cpu, again);
+    }
 }

@@ -1,5 +1,6 @@
 package org.djlplan.memplan.store;
 
+import static org.djlplan.memplan.store.SamplePlans.FORMAT;
 import static org.djlplan.memplan.store.SamplePlans.KEY;
 import static org.djlplan.memplan.store.SamplePlans.assertSame;
 import static org.djlplan.memplan.store.SamplePlans.small;
@@ -72,7 +73,7 @@ class PlanFileFuzzTest {
     @BeforeContainer
     static void makeFolder() throws IOException {
         folder = Files.createTempDirectory("plans");
-        file = Files.createDirectory(folder.resolve(".djlplan")).resolve(PlanFile.nameOf(KEY));
+        file = Files.createDirectory(folder.resolve(".djlplan")).resolve(FORMAT.nameOf(KEY));
     }
 
     @AfterContainer
@@ -86,14 +87,14 @@ class PlanFileFuzzTest {
     }
 
     @Provide
-    Arbitrary<PlanKey> keys() {
+    Arbitrary<StoreKey> keys() {
         return SamplePlans.anyKey();
     }
 
     /** Loads what is in the file, and checks that it is told exactly once when it is nothing. */
-    private static Optional<StoredPlan> load(byte[] content, PlanKey key) throws IOException {
+    private static Optional<StoredPlan> load(byte[] content, StoreKey key) throws IOException {
         Files.write(file, content);
-        PlanStore store = FolderPlanStore.at(folder, folder.resolve("cache"));
+        Store<StoredPlan> store = FolderStore.at(new PlanCodec(), folder, folder.resolve("cache"));
         try (LogCapture log = new LogCapture()) {
             long beginNanos = System.nanoTime();
             Optional<StoredPlan> plan = store.load(key);
@@ -113,10 +114,11 @@ class PlanFileFuzzTest {
 
     @Property(tries = 300)
     void saveLoad_anyPlanUnderAnyKey_isEqual(
-            @ForAll("plans") StoredPlan plan, @ForAll("keys") PlanKey key) {
+            @ForAll("plans") StoredPlan plan, @ForAll("keys") StoreKey key) {
         try (LogCapture log = new LogCapture()) {
-            FolderPlanStore.at(folder, folder.resolve("cache")).save(key, plan);
-            PlanStore other = FolderPlanStore.at(folder, folder.resolve("cache"));
+            FolderStore.at(new PlanCodec(), folder, folder.resolve("cache")).save(key, plan);
+            Store<StoredPlan> other =
+                    FolderStore.at(new PlanCodec(), folder, folder.resolve("cache"));
             assertSame(plan, other.load(key).orElseThrow());
             assertEquals(List.of(), log.lines());
         }
@@ -124,7 +126,7 @@ class PlanFileFuzzTest {
 
     @Example
     void load_anyByteChanged_isEqualOrRefused() throws IOException {
-        byte[] whole = PlanFile.toBytes(KEY, small());
+        byte[] whole = FORMAT.toBytes(KEY, small());
         assertSame(small(), load(whole, KEY).orElseThrow());
         for (int at = 0; at < whole.length; at++) {
             for (int bit = 0; bit < 8; bit++) {
@@ -142,7 +144,7 @@ class PlanFileFuzzTest {
 
     @Example
     void load_truncatedAnywhere_isRefused() throws IOException {
-        byte[] whole = PlanFile.toBytes(KEY, small());
+        byte[] whole = FORMAT.toBytes(KEY, small());
         for (int length = 0; length < whole.length - 1; length++) {
             assertEquals(Optional.empty(), load(Arrays.copyOf(whole, length), KEY));
         }
@@ -152,7 +154,7 @@ class PlanFileFuzzTest {
     void load_somethingInserted_isEqualOrRefused(
             @ForAll("plans") StoredPlan plan, @ForAll int place, @ForAll byte[] inserted)
             throws IOException {
-        byte[] whole = PlanFile.toBytes(KEY, plan);
+        byte[] whole = FORMAT.toBytes(KEY, plan);
         int at = Math.floorMod(place, whole.length + 1);
         byte[] damaged = Arrays.copyOf(whole, whole.length + inserted.length);
         System.arraycopy(inserted, 0, damaged, at, inserted.length);

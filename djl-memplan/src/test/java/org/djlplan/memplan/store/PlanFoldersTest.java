@@ -1,5 +1,6 @@
 package org.djlplan.memplan.store;
 
+import static org.djlplan.memplan.store.SamplePlans.FORMAT;
 import static org.djlplan.memplan.store.SamplePlans.KEY;
 import static org.djlplan.memplan.store.SamplePlans.assertSame;
 import static org.djlplan.memplan.store.SamplePlans.small;
@@ -14,6 +15,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** Where plans are kept: beside the model, or in the cache when that cannot be. */
@@ -45,8 +48,8 @@ class PlanFoldersTest extends PlanStoreFixture {
         Path file = Files.createFile(folder.resolve("file"));
         Path missing = folder.resolve("missing");
         for (Path place : List.of(file, missing)) {
-            FolderPlanStore.at(place, cache).save(KEY, small());
-            assertKept(FolderPlanStore.at(place, cache));
+            FolderStore.at(new PlanCodec(), place, cache).save(KEY, small());
+            assertKept(FolderStore.at(new PlanCodec(), place, cache));
         }
         assertEquals(2, files(cache).size());
         assertFalse(Files.exists(missing));
@@ -76,13 +79,14 @@ class PlanFoldersTest extends PlanStoreFixture {
         for (String parent : List.of("a", "b")) {
             Path model = Files.createDirectories(folder.resolve(parent).resolve("model"));
             Files.createFile(model.resolve(".djlplan"));
-            FolderPlanStore.at(model, cache).save(KEY, SamplePlans.ofSize(parent.charAt(0)));
+            FolderStore.at(new PlanCodec(), model, cache)
+                    .save(KEY, SamplePlans.ofSize(parent.charAt(0)));
         }
         List<Path> kept = files(cache);
         assertEquals(2, kept.size());
         assertNotEquals(kept.get(0).getParent(), kept.get(1).getParent());
         assertTrue(kept.get(0).getParent().getFileName().toString().startsWith("model-"));
-        PlanStore b = FolderPlanStore.at(folder.resolve("b/model"), cache);
+        Store<StoredPlan> b = FolderStore.at(new PlanCodec(), folder.resolve("b/model"), cache);
         assertSame(SamplePlans.ofSize('b'), b.load(KEY).orElseThrow());
     }
 
@@ -109,7 +113,7 @@ class PlanFoldersTest extends PlanStoreFixture {
         Path inCache = files(cache).get(0);
         Files.delete(beside);
         Files.createDirectory(beside);
-        Files.write(beside.resolve(inCache.getFileName()), PlanFile.toBytes(KEY, small()));
+        Files.write(beside.resolve(inCache.getFileName()), FORMAT.toBytes(KEY, small()));
         assertKept(store);
         assertEquals(1, log.lines("WARN").size());
     }
@@ -121,6 +125,57 @@ class PlanFoldersTest extends PlanStoreFixture {
         assertEquals(Optional.empty(), store.load(KEY));
         saved();
         assertKept(store);
+        assertEquals(List.of(), log.lines());
+    }
+
+    @Test
+    void all_plansInBothFolders_areThoseOfTheModelOnceEach() throws IOException {
+        String longName = "m".repeat(70);
+        List<StoreKey> keys =
+                List.of(
+                        KEY,
+                        SamplePlans.key("resnet18", "2:float32"),
+                        SamplePlans.key("resnet18-1", "2:float32"),
+                        SamplePlans.key(longName + "1", "2:float32"),
+                        SamplePlans.key(longName + "2", "2:float32"));
+        keys.forEach(key -> store.save(key, SamplePlans.ofSize(1)));
+        Path aside = folder.resolve("aside");
+        Files.move(beside, aside);
+        Files.createFile(beside);
+        store.save(KEY, SamplePlans.ofSize(2));
+        Files.delete(beside);
+        Files.move(aside, beside);
+        List<Kept<StoredPlan>> kept = store.all("resnet18");
+        assertEquals(Set.copyOf(keys.subList(0, 2)), keysOf(kept));
+        assertEquals(2, kept.size());
+        assertTrue(kept.contains(new Kept<>(KEY, SamplePlans.ofSize(2))), "the later saved");
+        assertEquals(Set.of(keys.get(3)), keysOf(store.all(longName + "1")));
+        assertEquals(List.of(), store.all("other"));
+        assertEquals(List.of(), log.lines("WARN"));
+    }
+
+    private static Set<StoreKey> keysOf(List<Kept<StoredPlan>> kept) {
+        return kept.stream().map(Kept::key).collect(Collectors.toSet());
+    }
+
+    @Test
+    void all_damagedOrRenamed_isLeftOutAndTold() throws IOException {
+        Path file = saved();
+        Path other = beside.resolve("resnet18-0123456789abcdef.json");
+        Files.copy(file, other);
+        assertEquals(Set.of(KEY), keysOf(store.all("resnet18")));
+        assertEquals(1, log.lines("WARN").size());
+        Files.writeString(file, "{");
+        assertEquals(List.of(), store.all("resnet18"));
+        assertEquals(List.of(), store.all("resnet18"));
+        assertEquals(2, log.lines("WARN").size());
+    }
+
+    @Test
+    void all_noFolder_isEmpty() throws IOException {
+        assertEquals(List.of(), store.all("resnet18"));
+        Files.createFile(beside);
+        assertEquals(List.of(), store.all("resnet18"));
         assertEquals(List.of(), log.lines());
     }
 }

@@ -24,7 +24,7 @@ abstract class PlanStoreFixture {
     Path models;
     Path beside;
     Path cache;
-    PlanStore store;
+    FolderStore<StoredPlan> store;
 
     @BeforeEach
     void makeFolders() throws IOException {
@@ -39,8 +39,8 @@ abstract class PlanStoreFixture {
         log.close();
     }
 
-    PlanStore newStore() {
-        return FolderPlanStore.at(models, cache);
+    FolderStore<StoredPlan> newStore() {
+        return FolderStore.at(new PlanCodec(), models, cache);
     }
 
     static List<Path> files(Path in) throws IOException {
@@ -56,7 +56,7 @@ abstract class PlanStoreFixture {
         return files(beside).get(0);
     }
 
-    void assertKept(PlanStore in) {
+    void assertKept(Store<StoredPlan> in) {
         assertSame(small(), in.load(KEY).orElseThrow());
     }
 

@@ -20,12 +20,14 @@ import org.djlplan.memplan.source.trace.AllocationTrace;
 /** Plans to keep, small or random. */
 final class SamplePlans {
 
-    static final PlanKey KEY = key("resnet18", "1x3x224x224:float32");
+    static final StoreKey KEY = key("resnet18", "1x3x224x224:float32");
+
+    static final StoredFile<StoredPlan> FORMAT = new StoredFile<>(new PlanCodec());
 
     private SamplePlans() {}
 
-    static PlanKey key(String model, String input) {
-        return new PlanKey(model, Map.of("engine", "PyTorch 2.1.1", "input", input));
+    static StoreKey key(String model, String input) {
+        return new StoreKey(model, Map.of("engine", "PyTorch 2.1.1", "input", input));
     }
 
     /** Three arrays; allocations 0 and 3 overlap in time, 1 is empty, 2 escapes. */
@@ -81,12 +83,12 @@ final class SamplePlans {
                 .as(StoredPlan::new);
     }
 
-    static Arbitrary<PlanKey> anyKey() {
+    static Arbitrary<StoreKey> anyKey() {
         Arbitrary<String> texts = Arbitraries.strings().ofMaxLength(12).filter(SamplePlans::isText);
         return Combinators.combine(
                         texts.filter(text -> !text.isEmpty()),
                         Arbitraries.maps(texts, texts).ofMaxSize(5))
-                .as(PlanKey::new);
+                .as(StoreKey::new);
     }
 
     private static boolean isText(String text) {

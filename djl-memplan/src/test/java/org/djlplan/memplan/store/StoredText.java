@@ -12,9 +12,9 @@ final class StoredText {
 
     private StoredText() {}
 
-    static JsonObject of(PlanKey key, StoredPlan plan) {
+    static JsonObject of(StoreKey key, StoredPlan plan) {
         try {
-            String text = new String(PlanFile.toBytes(key, plan), StandardCharsets.UTF_8);
+            String text = new String(SamplePlans.FORMAT.toBytes(key, plan), StandardCharsets.UTF_8);
             return JsonParser.parseString(text).getAsJsonObject();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -24,7 +24,7 @@ final class StoredText {
     /** Returns the text with the checksum that its plan has now. */
     static String withChecksum(JsonObject file) {
         try {
-            file.addProperty("sha256", PlanFile.sha256(file.get("plan").toString()));
+            file.addProperty("sha256", StoredFile.sha256(file.get("plan").toString()));
             return file.toString();
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -6,7 +6,7 @@ import java.io.File;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.djlplan.delegation.CpuOnly;
+import org.djlplan.delegation.MeasuredDelegation;
 import org.djlplan.integration.TestModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.junit.jupiter.api.Test;
@@ -19,7 +19,7 @@ class ClassLoadersTest {
 
     @Test
     void load_twoLoadersBelowTheEngines_bothPlanAndPredict() throws Exception {
-        List<String> ours = List.of(home(PlannedTranslatorFactory.class), home(CpuOnly.class));
+        List<String> ours = List.of(home(PlannedTranslatorFactory.class), home(MeasuredDelegation.class));
         List<String> classPath = new ArrayList<>(ChildJvm.classPath());
         classPath.removeIf(entry -> ours.contains(entry));
         assertTrue(classPath.size() == ChildJvm.classPath().size() - 2, ours + " in " + classPath);

@@ -89,7 +89,7 @@ public class TorchFreshJvmTest {
         try (LogCapture log = new LogCapture()) {
             assertPredicts(RECORDED);
             assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
-            assertTrue(log.ours("WARN").get(0).contains("planning anew"));
+            assertTrue(log.ours("WARN").get(0).contains("made anew"));
         }
         assertPredicts(PLANNED_AT_ONCE);
     }

@@ -2,7 +2,6 @@ package org.djlplan.memplan.runtime.tflite;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
 import org.djlplan.memplan.graph.Graph;
 
 /**
@@ -23,10 +22,10 @@ public record EngineView(Graph graph, long arenaBytes) {
     public static EngineView of(Path file, int threads) throws IOException, UnplannableException {
         try (OpenModel model = OpenModel.of(file);
                 TfLiteSession session =
-                        TfLiteSession.create(model.handle(), threads, List.of(), false)) {
+                        TfLiteSession.create(model.handle(), SessionSpec.stock(threads))) {
             session.allocate();
             return new EngineView(
-                    LiveGraph.of(model.graph(), session),
+                    LiveGraph.of(model.graph(), session.nodes(), session),
                     LiveGraph.engineArenaBytes(session.tensors()));
         } catch (IllegalStateException e) {
             throw new UnplannableException(e.getMessage());

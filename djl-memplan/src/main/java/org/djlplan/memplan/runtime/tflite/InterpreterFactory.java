@@ -10,10 +10,17 @@ import java.util.Set;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegateFactory;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.NativeDelegate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Builds interpreters of one model: planned for their input shapes, or stock where that fails. */
+/**
+ * Builds interpreters of one model: planned for their input shapes, with the chosen operators
+ * delegated; or stock where that fails.
+ */
 final class InterpreterFactory {
 
     private static final Logger logger = LoggerFactory.getLogger(InterpreterFactory.class);
@@ -22,44 +29,129 @@ final class InterpreterFactory {
     private final Pointer model;
     private final Graph file;
     private final RuntimeOptions options;
+    private final DelegateFactory delegates;
     private final ArenaPool arenas;
     private final List<Integer> plannable;
-    private final Cache<List<List<Integer>>, ShapePlan> plans =
+    private final List<List<Integer>> shapesInFile;
+    private final Cache<PlanFor, ShapePlan> plans =
             CacheBuilder.newBuilder().maximumSize(KEPT_PLANS).build();
     private final Set<List<List<Integer>>> unplannable = Sets.newConcurrentHashSet();
+    private volatile DelegationChoice choice;
+
+    private record PlanFor(List<List<Integer>> shapes, Candidate candidate) {}
 
     /**
      * @param model the engine's model, which outlives this factory
      * @param file its graph as the file has it
+     * @param delegates make a delegate for each interpreter that needs one
+     * @param choice what is delegated to begin with
      */
-    InterpreterFactory(Pointer model, Graph file, RuntimeOptions options) {
+    InterpreterFactory(
+            Pointer model,
+            Graph file,
+            RuntimeOptions options,
+            DelegateFactory delegates,
+            DelegationChoice choice) {
         this.model = model;
         this.file = file;
         this.options = options;
+        this.delegates = delegates;
+        this.choice = choice;
         arenas = options.sharedArena() ? ArenaPool.shared() : new ArenaPool();
         plannable = LiveGraph.plannable(file);
+        shapesInFile = file.inputs().stream().map(id -> file.tensors().get(id).shape()).toList();
+    }
+
+    /** Returns the shapes of the inputs in the file. */
+    List<List<Integer>> shapesInFile() {
+        return shapesInFile;
+    }
+
+    /** Returns what is delegated now, and why. */
+    DelegationChoice choice() {
+        return choice;
+    }
+
+    /** Delegates something else from now on. */
+    void choose(DelegationChoice better) {
+        choice = better;
     }
 
     /**
-     * Returns an interpreter for these input shapes.
+     * Returns an interpreter for these input shapes that delegates what is chosen now. If the
+     * delegate refuses, nothing is delegated from now on, with one warning.
      *
      * @throws UnplannableException if it cannot be planned; see {@link #giveUp}
      */
     PlannedInterpreter build(List<List<Integer>> shapes) throws UnplannableException {
+        DelegationChoice now = choice;
+        if (now.candidate().delegates() && shapes.equals(shapesInFile)) {
+            try {
+                return build(shapes, now.candidate(), false);
+            } catch (UnplannableException | IllegalStateException e) {
+                logger.warn("{}: nothing is delegated: {}", file.name(), e.getMessage());
+                Candidate cpu = Candidate.cpu(now.candidate().threads());
+                now = new DelegationChoice(cpu, now.origin(), "it failed: " + e.getMessage());
+                choice = now;
+            }
+        }
+        return build(shapes, now.candidate(), false);
+    }
+
+    /**
+     * Returns an interpreter for a candidate. Only with the shapes in the file is anything
+     * delegated: delegates look at the shapes once.
+     *
+     * @param timed whether the time of each node is taken
+     * @throws UnplannableException if it cannot be planned, or the delegate refuses
+     */
+    PlannedInterpreter build(List<List<Integer>> shapes, Candidate candidate, boolean timed)
+            throws UnplannableException {
+        if (!candidate.delegates() || !shapes.equals(shapesInFile)) {
+            return build(shapes, candidate, timed, Optional.empty());
+        }
+        NativeDelegate delegate = Delegates.create(delegates, candidate.threads());
+        try {
+            return build(shapes, candidate, timed, Optional.of(delegate));
+        } catch (UnplannableException | RuntimeException e) {
+            delegate.close();
+            throw e;
+        }
+    }
+
+    private PlannedInterpreter build(
+            List<List<Integer>> shapes,
+            Candidate candidate,
+            boolean timed,
+            Optional<NativeDelegate> delegate)
+            throws UnplannableException {
         boolean stock = unplannable.contains(shapes);
-        TfLiteSession session =
-                TfLiteSession.create(
-                        model, options.threads(), stock ? List.of() : plannable, !stock);
+        SessionSpec spec =
+                new SessionSpec(
+                        candidate.threads(),
+                        stock ? Optional.empty() : Optional.of(plannable),
+                        delegate.map(d -> new SessionSpec.Delegated(d, candidate.operators())),
+                        timed);
+        TfLiteSession session = TfLiteSession.create(model, spec);
         try {
             resize(session, shapes);
             session.allocate();
-            Graph live = LiveGraph.of(file, session);
-            Optional<ShapePlan> plan = stock ? Optional.empty() : Optional.of(plan(shapes, live));
+            List<LiveNode> nodes = session.nodes();
+            Graph live = LiveGraph.of(file, nodes, session);
+            Candidate effective = delegate.isPresent() ? candidate : Candidate.cpu(-1);
+            Optional<ShapePlan> plan =
+                    stock
+                            ? Optional.empty()
+                            : Optional.of(plan(new PlanFor(shapes, effective), live));
             if (plan.isPresent() && !plan.get().place(session)) {
                 throw new UnplannableException(session.error());
             }
             return new PlannedInterpreter(
-                    session, live, shapes, plan, plan.flatMap(p -> p.announce(arenas)));
+                    new DelegatedSession(session, delegate, candidate, nodes),
+                    live,
+                    shapes,
+                    plan,
+                    plan.flatMap(p -> p.announce(arenas)));
         } catch (UnplannableException | RuntimeException e) {
             session.close();
             throw e;
@@ -88,18 +180,18 @@ final class InterpreterFactory {
         }
     }
 
-    private ShapePlan plan(List<List<Integer>> shapes, Graph live) {
-        ShapePlan known = plans.getIfPresent(shapes);
+    private ShapePlan plan(PlanFor key, Graph live) {
+        ShapePlan known = plans.getIfPresent(key);
         if (known != null) {
             return known;
         }
         synchronized (plans) {
-            known = plans.getIfPresent(shapes);
+            known = plans.getIfPresent(key);
             if (known == null) {
                 known =
                         new ShapePlan(
                                 MemoryPlanner.plan(live, options.strategy(), options.inPlace()));
-                plans.put(shapes, known);
+                plans.put(key, known);
             }
             return known;
         }

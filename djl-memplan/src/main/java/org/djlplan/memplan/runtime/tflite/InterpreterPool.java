@@ -16,6 +16,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.djlplan.memplan.spi.DelegationChoice;
 
 /**
  * The interpreters of one model. Each is used by one thread at a time; there are never more than
@@ -106,12 +107,68 @@ final class InterpreterPool implements AutoCloseable {
     private PlannedInterpreter takeIdle(List<List<Integer>> shapes) {
         for (Iterator<Idle> i = idle.iterator(); i.hasNext(); ) {
             PlannedInterpreter interpreter = i.next().interpreter();
-            if (interpreter.hasShapes(shapes)) {
+            if (interpreter.hasShapes(shapes) && isCurrent(interpreter)) {
                 i.remove();
                 return interpreter;
             }
         }
         return null;
+    }
+
+    /**
+     * Keeps the pool from ending, and with it the model, until {@link #leave}: an interpreter is
+     * built outside.
+     *
+     * @throws IllegalStateException if it is closed
+     */
+    void enter() {
+        lock.lock();
+        try {
+            checkState(!closed, "the model is closed");
+            building++;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends what {@link #enter} began. */
+    void leave() {
+        lock.lock();
+        try {
+            building--;
+            changed.signal();
+            announceEmpty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns whether an interpreter delegates what is chosen now. */
+    private boolean isCurrent(PlannedInterpreter interpreter) {
+        return interpreter.delegates(factory.choice().candidate());
+    }
+
+    /**
+     * Goes over to another choice between two predictions: idle interpreters are closed, busy ones
+     * when they come back.
+     *
+     * @param first the first interpreter of the new choice
+     */
+    void switchTo(DelegationChoice choice, PlannedInterpreter first) {
+        lock.lock();
+        try {
+            if (closed) {
+                first.close();
+                return;
+            }
+            factory.choose(choice);
+            idle.forEach(i -> i.interpreter().close());
+            idle.clear();
+            idle.add(new Idle(first, System.nanoTime()));
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
     }
 
     private PlannedInterpreter build(List<List<Integer>> shapes) throws UnplannableException {
@@ -148,7 +205,7 @@ final class InterpreterPool implements AutoCloseable {
         lock.lock();
         try {
             busy.remove(interpreter);
-            if (keep && !closed) {
+            if (keep && !closed && isCurrent(interpreter)) {
                 idle.addFirst(new Idle(interpreter, System.nanoTime()));
                 if (idle.size() > 1) {
                     scheduleSweep();

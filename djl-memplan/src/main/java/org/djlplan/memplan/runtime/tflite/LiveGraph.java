@@ -3,6 +3,7 @@ package org.djlplan.memplan.runtime.tflite;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Lists;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -14,8 +15,8 @@ import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.runtime.tflite.LiveTensor.Allocation;
 
 /**
- * The graph as the engine has it: the file's operators, with the sizes that the engine resolved and
- * the temporaries that its kernels asked for.
+ * The graph as the engine has it: the file's operators, or delegate kernels in the place of some,
+ * with the sizes that the engine resolved and the temporaries that its kernels asked for.
  */
 final class LiveGraph {
 
@@ -52,29 +53,38 @@ final class LiveGraph {
      * @throws UnplannableException if the engine's graph is not the file's, or has tensors whose
      *     size is known only at run time
      */
-    static Graph of(Graph file, TfLiteSession session) throws UnplannableException {
-        List<LiveNode> nodes = session.nodes();
+    static Graph of(Graph file, List<LiveNode> nodes, TfLiteSession session)
+            throws UnplannableException {
         List<LiveTensor> tensors = session.tensors();
         requireSame(file, nodes, tensors, session);
         List<Tensor> graphTensors = new ArrayList<>();
+        boolean delegated = nodes.stream().anyMatch(LiveNode::delegated);
         for (LiveTensor live : tensors) {
-            graphTensors.add(tensor(file, graphTensors.size(), live));
+            Storage storage = storage(live);
+            if (delegated && live.allocation() == Allocation.ARENA_RW) {
+                // A delegate kernel's, or inside one.
+                storage = Storage.ENGINE;
+            }
+            graphTensors.add(tensor(file, graphTensors.size(), live, storage));
         }
         List<Operator> operators = new ArrayList<>();
-        for (Operator operator : file.operators()) {
-            List<Integer> temporaries = nodes.get(operator.index()).temporaries();
+        for (LiveNode node : nodes) {
             operators.add(
                     new Operator(
-                            operator.index(),
-                            operator.type(),
-                            operator.inputs(),
-                            operator.outputs(),
-                            present(temporaries)));
+                            operators.size(),
+                            type(file, node),
+                            present(node.inputs()),
+                            present(node.outputs()),
+                            present(node.temporaries())));
         }
         return new Graph(file.name(), operators, graphTensors, file.inputs(), file.outputs());
     }
 
-    private static Tensor tensor(Graph file, int id, LiveTensor live) {
+    private static String type(Graph file, LiveNode node) {
+        return node.delegated() ? "DELEGATE" : file.operators().get(node.id()).type();
+    }
+
+    private static Tensor tensor(Graph file, int id, LiveTensor live, Storage storage) {
         boolean known = id < file.tensors().size();
         Optional<Tensor> declared = known ? Optional.of(file.tensors().get(id)) : Optional.empty();
         return new Tensor(
@@ -83,7 +93,7 @@ final class LiveGraph {
                 declared.map(Tensor::type).orElse(ElementType.OPAQUE),
                 live.shape(),
                 live.bytes(),
-                storage(live),
+                storage,
                 declared.flatMap(Tensor::region));
     }
 
@@ -109,17 +119,25 @@ final class LiveGraph {
     private static void requireSame(
             Graph file, List<LiveNode> nodes, List<LiveTensor> tensors, TfLiteSession session)
             throws UnplannableException {
-        require(nodes.size() == file.operators().size(), "other operators than in the file");
         require(tensors.size() >= file.tensors().size(), "fewer tensors than in the file");
         require(session.inputs().equals(file.inputs()), "other inputs than in the file");
         require(session.outputs().equals(file.outputs()), "other outputs than in the file");
-        for (Operator operator : file.operators()) {
-            LiveNode node = nodes.get(operator.index());
-            boolean same =
-                    present(node.inputs()).equals(operator.inputs())
-                            && present(node.outputs()).equals(operator.outputs());
-            require(same, "operator " + operator.index() + " is not as in the file");
+        Set<Integer> seen = new HashSet<>();
+        for (LiveNode node : nodes) {
+            List<Integer> stands = node.delegated() ? node.replaced() : List.of(node.id());
+            for (int id : stands) {
+                require(id >= 0 && id < file.operators().size(), "an operator " + id);
+                require(seen.add(id), "operator " + id + " twice");
+            }
+            if (!node.delegated()) {
+                Operator operator = file.operators().get(node.id());
+                boolean same =
+                        present(node.inputs()).equals(operator.inputs())
+                                && present(node.outputs()).equals(operator.outputs());
+                require(same, "operator " + operator.index() + " is not as in the file");
+            }
         }
+        require(seen.size() == file.operators().size(), "other operators than in the file");
         for (Tensor tensor : file.tensors()) {
             LiveTensor live = tensors.get(tensor.id());
             if (live.allocation() == Allocation.DYNAMIC) {

@@ -10,9 +10,11 @@ import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.plan.portfolio.PlannedMemory;
+import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.spi.Candidate;
 
 /**
  * An interpreter with the shapes it was allocated for and, unless it is a stock one, the plan of
@@ -20,6 +22,7 @@ import org.djlplan.memplan.runtime.ArenaPool;
  */
 final class PlannedInterpreter implements AutoCloseable {
 
+    private final DelegatedSession delegated;
     private final TfLiteSession session;
     private final List<List<Integer>> shapes;
     private final Optional<ShapePlan> plan;
@@ -36,16 +39,23 @@ final class PlannedInterpreter implements AutoCloseable {
      * @param outputs its outputs
      * @param plan the plan; empty for a stock interpreter
      * @param ownBytes bytes of the engine's own arena
+     * @param delegatedOperators how many operators are delegated
+     * @param partitions how many delegate kernels they are
      */
     record Description(
             ImmutableList<TensorInfo> inputs,
             ImmutableList<TensorInfo> outputs,
             Optional<PlannedMemory> plan,
-            long ownBytes) {
+            long ownBytes,
+            int delegatedOperators,
+            int partitions) {
 
         /** Returns the report of a model whose first interpreter, a planned one, this describes. */
         PlanReport report(
-                List<PlanReport.Interpreter> interpreters, long predictions, long unplanned) {
+                List<PlanReport.Interpreter> interpreters,
+                long predictions,
+                long unplanned,
+                Optional<DelegationReport> delegation) {
             PlannedMemory planned = plan.orElseThrow();
             return new PlanReport(
                     "TFLite",
@@ -61,22 +71,24 @@ final class PlannedInterpreter implements AutoCloseable {
                     predictions,
                     unplanned,
                     0,
-                    0);
+                    0,
+                    delegation);
         }
     }
 
     /**
-     * @param session allocated and, with a plan, placed
+     * @param delegated allocated and, with a plan, placed
      * @param need the right to lease arenas for the plan, given up when this is closed
      */
     PlannedInterpreter(
-            TfLiteSession session,
+            DelegatedSession delegated,
             Graph graph,
             List<List<Integer>> shapes,
             Optional<ShapePlan> plan,
             Optional<ArenaPool.Need> need) {
         this.need = need;
-        this.session = session;
+        this.delegated = delegated;
+        session = delegated.session();
         this.shapes = shapes;
         this.plan = plan;
         List<LiveTensor> tensors = session.tensors();
@@ -98,7 +110,9 @@ final class PlannedInterpreter implements AutoCloseable {
                         infos(graph, graph.inputs()),
                         infos(graph, graph.outputs()),
                         plan.map(ShapePlan::memory),
-                        ownBytes);
+                        ownBytes,
+                        delegated.delegatedOperators(),
+                        delegated.partitions());
     }
 
     /** Returns what does not change while the interpreter lives. */
@@ -133,6 +147,22 @@ final class PlannedInterpreter implements AutoCloseable {
         return shapes == wanted || shapes.equals(wanted);
     }
 
+    /** Returns whether it delegates what is chosen. */
+    boolean delegates(Candidate chosen) {
+        // Nearly always the same object, which equal sets look at first.
+        return delegated.candidate().equals(chosen);
+    }
+
+    /** Returns the nodes that it executes. */
+    List<LiveNode> nodes() {
+        return delegated.nodes();
+    }
+
+    /** Returns the nanoseconds of each node in the last prediction; none unless they are taken. */
+    long[] times() {
+        return session.times();
+    }
+
     /** Returns the plan, or empty for a stock interpreter. */
     Optional<ShapePlan> plan() {
         return plan;
@@ -165,6 +195,20 @@ final class PlannedInterpreter implements AutoCloseable {
         return results();
     }
 
+    /**
+     * Runs once more from the inputs that are there; nobody reads the outputs.
+     *
+     * @param arena empty if no tensor needs a place in one
+     * @return whether the plan still fitted
+     */
+    boolean runAgain(Optional<Arena> arena) {
+        if (arena.isPresent()) {
+            return session.invoke(arena.get());
+        }
+        session.invokeStock();
+        return true;
+    }
+
     private void fill(List<ByteBuffer> values) {
         for (int i = 0; i < values.size(); i++) {
             inputs.get(i).rewind().put(values.get(i).duplicate());
@@ -185,7 +229,7 @@ final class PlannedInterpreter implements AutoCloseable {
 
     @Override
     public void close() {
-        session.close();
+        delegated.close();
         need.ifPresent(ArenaPool.Need::close);
     }
 }

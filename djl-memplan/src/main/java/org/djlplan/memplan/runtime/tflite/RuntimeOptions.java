@@ -33,6 +33,19 @@ public record RuntimeOptions(
         checkArgument(maxArenas > 0, "maxArenas: %s", maxArenas);
     }
 
+    /** Returns the same with an arena that is not shared with other models. */
+    RuntimeOptions withOwnArena() {
+        return new RuntimeOptions(
+                strategy,
+                inPlace,
+                threads,
+                maxInterpreters,
+                false,
+                maxArenas,
+                arenaWait,
+                idleAfter);
+    }
+
     /** Returns the defaults: best strategy, in-place, one interpreter and arena per core. */
     public static RuntimeOptions defaults() {
         int cores = Runtime.getRuntime().availableProcessors();

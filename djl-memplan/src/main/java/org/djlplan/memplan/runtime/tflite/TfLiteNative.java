@@ -36,14 +36,18 @@ final class TfLiteNative {
 
     static native void djlplan_tflite_model_delete(Pointer model);
 
-    static native Pointer djlplan_tflite_session_create(
-            Pointer model,
-            int threads,
-            int[] planned,
-            int plannedCount,
-            int temporaries,
-            byte[] message,
-            long messageBytes);
+    static native Pointer djlplan_tflite_session_new();
+
+    static native int djlplan_tflite_session_plan(Pointer session, int[] ids, int count);
+
+    static native int djlplan_tflite_session_delegate(
+            Pointer session, Pointer delegate, int[] operators, int count);
+
+    static native void djlplan_tflite_session_preview(Pointer session, Pointer delegate);
+
+    static native void djlplan_tflite_session_time(Pointer session);
+
+    static native int djlplan_tflite_session_build(Pointer session, Pointer model, int threads);
 
     static native void djlplan_tflite_session_delete(Pointer session);
 
@@ -55,9 +59,13 @@ final class TfLiteNative {
 
     static native long djlplan_tflite_nodes(Pointer session, int[] out, long capacity);
 
+    static native long djlplan_tflite_partitions(Pointer session, int[] out, long capacity);
+
     static native long djlplan_tflite_tensors(Pointer session, int[] out, long capacity);
 
     static native long djlplan_tflite_sizes(Pointer session, long[] out, long capacity);
+
+    static native long djlplan_tflite_times(Pointer session, long[] out, long capacity);
 
     static native int djlplan_tflite_place(
             Pointer session, int[] ids, long[] offsets, int count, long arenaBytes);
@@ -71,4 +79,11 @@ final class TfLiteNative {
     static native int djlplan_tflite_input(Pointer session, int index);
 
     static native int djlplan_tflite_output(Pointer session, int index);
+
+    static native Pointer djlplan_delegate_create(
+            String library, int threads, byte[] message, long messageBytes);
+
+    static native Pointer djlplan_delegate_handle(Pointer delegate);
+
+    static native void djlplan_delegate_delete(Pointer delegate);
 }

@@ -9,10 +9,18 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegateFactory;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A {@code .tflite} model whose intermediate tensors live in planned arenas. For any number of
@@ -20,45 +28,144 @@ import org.djlplan.memplan.runtime.ArenaPool;
  */
 public final class TfLiteRuntime implements AutoCloseable {
 
+    private static final Logger logger = LoggerFactory.getLogger(TfLiteRuntime.class);
+
     private final OpenModel model;
     private final RuntimeOptions options;
     private final InterpreterFactory factory;
     private final InterpreterPool pool;
-    private final PlannedInterpreter.Description described;
-    private final List<List<Integer>> shapesInFile;
+    private final Optional<String> delegate;
+    private final boolean stateful;
+    private volatile PlannedInterpreter.Description described;
     private final LongAdder predictions = new LongAdder();
     private final LongAdder unplanned = new LongAdder();
 
     /**
+     * What is delegated of a model.
+     *
+     * @param name of the delegate
+     * @param factory makes the delegate of each interpreter
+     * @param choice what is delegated to begin with, asked for once the model is read
+     */
+    public record Delegation(
+            String name, DelegateFactory factory, Function<Graph, DelegationChoice> choice) {}
+
+    /**
      * Opens a model, plans it for the shapes in its file and builds its first interpreter.
      *
+     * @param delegation empty to run everything in CPU kernels
      * @throws IOException if the file cannot be read or is damaged
      * @throws UnplannableException if the model cannot be planned here; the message says why
      * @throws IllegalArgumentException if there is no such strategy
      */
-    public static TfLiteRuntime open(Path file, RuntimeOptions options)
+    public static TfLiteRuntime open(
+            Path file, RuntimeOptions options, Optional<Delegation> delegation)
             throws IOException, UnplannableException {
-        return new TfLiteRuntime(OpenModel.of(file), options);
+        OpenModel model = OpenModel.of(file);
+        InterpreterFactory factory;
+        try {
+            factory = factory(model, options, delegation);
+        } catch (RuntimeException e) {
+            model.close();
+            throw e;
+        }
+        return new TfLiteRuntime(model, options, factory, delegation.map(Delegation::name));
     }
 
-    private TfLiteRuntime(OpenModel model, RuntimeOptions options) throws UnplannableException {
+    /** Opens a model of which nothing is delegated. */
+    public static TfLiteRuntime open(Path file, RuntimeOptions options)
+            throws IOException, UnplannableException {
+        return open(file, options, Optional.empty());
+    }
+
+    private static InterpreterFactory factory(
+            OpenModel model, RuntimeOptions options, Optional<Delegation> delegation) {
+        DelegationChoice choice =
+                delegation
+                        .map(d -> d.choice().apply(model.graph()))
+                        .orElseGet(() -> nothing(options.threads()));
+        DelegateFactory delegates =
+                delegation
+                        .map(Delegation::factory)
+                        .orElseGet(() -> Delegates.named(Delegates.XNNPACK));
+        return new InterpreterFactory(model.handle(), model.graph(), options, delegates, choice);
+    }
+
+    private static DelegationChoice nothing(int threads) {
+        return new DelegationChoice(Candidate.cpu(threads), Origin.PREDICTED, "delegation is off");
+    }
+
+    private TfLiteRuntime(
+            OpenModel model,
+            RuntimeOptions options,
+            InterpreterFactory factory,
+            Optional<String> delegate)
+            throws UnplannableException {
         this.model = model;
         this.options = options;
-        Graph graph = model.graph();
-        factory = new InterpreterFactory(model.handle(), graph, options);
+        this.factory = factory;
+        this.delegate = delegate;
         // The state of a stateful model is in its interpreter: a second one would have its own.
-        boolean stateful = graph.tensors().stream().anyMatch(t -> t.storage() == Storage.VARIABLE);
+        stateful = model.graph().tensors().stream().anyMatch(t -> t.storage() == Storage.VARIABLE);
         int limit = stateful ? 1 : options.maxInterpreters();
         pool = new InterpreterPool(limit, options.idleAfter(), factory, model::close);
-        shapesInFile = graph.inputs().stream().map(id -> graph.tensors().get(id).shape()).toList();
         try {
-            PlannedInterpreter first = borrow(shapesInFile);
+            PlannedInterpreter first = borrow(factory.shapesInFile());
             described = first.description();
             pool.giveBack(first);
         } catch (UnplannableException | RuntimeException e) {
             pool.close();
             throw e;
         }
+    }
+
+    /**
+     * Delegates something else from the next prediction on. The first interpreter of the new choice
+     * is built and run once before that, so that no prediction waits for it. If that fails, all
+     * stays as it is, with a warning; so it does for stateful models and closed ones.
+     */
+    public void switchTo(DelegationChoice choice) {
+        if (stateful) {
+            logger.info("{} keeps state: it stays with what it has", model.graph().name());
+            return;
+        }
+        try {
+            pool.enter();
+        } catch (IllegalStateException e) {
+            return;
+        }
+        try {
+            pool.switchTo(choice, ready(choice.candidate()));
+            if (choice.candidate().delegates()) {
+                // What the delegate read, it has packed.
+                model.mapping().releasePages();
+            }
+        } catch (UnplannableException | IllegalStateException e) {
+            logger.warn("{} stays with what it has: {}", model.graph().name(), e.getMessage());
+        } finally {
+            pool.leave();
+        }
+    }
+
+    /** Returns an interpreter that ran once. */
+    private PlannedInterpreter ready(Candidate candidate) throws UnplannableException {
+        PlannedInterpreter built = factory.build(factory.shapesInFile(), candidate, false);
+        try {
+            if (predict(built, zeros()).isEmpty()) {
+                throw new UnplannableException("the engine's tensors changed after planning");
+            }
+            described = built.description();
+            return built;
+        } catch (UnplannableException | RuntimeException e) {
+            built.close();
+            throw e;
+        }
+    }
+
+    private List<ByteBuffer> zeros() {
+        return described.inputs().stream()
+                .map(input -> ByteBuffer.allocate((int) input.bytes()))
+                .toList();
     }
 
     /** Returns the graph as the model's file has it. */
@@ -134,7 +241,7 @@ public final class TfLiteRuntime implements AutoCloseable {
                         shapes.get(i));
             }
         }
-        return asInFile ? shapesInFile : shapes;
+        return asInFile ? factory.shapesInFile() : shapes;
     }
 
     private static long elements(List<Integer> shape) {
@@ -206,7 +313,20 @@ public final class TfLiteRuntime implements AutoCloseable {
                                                 i.ownBytes(),
                                                 i.plan().map(ShapePlan::arenaBytes).orElse(0L)))
                         .toList();
-        return described.report(interpreters, predictions.sum(), unplanned.sum());
+        return described.report(
+                interpreters, predictions.sum(), unplanned.sum(), delegate.map(this::delegation));
+    }
+
+    private DelegationReport delegation(String name) {
+        DelegationChoice choice = factory.choice();
+        return new DelegationReport(
+                name,
+                model.graph().operators().size(),
+                described.delegatedOperators(),
+                described.partitions(),
+                choice.candidate().threads(),
+                choice.origin().name(),
+                choice.reason());
     }
 
     /** Frees everything: idle interpreters at once, others when their prediction ends. */

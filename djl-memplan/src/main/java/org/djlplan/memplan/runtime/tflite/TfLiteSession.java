@@ -3,17 +3,18 @@ package org.djlplan.memplan.runtime.tflite;
 import static com.google.common.base.Preconditions.checkState;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSortedSet;
 import com.google.common.primitives.Ints;
-import com.sun.jna.Native;
 import com.sun.jna.Pointer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
 import org.djlplan.memplan.runtime.Arena;
+import org.djlplan.memplan.spi.NativeDelegate;
 
 /** One interpreter of the engine, reached through the native library. For one thread at a time. */
 final class TfLiteSession implements AutoCloseable {
-
-    private static final int MESSAGE_BYTES = 512;
 
     private Pointer handle;
 
@@ -21,30 +22,70 @@ final class TfLiteSession implements AutoCloseable {
         this.handle = handle;
     }
 
-    /**
-     * Builds an interpreter.
-     *
-     * @param threads number of threads, −1 for the engine's default
-     * @param planned tensors whose memory the caller places; empty for a stock interpreter
-     * @param temporaries whether the kernels' temporaries are the caller's too
-     */
-    static TfLiteSession create(
-            Pointer model, int threads, List<Integer> planned, boolean temporaries)
+    /** Builds an interpreter. */
+    static TfLiteSession create(Pointer model, SessionSpec spec) throws UnplannableException {
+        return build(
+                model,
+                spec.threads(),
+                session -> {
+                    spec.planned().ifPresent(session::plan);
+                    spec.delegated().ifPresent(session::delegate);
+                    if (spec.timed()) {
+                        TfLiteNative.djlplan_tflite_session_time(session.handle);
+                    }
+                });
+    }
+
+    /** Returns the partitions that a delegate would take: operators by index. */
+    static List<Set<Integer>> partitions(Pointer model, int threads, NativeDelegate delegate)
             throws UnplannableException {
-        byte[] message = new byte[MESSAGE_BYTES];
-        Pointer handle =
-                TfLiteNative.djlplan_tflite_session_create(
+        try (TfLiteSession session =
+                build(
                         model,
                         threads,
-                        Ints.toArray(planned),
-                        planned.size(),
-                        temporaries ? 1 : 0,
-                        message,
-                        MESSAGE_BYTES);
-        if (handle == null) {
-            throw new UnplannableException(Native.toString(message));
+                        s ->
+                                TfLiteNative.djlplan_tflite_session_preview(
+                                        s.handle, new Pointer(delegate.handle())))) {
+            Cursor cursor = new Cursor(ints(session, TfLiteNative::djlplan_tflite_partitions));
+            ImmutableList.Builder<Set<Integer>> partitions = ImmutableList.builder();
+            while (cursor.hasNext()) {
+                partitions.add(ImmutableSortedSet.copyOf(cursor.list()));
+            }
+            return partitions.build();
         }
-        return new TfLiteSession(handle);
+    }
+
+    private static TfLiteSession build(
+            Pointer model, int threads, Consumer<TfLiteSession> configuration)
+            throws UnplannableException {
+        TfLiteSession session = new TfLiteSession(TfLiteNative.djlplan_tflite_session_new());
+        if (session.handle == null) {
+            throw new UnplannableException("out of memory");
+        }
+        try {
+            configuration.accept(session);
+            int status = TfLiteNative.djlplan_tflite_session_build(session.handle, model, threads);
+            if (status != TfLiteNative.OK) {
+                throw new UnplannableException(session.error());
+            }
+            return session;
+        } catch (UnplannableException | RuntimeException e) {
+            session.close();
+            throw e;
+        }
+    }
+
+    private void plan(List<Integer> ids) {
+        check(TfLiteNative.djlplan_tflite_session_plan(handle, Ints.toArray(ids), ids.size()));
+    }
+
+    private void delegate(SessionSpec.Delegated delegated) {
+        check(
+                TfLiteNative.djlplan_tflite_session_delegate(
+                        handle,
+                        new Pointer(delegated.delegate().handle()),
+                        Ints.toArray(delegated.operators()),
+                        delegated.operators().size()));
     }
 
     private Pointer handle() {
@@ -125,28 +166,44 @@ final class TfLiteSession implements AutoCloseable {
         return ids.build();
     }
 
-    /** Returns the operators in execution order. */
+    /** Returns the nodes in execution order. */
     List<LiveNode> nodes() {
-        int[] numbers =
-                new int
-                        [Ints.checkedCast(
-                                TfLiteNative.djlplan_tflite_nodes(handle(), new int[0], 0))];
-        TfLiteNative.djlplan_tflite_nodes(handle(), numbers, numbers.length);
-        Cursor cursor = new Cursor(numbers);
+        Cursor cursor = new Cursor(ints(this, TfLiteNative::djlplan_tflite_nodes));
         List<LiveNode> nodes = new ArrayList<>();
         while (cursor.hasNext()) {
-            nodes.add(new LiveNode(cursor.next(), cursor.list(), cursor.list(), cursor.list()));
+            nodes.add(
+                    new LiveNode(
+                            cursor.next(),
+                            cursor.next(),
+                            cursor.list(),
+                            cursor.list(),
+                            cursor.list(),
+                            cursor.list()));
         }
         return nodes;
     }
 
+    /** Returns the nanoseconds of each node in the last inference; none unless they are taken. */
+    long[] times() {
+        long[] times = new long[(int) TfLiteNative.djlplan_tflite_times(handle(), new long[0], 0)];
+        TfLiteNative.djlplan_tflite_times(handle(), times, times.length);
+        return times;
+    }
+
+    /** A native function that writes at most as many numbers as there is room for. */
+    private interface Numbers {
+        long write(Pointer session, int[] out, long capacity);
+    }
+
+    private static int[] ints(TfLiteSession session, Numbers source) {
+        int[] numbers = new int[Ints.checkedCast(source.write(session.handle(), new int[0], 0))];
+        source.write(session.handle, numbers, numbers.length);
+        return numbers;
+    }
+
     /** Returns the tensors by id. */
     List<LiveTensor> tensors() {
-        int[] numbers =
-                new int
-                        [Ints.checkedCast(
-                                TfLiteNative.djlplan_tflite_tensors(handle(), new int[0], 0))];
-        TfLiteNative.djlplan_tflite_tensors(handle(), numbers, numbers.length);
+        int[] numbers = ints(this, TfLiteNative::djlplan_tflite_tensors);
         long[] sizes =
                 new long
                         [Ints.checkedCast(

@@ -8,8 +8,8 @@ import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 import org.djlplan.memplan.store.AllocationPlan;
-import org.djlplan.memplan.store.PlanKey;
-import org.djlplan.memplan.store.PlanStore;
+import org.djlplan.memplan.store.Store;
+import org.djlplan.memplan.store.StoreKey;
 import org.djlplan.memplan.store.StoredPlan;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,8 +29,8 @@ final class AllocationSequence implements AutoCloseable {
 
     private final TorchOptions options;
     private final ArenaPool pool;
-    private final PlanStore store;
-    private final PlanKey key;
+    private final Store<StoredPlan> store;
+    private final StoreKey key;
     private final Tally tally;
 
     private Optional<LivenessTrace> liveness;
@@ -41,7 +41,11 @@ final class AllocationSequence implements AutoCloseable {
     private int patience = FIRST_PATIENCE;
 
     AllocationSequence(
-            TorchOptions options, ArenaPool pool, PlanStore store, PlanKey key, Tally tally) {
+            TorchOptions options,
+            ArenaPool pool,
+            Store<StoredPlan> store,
+            StoreKey key,
+            Tally tally) {
         this.options = options;
         this.pool = pool;
         this.store = store;

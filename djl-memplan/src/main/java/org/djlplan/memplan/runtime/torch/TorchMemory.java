@@ -116,7 +116,8 @@ public final class TorchMemory implements AutoCloseable {
                 tally.predictions.sum(),
                 tally.unplannedPredictions.sum(),
                 tally.unplannedAllocations.sum(),
-                tally.recordings.sum());
+                tally.recordings.sum(),
+                Optional.empty());
     }
 
     @Override

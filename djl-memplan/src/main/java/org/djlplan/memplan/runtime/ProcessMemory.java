@@ -1,4 +1,4 @@
-package org.djlplan.memplan.cli;
+package org.djlplan.memplan.runtime;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
  * Memory figures of a process as Linux tells them in {@code /proc}; all are empty elsewhere, or
  * where the process may not read or write them.
  */
-final class ProcessMemory {
+public final class ProcessMemory {
 
     /** Makes Linux start the high-water mark again at the present resident set. */
     private static final String RESET_HIGH_WATER_MARK = "5";
@@ -24,7 +24,7 @@ final class ProcessMemory {
     private final Path folder;
 
     /** This process. */
-    ProcessMemory() {
+    public ProcessMemory() {
         this(Path.of("/proc/self"));
     }
 
@@ -33,17 +33,39 @@ final class ProcessMemory {
     }
 
     /** Returns the bytes of the process that are in memory now. */
-    OptionalLong residentBytes() {
+    public OptionalLong residentBytes() {
         return status("VmRSS:");
     }
 
+    /**
+     * Returns the bytes in memory that belong to no file: heaps and arenas, which the system cannot
+     * take back as it can the pages of a mapped file.
+     */
+    public OptionalLong anonymousBytes() {
+        return status("RssAnon:");
+    }
+
+    /**
+     * Gives what this process freed, but the C library keeps for later, back to the system, so that
+     * two figures of its memory can be compared.
+     */
+    public static void trim() {
+        try {
+            NativeMemory.require();
+            NativeMemory.djlplan_trim();
+        } catch (UnsupportedPlatformException e) {
+            // Without the native library nothing is measured, either.
+            return;
+        }
+    }
+
     /** Returns the most bytes that were in memory at once since {@link #resetPeak()}. */
-    OptionalLong peakBytes() {
+    public OptionalLong peakBytes() {
         return status("VmHWM:");
     }
 
     /** Makes the peak start again; returns whether that was possible. */
-    boolean resetPeak() {
+    public boolean resetPeak() {
         Path file = folder.resolve("clear_refs");
         if (!Files.isWritable(file)) {
             return false;
@@ -57,7 +79,7 @@ final class ProcessMemory {
     }
 
     /** Returns the number of page faults, of all threads, that needed no reading from disk. */
-    OptionalLong minorFaults() {
+    public OptionalLong minorFaults() {
         try {
             String stat = Files.readString(folder.resolve("stat"));
             // The name is in parentheses and may itself hold parentheses and spaces.

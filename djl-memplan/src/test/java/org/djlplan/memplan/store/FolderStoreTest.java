@@ -1,5 +1,6 @@
 package org.djlplan.memplan.store;
 
+import static org.djlplan.memplan.store.SamplePlans.FORMAT;
 import static org.djlplan.memplan.store.SamplePlans.KEY;
 import static org.djlplan.memplan.store.SamplePlans.assertSame;
 import static org.djlplan.memplan.store.SamplePlans.small;
@@ -26,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class FolderPlanStoreTest extends PlanStoreFixture {
+class FolderStoreTest extends PlanStoreFixture {
 
     @Test
     void at_anyFolder_createsNothing() throws IOException {
@@ -55,7 +56,7 @@ class FolderPlanStoreTest extends PlanStoreFixture {
 
     @Test
     void save_modelNameThatNoFileMayHave_isKept() {
-        PlanKey key = SamplePlans.key("../über/modèle: \"v1\"\n", "1:float32");
+        StoreKey key = SamplePlans.key("../über/modèle: \"v1\"\n", "1:float32");
         store.save(key, small());
         assertSame(small(), store.load(key).orElseThrow());
         assertTrue(Files.exists(beside));
@@ -71,12 +72,12 @@ class FolderPlanStoreTest extends PlanStoreFixture {
     @Test
     void load_fileOfAnotherKeyUnderThisName_isRefused() throws IOException {
         Path file = saved();
-        for (PlanKey other :
+        for (StoreKey other :
                 List.of(
                         SamplePlans.key("resnet18", "2:float32"),
                         SamplePlans.key("resnet19", "1x3x224x224:float32"),
-                        new PlanKey("resnet18", Map.of("engine", "PyTorch 2.1.1")))) {
-            Files.write(file, PlanFile.toBytes(other, small()));
+                        new StoreKey("resnet18", Map.of("engine", "PyTorch 2.1.1")))) {
+            Files.write(file, FORMAT.toBytes(other, small()));
             assertEquals(Optional.empty(), newStore().load(KEY));
         }
         assertEquals(3, log.lines("WARN").size());
@@ -154,7 +155,7 @@ class FolderPlanStoreTest extends PlanStoreFixture {
         Files.writeString(
                 saved(),
                 StoredText.withAllocations(
-                        "bytes", "[" + "1,".repeat(PlanFile.MOST_ENTRIES) + "1]"));
+                        "bytes", "[" + "1,".repeat(PlanCodec.MOST_ENTRIES) + "1]"));
         assertRefusedWithOneWarning("more than 65536 entries");
     }
 
@@ -171,12 +172,12 @@ class FolderPlanStoreTest extends PlanStoreFixture {
     void save_planTooLargeToBeRead_isNotKept() throws IOException {
         CreatedArray array =
                 new CreatedArray(new ArrayType("int8", List.of()), OptionalInt.empty());
-        for (int size : List.of(PlanFile.MOST_ENTRIES, PlanFile.MOST_ENTRIES + 1)) {
+        for (int size : List.of(PlanCodec.MOST_ENTRIES, PlanCodec.MOST_ENTRIES + 1)) {
             LivenessTrace trace = new LivenessTrace(Collections.nCopies(size, array));
             StoredPlan plan = new StoredPlan(Optional.of(trace), Optional.empty());
             store.save(KEY, plan);
             assertEquals(
-                    size <= PlanFile.MOST_ENTRIES,
+                    size <= PlanCodec.MOST_ENTRIES,
                     store.load(KEY).equals(Optional.of(plan)),
                     "the largest plan is kept, a larger one is not");
         }
@@ -185,7 +186,7 @@ class FolderPlanStoreTest extends PlanStoreFixture {
 
     @Test
     void save_textThatIsNoUnicode_isNotKept() {
-        PlanKey key = SamplePlans.key("model", "\ud800");
+        StoreKey key = SamplePlans.key("model", "\ud800");
         store.save(key, small());
         assertEquals(Optional.empty(), store.load(key));
         assertEquals(1, log.lines("WARN").size());
@@ -194,7 +195,7 @@ class FolderPlanStoreTest extends PlanStoreFixture {
     @Test
     void save_relativeModelFolder_isTheSameAsAbsolute() {
         Path relative = Path.of("").toAbsolutePath().relativize(models);
-        FolderPlanStore.at(relative, cache).save(KEY, small());
+        FolderStore.at(new PlanCodec(), relative, cache).save(KEY, small());
         assertKept(store);
     }
 }

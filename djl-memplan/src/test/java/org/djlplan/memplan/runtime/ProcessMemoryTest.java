@@ -1,4 +1,4 @@
-package org.djlplan.memplan.cli;
+package org.djlplan.memplan.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

@@ -6,14 +6,14 @@ import com.google.common.collect.ImmutableSortedMap;
 import java.util.Map;
 
 /**
- * What a plan depends on. A plan is used only where all facts are the same.
+ * What something that is kept depends on. It is used only where all facts are the same.
  *
  * @param model the model's name, for people who look into the folder
  * @param facts by name: the graph's structure, input types, engine and native version, threads, CPU
  */
-public record PlanKey(String model, Map<String, String> facts) {
+public record StoreKey(String model, Map<String, String> facts) {
 
-    public PlanKey {
+    public StoreKey {
         checkArgument(!model.isEmpty(), "a model without a name");
         facts = ImmutableSortedMap.copyOf(facts);
     }

@@ -1,0 +1,122 @@
+package org.djlplan.delegation;
+
+import com.google.common.util.concurrent.ThreadFactoryBuilder;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationProvider.Choosing;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Begins with one choice and measures a better one on a thread that all models share. */
+final class Background implements Choosing {
+
+    private static final Logger logger = LoggerFactory.getLogger(Background.class);
+
+    private static final ScheduledThreadPoolExecutor THREAD = newThread();
+
+    private final DelegationChoice first;
+    private final Request request;
+    private final Measurement measurement;
+    private final Patience patience;
+    private final Consumer<DelegationChoice> better;
+
+    private Optional<Future<?>> pending = Optional.empty();
+    private boolean closed;
+
+    private Background(
+            DelegationChoice first,
+            Request request,
+            Measurement measurement,
+            Patience patience,
+            Consumer<DelegationChoice> better) {
+        this.first = first;
+        this.request = request;
+        this.measurement = measurement;
+        this.patience = patience;
+        this.better = better;
+    }
+
+    /** Ends when there is nothing to do: it would keep our classes from being unloaded. */
+    private static ScheduledThreadPoolExecutor newThread() {
+        ScheduledThreadPoolExecutor thread =
+                new ScheduledThreadPoolExecutor(
+                        1,
+                        new ThreadFactoryBuilder()
+                                .setDaemon(true)
+                                .setNameFormat("djl-delegation-%d")
+                                .build());
+        thread.setKeepAliveTime(10, TimeUnit.SECONDS);
+        thread.allowCoreThreadTimeOut(true);
+        thread.setRemoveOnCancelPolicy(true);
+        return thread;
+    }
+
+    static Choosing start(
+            DelegationChoice first,
+            Request request,
+            Measurement measurement,
+            Patience patience,
+            Consumer<DelegationChoice> better) {
+        Background background = new Background(first, request, measurement, patience, better);
+        background.schedule(background::begin, Duration.ZERO);
+        return background;
+    }
+
+    private synchronized void schedule(Runnable task, Duration delay) {
+        if (!closed) {
+            pending = Optional.of(THREAD.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS));
+        }
+    }
+
+    /** The wait for others begins with the first attempt, not in the queue before it. */
+    private void begin() {
+        attempt(System.nanoTime() + patience.nanos(request.budget()));
+    }
+
+    private void attempt(long deadlineNanos) {
+        try {
+            long leftNanos = deadlineNanos - System.nanoTime();
+            Optional<DelegationChoice> choice = measurement.attempt(leftNanos);
+            if (choice.isPresent()) {
+                deliver(choice.get());
+            } else if (leftNanos > 0) {
+                schedule(() -> attempt(deadlineNanos), patience.poll());
+            } else {
+                logger.info(
+                        "Another process measures {} for long; it stays as predicted",
+                        request.model().file());
+            }
+        } catch (InterruptedException e) {
+            logger.debug("Measuring {} was cancelled", request.model().file());
+        } catch (IOException | RuntimeException | LinkageError e) {
+            logger.warn("{} could not be measured", request.model().file(), e);
+        }
+    }
+
+    private void deliver(DelegationChoice choice) {
+        if (!isClosed() && !choice.candidate().equals(first.candidate())) {
+            better.accept(choice);
+        }
+    }
+
+    private synchronized boolean isClosed() {
+        return closed;
+    }
+
+    @Override
+    public DelegationChoice first() {
+        return first;
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        pending.ifPresent(future -> future.cancel(true));
+    }
+}

@@ -1,0 +1,143 @@
+package org.djlplan.delegation;
+
+import ai.djl.util.Progress;
+import java.io.IOException;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationProvider;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Delegates what was measured to be best. What was measured is kept next to the model and used at
+ * once from then on; until there is something, a prediction is, or the CPU kernels are.
+ */
+public final class MeasuredDelegation implements DelegationProvider {
+
+    private static final Logger logger = LoggerFactory.getLogger(MeasuredDelegation.class);
+
+    private final Profiling profiling;
+    private final Predicting predicting;
+    private final Patience patience;
+
+    /** Called by ServiceLoader. */
+    public MeasuredDelegation() {
+        this(
+                (request, runner, progress) -> {
+                    throw new UnsupportedOperationException("WIRE Profiler.profile HERE");
+                },
+                (request, partitions) -> {
+                    throw new UnsupportedOperationException("WIRE Predictor.predict HERE");
+                },
+                Patience.DEFAULT);
+    }
+
+    MeasuredDelegation(Profiling profiling, Predicting predicting, Patience patience) {
+        this.profiling = profiling;
+        this.predicting = predicting;
+        this.patience = patience;
+    }
+
+    @Override
+    public Set<String> optionKeys() {
+        return DelegationOptions.KEYS;
+    }
+
+    @Override
+    public void check(Map<String, String> options) {
+        DelegationOptions unused = DelegationOptions.parse(options);
+    }
+
+    @Override
+    public Choosing choose(
+            DelegableModel model,
+            Map<String, String> options,
+            Optional<Progress> progress,
+            Consumer<DelegationChoice> better) {
+        DelegationOptions parsed = DelegationOptions.parse(options);
+        Request request = Request.of(model, parsed);
+        if (!parsed.enabled()) {
+            return new Settled(cpu(request, DelegationOptions.ENABLED + "=false"));
+        }
+        Measurement measurement;
+        Optional<DelegationChoice> stored;
+        try {
+            measurement = new Measurement(request, profiling, progress);
+            stored = measurement.stored();
+        } catch (IOException | RuntimeException e) {
+            logger.warn("What was measured of {} cannot be looked up", model.file(), e);
+            return new Settled(predict(request));
+        }
+        if (stored.isPresent()) {
+            return new Settled(stored.get());
+        }
+        return switch (parsed.profile()) {
+            case OFF -> new Settled(predict(request));
+            case BLOCKING -> new Settled(measure(request, measurement));
+            case BACKGROUND ->
+                    Background.start(predict(request), request, measurement, patience, better);
+        };
+    }
+
+    /** Measures, or waits for another JVM that does. */
+    private DelegationChoice measure(Request request, Measurement measurement) {
+        long deadlineNanos = System.nanoTime() + patience.nanos(request.budget());
+        try {
+            long leftNanos = deadlineNanos - System.nanoTime();
+            while (leftNanos > 0) {
+                Optional<DelegationChoice> choice = measurement.attempt(leftNanos);
+                if (choice.isPresent()) {
+                    return choice.get();
+                }
+                Thread.sleep(patience.poll().toMillis());
+                leftNanos = deadlineNanos - System.nanoTime();
+            }
+            logger.warn("Another process measures {} for long", request.model().file());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return cpu(request, "measuring was interrupted");
+        } catch (IOException | RuntimeException | LinkageError e) {
+            logger.warn("{} could not be measured", request.model().file(), e);
+        }
+        return predict(request);
+    }
+
+    /**
+     * Chooses without a measurement. A delegate that may crash is not even asked for partitions.
+     */
+    private DelegationChoice predict(Request request) {
+        DelegableModel model = request.model();
+        if (!model.trusted()) {
+            return cpu(request, "the delegate " + model.delegate() + " was not measured");
+        }
+        try (CandidateRunner runner = model.inThisProcess()) {
+            return predicting.predict(request, runner.partitions());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return cpu(request, "predicting was interrupted");
+        } catch (CandidateException | RuntimeException | LinkageError e) {
+            logger.warn("What to delegate of {} could not be predicted", model.file(), e);
+            return cpu(request, "nothing could be predicted");
+        }
+    }
+
+    private static DelegationChoice cpu(Request request, String reason) {
+        return new DelegationChoice(
+                Candidate.cpu(request.unmeasuredThreads()),
+                DelegationChoice.Origin.PREDICTED,
+                "CPU kernels: " + reason);
+    }
+
+    /** A choice that stays. */
+    private record Settled(DelegationChoice first) implements Choosing {
+        @Override
+        public void close() {}
+    }
+}

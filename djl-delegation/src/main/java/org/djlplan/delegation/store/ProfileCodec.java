@@ -1,0 +1,268 @@
+package org.djlplan.delegation.store;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableSortedSet;
+import com.google.common.primitives.ImmutableLongArray;
+import com.google.gson.stream.JsonWriter;
+import java.io.IOException;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedSet;
+import org.djlplan.delegation.table.Entry;
+import org.djlplan.delegation.table.Latency;
+import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.store.CheckedJson;
+import org.djlplan.memplan.store.Codec;
+
+/**
+ * Tables in files. Shown here on several lines, written on one:
+ *
+ * <pre>{@code
+ * {"partitions":[[0,57],[60,60,62,150]],
+ *  "entries":[
+ *   {"kind":"measured","operators":[],"threads":2,"partitions":0,
+ *    "nanos":[237000000,236000000,240000000],"samples":30,"memoryBytes":106000000,"errors":[]},
+ *   {"kind":"wrong","operators":[60,60,62,150],"threads":2,"errors":[["FLOAT32","Infinity"]]},
+ *   {"kind":"failed","operators":[0,57],"threads":2,"failure":"CRASHED","message":"…"}],
+ *  "chosen":{"operators":[],"threads":2},
+ *  "reason":"…","inferences":93,"nanos":9000000000}
+ * }</pre>
+ *
+ * <p>Operators are runs of indices, each as its first and last one. Latencies are median, lower and
+ * upper quartile. Differences of outputs are texts, as JSON has no infinite numbers.
+ */
+final class ProfileCodec implements Codec<ProfileTable> {
+
+    /** Most operators of a model. */
+    static final int MOST_OPERATORS = 1 << 16;
+
+    private static final int MOST_PARTITIONS = 1 << 12;
+    private static final int MOST_ENTRIES = 1 << 14;
+    private static final int MOST_OUTPUTS = 1 << 10;
+
+    /**
+     * Most operators of all sets of a table, so that a small text does not become a large table.
+     */
+    private static final int MOST_MENTIONS = 1 << 21;
+
+    private final int operators;
+
+    /**
+     * @param operators how many operators the model has, at most
+     */
+    ProfileCodec(int operators) {
+        this.operators = operators;
+    }
+
+    @Override
+    public String kind() {
+        return "profile";
+    }
+
+    @Override
+    public int version() {
+        return 1;
+    }
+
+    @Override
+    public String ending() {
+        return ".profile.json";
+    }
+
+    @Override
+    public void write(JsonWriter json, ProfileTable table) throws IOException {
+        checkArgument(table.partitions().size() <= MOST_PARTITIONS, "too many partitions");
+        checkArgument(table.entries().size() <= MOST_ENTRIES, "too many entries");
+        checkArgument(mentions(table) <= MOST_MENTIONS, "too many operators in all");
+        json.beginObject().name("partitions").beginArray();
+        for (SortedSet<Integer> partition : table.partitions()) {
+            writeRuns(json, partition);
+        }
+        json.endArray().name("entries").beginArray();
+        for (Entry entry : table.entries()) {
+            json.beginObject();
+            write(json, entry);
+            json.endObject();
+        }
+        json.endArray().name("chosen").beginObject();
+        write(json, table.chosen());
+        json.endObject();
+        json.name("reason").value(table.reason());
+        json.name("inferences").value(table.inferences());
+        json.name("nanos").value(table.nanos()).endObject();
+    }
+
+    private static long mentions(ProfileTable table) {
+        return table.chosen().operators().size()
+                + table.partitions().stream().mapToLong(Set::size).sum()
+                + table.entries().stream().mapToLong(e -> e.candidate().operators().size()).sum();
+    }
+
+    private void write(JsonWriter json, Entry entry) throws IOException {
+        if (entry instanceof Entry.Measured measured) {
+            write(json.name("kind").value("measured"), entry.candidate());
+            Latency latency = measured.latency();
+            json.name("partitions").value(measured.partitions());
+            json.name("nanos").beginArray().value(latency.medianNanos());
+            json.value(latency.lowNanos()).value(latency.highNanos()).endArray();
+            json.name("samples").value(latency.samples());
+            json.name("memoryBytes").value(measured.memoryBytes());
+            write(json, measured.errors());
+        } else if (entry instanceof Entry.Wrong wrong) {
+            write(json.name("kind").value("wrong"), entry.candidate());
+            write(json, wrong.errors());
+        } else if (entry instanceof Entry.Failed failed) {
+            write(json.name("kind").value("failed"), entry.candidate());
+            json.name("failure").value(failed.kind().name());
+            json.name("message").value(failed.message());
+        }
+    }
+
+    private void write(JsonWriter json, Candidate candidate) throws IOException {
+        writeRuns(json.name("operators"), candidate.operators());
+        json.name("threads").value(candidate.threads());
+    }
+
+    private static void write(JsonWriter json, List<OutputError> errors) throws IOException {
+        checkArgument(errors.size() <= MOST_OUTPUTS, "too many outputs");
+        json.name("errors").beginArray();
+        for (OutputError error : errors) {
+            json.beginArray().value(error.type().name());
+            json.value(Double.toString(error.difference())).endArray();
+        }
+        json.endArray();
+    }
+
+    private void writeRuns(JsonWriter json, SortedSet<Integer> of) throws IOException {
+        checkArgument(of.isEmpty() || of.last() < operators, "%s of %s operators", of, operators);
+        json.beginArray();
+        for (int operator : of) {
+            if (!of.contains(operator - 1)) {
+                json.value(operator);
+            }
+            if (!of.contains(operator + 1)) {
+                json.value(operator);
+            }
+        }
+        json.endArray();
+    }
+
+    @Override
+    public ProfileTable read(CheckedJson json) throws IOException {
+        return new Reader(json).table();
+    }
+
+    @Override
+    public void check(ProfileTable table) throws IOException {
+        if (table.reason().isEmpty()) {
+            throw new IOException("a choice without a reason");
+        }
+    }
+
+    /** Reads one table. */
+    private final class Reader {
+
+        private final CheckedJson json;
+        private long mentions;
+
+        Reader(CheckedJson json) {
+            this.json = json;
+        }
+
+        ProfileTable table() throws IOException {
+            json.beginObject();
+            List<SortedSet<Integer>> partitions =
+                    json.expect("partitions").list(MOST_PARTITIONS, this::runs);
+            List<Entry> entries = json.expect("entries").list(MOST_ENTRIES, this::entry);
+            json.expect("chosen").beginObject();
+            Candidate chosen = candidate();
+            json.endObject();
+            String reason = json.expect("reason").nextString();
+            int inferences = json.expect("inferences").nextInt();
+            long nanos = json.expect("nanos").nextLong();
+            json.endObject();
+            return new ProfileTable(partitions, entries, chosen, reason, inferences, nanos);
+        }
+
+        private Entry entry() throws IOException {
+            json.beginObject();
+            String kind = json.expect("kind").nextString();
+            Candidate candidate = candidate();
+            Entry entry =
+                    switch (kind) {
+                        case "measured" -> measured(candidate);
+                        case "wrong" -> new Entry.Wrong(candidate, errors());
+                        case "failed" -> failed(candidate);
+                        default -> throw new IOException("an entry of kind " + kind);
+                    };
+            json.endObject();
+            return entry;
+        }
+
+        private Entry measured(Candidate candidate) throws IOException {
+            int partitions = json.expect("partitions").nextInt();
+            ImmutableLongArray nanos = json.expect("nanos").numbers(3);
+            if (nanos.length() != 3) {
+                throw new IOException("a latency of " + nanos.length() + " numbers");
+            }
+            int samples = json.expect("samples").nextInt();
+            Latency latency = new Latency(nanos.get(0), nanos.get(1), nanos.get(2), samples);
+            long memoryBytes = json.expect("memoryBytes").nextLong();
+            return new Entry.Measured(candidate, partitions, latency, memoryBytes, errors());
+        }
+
+        private Entry failed(Candidate candidate) throws IOException {
+            String kind = json.expect("failure").nextString();
+            String message = json.expect("message").nextString();
+            return new Entry.Failed(candidate, CandidateException.Kind.valueOf(kind), message);
+        }
+
+        private List<OutputError> errors() throws IOException {
+            return json.expect("errors").list(MOST_OUTPUTS, this::error);
+        }
+
+        private OutputError error() throws IOException {
+            List<String> parts = json.list(2, json::nextString);
+            if (parts.size() != 2) {
+                throw new IOException("an error of " + parts.size() + " parts");
+            }
+            return new OutputError(
+                    ElementType.valueOf(parts.get(0)), Double.parseDouble(parts.get(1)));
+        }
+
+        private Candidate candidate() throws IOException {
+            json.expect("operators");
+            SortedSet<Integer> runs = runs();
+            return new Candidate(runs, json.expect("threads").nextInt());
+        }
+
+        private SortedSet<Integer> runs() throws IOException {
+            ImmutableLongArray ends = json.numbers(2 * operators);
+            ImmutableSortedSet.Builder<Integer> all = ImmutableSortedSet.naturalOrder();
+            long before = -1;
+            for (int i = 0; i < ends.length(); i += 2) {
+                long first = ends.get(i);
+                // An odd number of ends has no last one: get throws.
+                long last = ends.get(i + 1);
+                if (first <= before || last < first || last >= operators) {
+                    throw new IOException(
+                            "operators " + first + " to " + last + " of " + operators);
+                }
+                mentions += last - first + 1;
+                if (mentions > MOST_MENTIONS) {
+                    throw new IOException("too many operators in all");
+                }
+                for (long operator = first; operator <= last; operator++) {
+                    all.add((int) operator);
+                }
+                before = last;
+            }
+            return all.build();
+        }
+    }
+}

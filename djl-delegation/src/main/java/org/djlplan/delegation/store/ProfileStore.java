@@ -1,0 +1,45 @@
+package org.djlplan.delegation.store;
+
+import com.google.common.collect.ImmutableList;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.store.FolderStore;
+import org.djlplan.memplan.store.Kept;
+import org.djlplan.memplan.store.ModelFiles;
+
+/** Where tables of measurements are kept: next to the model, or in its cache folder. */
+public final class ProfileStore {
+
+    private ProfileStore() {}
+
+    /**
+     * Returns the tables of a model; one with operators that the model does not have is damaged.
+     */
+    public static FolderStore<ProfileTable> of(DelegableModel model) {
+        return at(model.graph().operators().size(), model.file(), model.cacheFolder());
+    }
+
+    private static FolderStore<ProfileTable> at(int operators, Path modelFile, Path cacheFolder) {
+        return FolderStore.at(
+                new ProfileCodec(operators), modelFile.toAbsolutePath().getParent(), cacheFolder);
+    }
+
+    /**
+     * Returns all intact tables that are kept of a model file as it is now, each with what it
+     * depends on. Their operators are not checked against the model's.
+     *
+     * @throws IOException if the model's file cannot be read
+     */
+    public static List<Kept<ProfileTable>> list(Path modelFile, Path cacheFolder)
+            throws IOException {
+        String content = ModelFiles.sampledContent(modelFile);
+        return at(ProfileCodec.MOST_OPERATORS, modelFile, cacheFolder)
+                .all(ProfileKeys.nameOf(modelFile))
+                .stream()
+                .filter(kept -> content.equals(kept.key().facts().get(ProfileKeys.CONTENT)))
+                .collect(ImmutableList.toImmutableList());
+    }
+}

@@ -1,0 +1,303 @@
+package org.djlplan.delegation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.djlplan.delegation.store.ProfileKeys;
+import org.djlplan.delegation.store.ProfileStore;
+import org.djlplan.delegation.table.Goal;
+import org.djlplan.delegation.table.Objective;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.djlplan.memplan.spi.DelegationProvider.Choosing;
+import org.djlplan.memplan.store.StoreKey;
+import org.djlplan.memplan.store.StoreLock;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Beginning with a prediction and switching over; and waiting for another JVM. */
+@Timeout(60)
+class BackgroundTest extends ProviderFixture {
+
+    private StoreKey key() throws IOException {
+        Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
+        return ProfileKeys.of(model, goal, List.of(-1), 1e-4);
+    }
+
+    @Test
+    void choose_background_predictsAtOnceAndSwitchesOver() throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        AtomicReference<Thread> thread = new AtomicReference<>();
+        Choosing choosing =
+                choose(
+                        (request, runner, progress) -> {
+                            thread.set(Thread.currentThread());
+                            go.await();
+                            return TABLE;
+                        });
+        assertEquals(PREDICTED, choosing.first().candidate());
+        assertTrue(better.isEmpty());
+        go.countDown();
+        assertEquals(
+                new DelegationChoice(TABLE.chosen(), Origin.MEASURED, TABLE.reason()),
+                nextBetter());
+        assertTrue(thread.get().isDaemon());
+        assertEquals(Optional.of(TABLE), ProfileStore.of(model).load(key()));
+        choosing.close();
+    }
+
+    @Test
+    void choose_predictionWasRight_isNotCalled() throws Exception {
+        MeasuredDelegation provider =
+                new MeasuredDelegation(
+                        (request, runner, progress) -> TABLE,
+                        (request, partitions) ->
+                                new DelegationChoice(TABLE.chosen(), Origin.PREDICTED, "same"),
+                        SHORT);
+        provider.choose(model, Map.of(), Optional.empty(), better::add);
+        afterwards();
+        assertTrue(better.isEmpty());
+        assertEquals(Optional.of(TABLE), ProfileStore.of(model).load(key()));
+    }
+
+    @Test
+    void close_whileMeasuring_interruptsAndKeepsNothing() throws Exception {
+        CountDownLatch measuring = new CountDownLatch(1);
+        CountDownLatch interrupted = new CountDownLatch(1);
+        Choosing choosing =
+                choose(
+                        (request, runner, progress) -> {
+                            measuring.countDown();
+                            try {
+                                Thread.sleep(60_000);
+                            } catch (InterruptedException e) {
+                                interrupted.countDown();
+                                throw e;
+                            }
+                            return TABLE;
+                        });
+        assertTrue(measuring.await(20, TimeUnit.SECONDS));
+        choosing.close();
+        choosing.close();
+        assertTrue(interrupted.await(20, TimeUnit.SECONDS));
+        afterwards();
+        assertTrue(better.isEmpty());
+        assertEquals(Optional.empty(), ProfileStore.of(model).load(key()));
+        assertEquals(0, model.openRunners.get());
+        assertEquals(
+                List.of(), log.lines("WARN").stream().filter(l -> !l.contains("2 of 4")).toList());
+    }
+
+    @Test
+    void close_beforeItsTurn_measuresNothing() throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        FakeModel busy = new FakeModel(Files.createDirectory(folder.resolve("busy")));
+        provider(
+                        (request, runner, progress) -> {
+                            go.await();
+                            return TABLE;
+                        })
+                .choose(busy, Map.of(), Optional.empty(), better::add);
+        Choosing waiting = choose((request, runner, progress) -> fail());
+        waiting.close();
+        go.countDown();
+        nextBetter();
+        afterwards();
+        assertEquals(0, model.startedProcesses.get());
+        assertTrue(better.isEmpty());
+    }
+
+    @Test
+    void choose_severalModels_areMeasuredOneByOne() throws Exception {
+        AtomicInteger running = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        Profiling profiling =
+                (request, runner, progress) -> {
+                    most.accumulateAndGet(running.incrementAndGet(), Math::max);
+                    Thread.sleep(20);
+                    running.decrementAndGet();
+                    return TABLE;
+                };
+        List<Thread> blocking = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            FakeModel one = new FakeModel(Files.createDirectory(folder.resolve("a" + i)));
+            FakeModel other = new FakeModel(Files.createDirectory(folder.resolve("b" + i)));
+            provider(profiling, Patience.DEFAULT)
+                    .choose(one, Map.of(), Optional.empty(), better::add);
+            Thread thread =
+                    new Thread(
+                            () ->
+                                    better.add(
+                                            provider(profiling, Patience.DEFAULT)
+                                                    .choose(
+                                                            other,
+                                                            Map.of(
+                                                                    "delegation.profile",
+                                                                    "blocking"),
+                                                            Optional.empty(),
+                                                            better::add)
+                                                    .first()));
+            thread.start();
+            blocking.add(thread);
+        }
+        for (int i = 0; i < 6; i++) {
+            assertEquals(Origin.MEASURED, nextBetter().origin());
+        }
+        for (Thread thread : blocking) {
+            thread.join();
+        }
+        assertEquals(1, most.get());
+    }
+
+    @Test
+    void choose_sameModelTwice_measuresOnce() throws Exception {
+        Profiling slow =
+                (request, runner, progress) -> {
+                    Thread.sleep(100);
+                    return TABLE;
+                };
+        choose(slow);
+        choose(slow);
+        assertEquals(Origin.MEASURED, nextBetter().origin());
+        assertEquals(Origin.STORED, nextBetter().origin());
+        assertEquals(1, profiles.get());
+    }
+
+    @Test
+    void choose_measuringFails_staysPredictedWithOneWarning() throws Exception {
+        Choosing choosing =
+                choose(
+                        (request, runner, progress) -> {
+                            throw new IllegalStateException("broken");
+                        });
+        afterwards();
+        assertEquals(PREDICTED, choosing.first().candidate());
+        assertTrue(better.isEmpty());
+        assertEquals(1, log.lines("WARN").stream().filter(l -> l.contains("could not be")).count());
+    }
+
+    @Test
+    void choose_anotherHoldsTheLock_getsItsResult() throws Exception {
+        StoreLock other = ProfileStore.of(model).tryLock(key()).orElseThrow();
+        provider((request, runner, progress) -> fail(), Patience.DEFAULT)
+                .choose(model, Map.of(), Optional.empty(), better::add);
+        Thread.sleep(50);
+        assertTrue(better.isEmpty());
+        ProfileStore.of(model).save(key(), TABLE);
+        other.close();
+        assertEquals(Origin.STORED, nextBetter().origin());
+    }
+
+    @Test
+    void choose_anotherHoldsTheLockForLong_staysPredicted() throws Exception {
+        StoreLock other = ProfileStore.of(model).tryLock(key()).orElseThrow();
+        Choosing background = choose((request, runner, progress) -> fail());
+        DelegationChoice blocking =
+                choose((request, runner, progress) -> fail(), "blocking").first();
+        assertEquals(PREDICTED, blocking.candidate());
+        assertEquals(PREDICTED, background.first().candidate());
+        assertEquals(1, log.lines("WARN").size());
+        background.close();
+        other.close();
+    }
+
+    /** Measures slowly in a JVM of its own, and prints a line when it begins. */
+    static final class OtherJvm {
+
+        private OtherJvm() {}
+
+        public static void main(String[] folders) throws InterruptedException {
+            DelegationChoice choice =
+                    new MeasuredDelegation(
+                                    (request, runner, progress) -> {
+                                        System.out.println("measuring");
+                                        Thread.sleep(Long.parseLong(folders[1]));
+                                        return TABLE;
+                                    },
+                                    (request, partitions) -> {
+                                        throw new IllegalStateException();
+                                    },
+                                    Patience.DEFAULT)
+                            .choose(
+                                    new FakeModel(Path.of(folders[0])),
+                                    Map.of("delegation.profile", "blocking"),
+                                    Optional.empty(),
+                                    better -> {})
+                            .first();
+            System.out.println(choice.origin());
+        }
+    }
+
+    private Process otherJvm(long millis) throws IOException {
+        Process process =
+                new ProcessBuilder(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                OtherJvm.class.getName(),
+                                folder.toString(),
+                                Long.toString(millis))
+                        .redirectError(ProcessBuilder.Redirect.DISCARD)
+                        .start();
+        assertEquals("measuring", process.inputReader().readLine());
+        return process;
+    }
+
+    @Test
+    void choose_anotherJvmMeasures_waitsForItsResult() throws Exception {
+        Process other = otherJvm(500);
+        provider((request, runner, progress) -> fail(), Patience.DEFAULT)
+                .choose(model, Map.of(), Optional.empty(), better::add);
+        DelegationChoice blocking =
+                provider((request, runner, progress) -> fail(), Patience.DEFAULT)
+                        .choose(
+                                model,
+                                Map.of("delegation.profile", "blocking"),
+                                Optional.empty(),
+                                better::add)
+                        .first();
+        assertEquals(new DelegationChoice(TABLE.chosen(), Origin.STORED, TABLE.reason()), blocking);
+        assertEquals(blocking, nextBetter());
+        assertEquals("MEASURED", other.inputReader().readLine());
+        assertEquals(0, other.waitFor());
+    }
+
+    @Test
+    void choose_anotherJvmDiesMeasuring_measuresItself() throws Exception {
+        Process other = otherJvm(60_000);
+        CountDownLatch chosen = new CountDownLatch(1);
+        AtomicReference<DelegationChoice> choice = new AtomicReference<>();
+        Thread waiting =
+                new Thread(
+                        () -> {
+                            choice.set(
+                                    provider((request, runner, progress) -> TABLE, Patience.DEFAULT)
+                                            .choose(
+                                                    model,
+                                                    Map.of("delegation.profile", "blocking"),
+                                                    Optional.empty(),
+                                                    better::add)
+                                            .first());
+                            chosen.countDown();
+                        });
+        waiting.start();
+        assertFalse(chosen.await(200, TimeUnit.MILLISECONDS));
+        other.destroyForcibly();
+        assertTrue(chosen.await(20, TimeUnit.SECONDS));
+        assertEquals(Origin.MEASURED, choice.get().origin());
+        assertEquals(Optional.of(TABLE), ProfileStore.of(model).load(key()));
+    }
+}

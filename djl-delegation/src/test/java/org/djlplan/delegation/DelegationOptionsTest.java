@@ -1,0 +1,149 @@
+package org.djlplan.delegation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.djlplan.delegation.table.Goal;
+import org.djlplan.delegation.table.Objective;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class DelegationOptionsTest {
+
+    @Test
+    void parse_nothing_isTheDefaults() {
+        DelegationOptions options = DelegationOptions.parse(Map.of());
+        assertEquals(
+                new DelegationOptions(
+                        true,
+                        new Goal(Objective.LATENCY, OptionalLong.empty()),
+                        new ThreadSetting.AsModel(),
+                        ProfileMode.BACKGROUND,
+                        Duration.ofSeconds(10),
+                        1e-4),
+                options);
+    }
+
+    @Test
+    void parse_everything_isRead() {
+        DelegationOptions options =
+                DelegationOptions.parse(
+                        Map.of(
+                                "delegation.enabled", "False",
+                                "delegation.delegate", "class:org.example.Gpu",
+                                "delegation.objective", "Balanced",
+                                "delegation.maxMemory", "64MB",
+                                "delegation.threads", "2.0",
+                                "delegation.profile", "blocking",
+                                "delegation.profileBudget", "2m",
+                                "delegation.tolerance", "1e-3",
+                                "delegation.progress", "a Progress"));
+        assertEquals(
+                new DelegationOptions(
+                        false,
+                        new Goal(Objective.BALANCED, OptionalLong.of(64_000_000)),
+                        new ThreadSetting.Fixed(2),
+                        ProfileMode.BLOCKING,
+                        Duration.ofMinutes(2),
+                        1e-3),
+                options);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "64MB, 64000000",
+        "64MiB, 67108864",
+        "1GB, 1000000000",
+        "1.5 GiB, 1610612736",
+        "64kb, 64000",
+        "1KiB, 1024",
+        "12345, 12345",
+        "6.4E7, 64000000",
+        "8000000000GB, 8000000000000000000",
+    })
+    void parse_size_isBytes(String text, long bytes) {
+        assertEquals(
+                OptionalLong.of(bytes),
+                DelegationOptions.parse(Map.of("delegation.maxMemory", text))
+                        .goal()
+                        .maxMemoryBytes());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"10s, 10000", "500ms, 500", "2m, 120000", "1.5 s, 1500", "24h, 86400000"})
+    void parse_duration_isMillis(String text, long millis) {
+        assertEquals(
+                Duration.ofMillis(millis),
+                DelegationOptions.parse(Map.of("delegation.profileBudget", text)).profileBudget());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "enabled | maybe | true or false",
+                "objective | speed | latency, memory or balanced",
+                "maxMemory | 64XB | such as 64MB, 64MiB or 1GB",
+                "maxMemory | -1MB | such as 64MB",
+                "maxMemory | 0 | such as 64MB",
+                "maxMemory | 0.1 | such as 64MB",
+                "maxMemory | MB | such as 64MB",
+                "maxMemory | 9999999999GB | such as 64MB",
+                "maxMemory | 1e99 | such as 64MB",
+                "maxMemory | '' | such as 64MB",
+                "threads | 0 | auto, -1 or a positive number",
+                "threads | -2 | auto, -1 or a positive number",
+                "threads | 1.5 | auto, -1 or a positive number",
+                "threads | NaN | auto, -1 or a positive number",
+                "threads | many | auto, -1 or a positive number",
+                "profile | on | background, blocking or off",
+                "profileBudget | 10 | such as 10s, 500ms or 2m",
+                "profileBudget | 10 MB | such as 10s",
+                "profileBudget | 25h | at most 24h",
+                "profileBudget | 0s | such as 10s",
+                "tolerance | -1e-4 | a number from 0 to 1",
+                "tolerance | NaN | a number from 0 to 1",
+                "tolerance | 1% | a number from 0 to 1",
+            })
+    void parse_wrongValue_namesKeyValueAndWhatIsAllowed(String key, String value, String allowed) {
+        Map<String, String> options = Map.of("delegation." + key, value);
+        String message =
+                assertThrows(
+                                IllegalArgumentException.class,
+                                () -> new MeasuredDelegation().check(options))
+                        .getMessage();
+        assertTrue(message.startsWith("delegation." + key + "=" + value + ": must be "), message);
+        assertTrue(message.contains(allowed), message);
+    }
+
+    @Test
+    void parse_unknownKey_namesTheNearest() {
+        Map<String, String> options = Map.of("delegation.objektive", "latency");
+        String message =
+                assertThrows(IllegalArgumentException.class, () -> DelegationOptions.parse(options))
+                        .getMessage();
+        assertTrue(message.contains("nearest known one is delegation.objective"), message);
+    }
+
+    @Test
+    void candidates_auto_arePowersOfTwoAndTheCores() {
+        ThreadSetting auto = new ThreadSetting.Auto();
+        assertEquals(List.of(1), auto.candidates(-1, 1));
+        assertEquals(List.of(1, 2), auto.candidates(-1, 2));
+        assertEquals(List.of(1, 2, 4, 6), auto.candidates(3, 6));
+        assertEquals(List.of(1, 2, 4, 8), auto.candidates(-1, 8));
+    }
+
+    @Test
+    void candidates_oneSetting_isThatOne() {
+        assertEquals(List.of(-1), new ThreadSetting.AsModel().candidates(-1, 8));
+        assertEquals(List.of(3), new ThreadSetting.AsModel().candidates(3, 8));
+        assertEquals(List.of(2), new ThreadSetting.Fixed(2).candidates(-1, 8));
+    }
+}

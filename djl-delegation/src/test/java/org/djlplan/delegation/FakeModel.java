@@ -1,0 +1,154 @@
+package org.djlplan.delegation;
+
+import com.google.common.collect.ImmutableSortedSet;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.Trial;
+
+/** A model in a folder, with a chain of operators and runners that only count. */
+public final class FakeModel implements DelegableModel {
+
+    public static final int OPERATORS = 10;
+
+    private final Path folder;
+    public boolean trusted = true;
+    public boolean processes = true;
+    public int threads = -1;
+    public Map<String, String> facts = Map.of("engine", "TFLite 2.6.2", "delegate", "xnnpack");
+    public final AtomicInteger startedProcesses = new AtomicInteger();
+    public final AtomicInteger runnersInThisProcess = new AtomicInteger();
+    public final AtomicInteger openRunners = new AtomicInteger();
+
+    public FakeModel(Path folder) {
+        this.folder = folder;
+        try {
+            if (!Files.exists(file())) {
+                Files.createDirectories(folder.resolve("models"));
+                Files.writeString(file(), "weights");
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public Path file() {
+        return folder.resolve("models/net.tflite");
+    }
+
+    @Override
+    public Path cacheFolder() {
+        return folder.resolve("cache");
+    }
+
+    @Override
+    public Graph graph() {
+        List<Tensor> tensors = new ArrayList<>();
+        for (int i = 0; i <= OPERATORS; i++) {
+            tensors.add(
+                    new Tensor(
+                            i,
+                            "t" + i,
+                            ElementType.FLOAT32,
+                            List.of(1),
+                            4,
+                            Storage.INTERMEDIATE,
+                            Optional.empty()));
+        }
+        List<Operator> operators =
+                IntStream.range(0, OPERATORS)
+                        .mapToObj(
+                                i -> new Operator(i, "ABS", List.of(i), List.of(i + 1), List.of()))
+                        .toList();
+        return new Graph("net", operators, tensors, List.of(0), List.of(OPERATORS));
+    }
+
+    @Override
+    public int threads() {
+        return threads;
+    }
+
+    @Override
+    public String delegate() {
+        return "xnnpack";
+    }
+
+    @Override
+    public boolean trusted() {
+        return trusted;
+    }
+
+    @Override
+    public Map<String, String> facts() {
+        return facts;
+    }
+
+    @Override
+    public CandidateRunner newProcess() throws IOException {
+        if (!processes) {
+            throw new IOException("no child process here");
+        }
+        startedProcesses.incrementAndGet();
+        return new FakeRunner();
+    }
+
+    @Override
+    public CandidateRunner inThisProcess() {
+        runnersInThisProcess.incrementAndGet();
+        return new FakeRunner();
+    }
+
+    /** Knows the partitions and nothing else. */
+    private final class FakeRunner implements CandidateRunner {
+
+        FakeRunner() {
+            openRunners.incrementAndGet();
+        }
+
+        @Override
+        public List<Set<Integer>> partitions() {
+            return List.of(ImmutableSortedSet.of(0, 1, 2), ImmutableSortedSet.of(5, 6));
+        }
+
+        @Override
+        public Trial prepare(Candidate candidate) {
+            throw new AssertionError(candidate);
+        }
+
+        @Override
+        public long[] time(Candidate candidate, int inferences) {
+            throw new AssertionError(candidate);
+        }
+
+        @Override
+        public List<NodeTime> profile(Candidate candidate, int inferences) {
+            throw new AssertionError(candidate);
+        }
+
+        @Override
+        public void release(Candidate candidate) {}
+
+        @Override
+        public void close() {
+            openRunners.decrementAndGet();
+        }
+    }
+}

@@ -1,0 +1,294 @@
+package org.djlplan.delegation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.training.util.ProgressBar;
+import ai.djl.util.Progress;
+import com.google.common.collect.ImmutableSortedSet;
+import com.google.common.io.MoreFiles;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.stream.Stream;
+import org.djlplan.delegation.table.Entry;
+import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.djlplan.memplan.spi.DelegationProvider;
+import org.djlplan.memplan.spi.DelegationProvider.Choosing;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What is chosen at once: kept, measured, predicted, or the CPU kernels. */
+@Timeout(60)
+class MeasuredDelegationTest extends ProviderFixture {
+
+    private DelegationChoice first(Profiling profiling, String mode) {
+        try (Choosing choosing = choose(profiling, mode)) {
+            return choosing.first();
+        }
+    }
+
+    private static void assertCpu(DelegationChoice choice) {
+        assertFalse(choice.candidate().delegates());
+        assertEquals(Origin.PREDICTED, choice.origin());
+    }
+
+    private long keptTables() throws IOException {
+        Path beside = model.file().resolveSibling(".djlplan");
+        if (!Files.exists(beside)) {
+            return 0;
+        }
+        try (Stream<Path> files = Files.list(beside)) {
+            return files.filter(file -> file.toString().endsWith(".profile.json")).count();
+        }
+    }
+
+    @Test
+    void serviceLoader_findsIt() {
+        List<DelegationProvider> providers =
+                ServiceLoader.load(DelegationProvider.class).stream()
+                        .map(ServiceLoader.Provider::get)
+                        .toList();
+        assertEquals(1, providers.size());
+        assertInstanceOf(MeasuredDelegation.class, providers.get(0));
+        assertEquals(9, providers.get(0).optionKeys().size());
+    }
+
+    @Test
+    void choose_blocking_measuresOnceAndKeepsIt() throws IOException {
+        DelegationChoice measured = first((request, runner, progress) -> TABLE, "blocking");
+        assertEquals(
+                new DelegationChoice(TABLE.chosen(), Origin.MEASURED, TABLE.reason()), measured);
+        assertEquals(1, keptTables());
+        for (String mode : List.of("blocking", "background", "off")) {
+            DelegationChoice again = first((request, runner, progress) -> fail(), mode);
+            assertEquals(
+                    new DelegationChoice(TABLE.chosen(), Origin.STORED, TABLE.reason()), again);
+        }
+        assertEquals(1, profiles.get());
+        assertEquals(1, model.startedProcesses.get());
+        assertEquals(0, model.runnersInThisProcess.get());
+        assertEquals(0, predictions.get());
+        assertEquals(0, model.openRunners.get());
+    }
+
+    @Test
+    void choose_blocking_handsOnWhatWasAskedFor() {
+        model.threads = 2;
+        Progress given = new ProgressBar();
+        provider(
+                        (request, runner, progress) -> {
+                            assertSame(model, request.model());
+                            assertEquals(List.of(2), request.threads());
+                            assertEquals(1e-3, request.tolerance());
+                            assertSame(given, progress.orElseThrow());
+                            return TABLE;
+                        })
+                .choose(
+                        model,
+                        Map.of("delegation.profile", "blocking", "delegation.tolerance", "1e-3"),
+                        Optional.of(given),
+                        better::add)
+                .close();
+        assertEquals(1, profiles.get());
+        assertEquals(
+                List.of(), log.lines("WARN").stream().filter(l -> !l.contains("2 of 4")).toList());
+    }
+
+    @Test
+    void choose_usefulAndUselessCandidates_warnsOnceWhenMeasured() {
+        first((request, runner, progress) -> TABLE, "blocking");
+        first((request, runner, progress) -> fail(), "blocking");
+        assertEquals(1, log.lines("WARN").size());
+        assertTrue(log.lines("WARN").get(0).contains("2 of 4 candidates"));
+    }
+
+    @Test
+    void choose_profileOff_predictsAndKeepsNothing() throws IOException {
+        DelegationChoice choice = first((request, runner, progress) -> fail(), "off");
+        assertEquals(PREDICTED, choice.candidate());
+        assertEquals(Origin.PREDICTED, choice.origin());
+        assertEquals(0, model.startedProcesses.get());
+        assertEquals(0, model.openRunners.get());
+        assertEquals(0, keptTables());
+        assertEquals(List.of(), log.lines());
+    }
+
+    @Test
+    void choose_untrustedDelegate_isNotRunBeforeItWasMeasured() {
+        model.trusted = false;
+        assertCpu(first((request, runner, progress) -> fail(), "off"));
+        assertEquals(0, model.runnersInThisProcess.get());
+        DelegationChoice measured = first((request, runner, progress) -> TABLE, "blocking");
+        assertEquals(Origin.MEASURED, measured.origin());
+        assertEquals(0, model.runnersInThisProcess.get());
+        assertEquals(0, predictions.get());
+    }
+
+    @Test
+    void choose_disabled_isCpu() {
+        DelegationChoice choice =
+                provider((request, runner, progress) -> fail())
+                        .choose(
+                                model,
+                                Map.of("delegation.enabled", "false"),
+                                Optional.empty(),
+                                better::add)
+                        .first();
+        assertCpu(choice);
+        assertTrue(choice.reason().contains("delegation.enabled=false"));
+    }
+
+    @Test
+    void choose_noProcessForATrustedDelegate_measuresInThisOne() {
+        model.processes = false;
+        DelegationChoice choice = first((request, runner, progress) -> TABLE, "blocking");
+        assertEquals(Origin.MEASURED, choice.origin());
+        assertEquals(1, model.runnersInThisProcess.get());
+        assertEquals(0, model.openRunners.get());
+    }
+
+    @Test
+    void choose_noProcessForAnUntrustedDelegate_isCpuWithOneWarning() throws IOException {
+        model.processes = false;
+        model.trusted = false;
+        assertCpu(first((request, runner, progress) -> fail(), "blocking"));
+        assertEquals(0, model.runnersInThisProcess.get());
+        assertEquals(1, log.lines("WARN").size());
+        assertTrue(log.lines("WARN").get(0).contains("could not be measured"));
+        assertEquals(0, keptTables());
+    }
+
+    @Test
+    void choose_measuringFails_isPredictedWithOneWarning() throws IOException {
+        DelegationChoice choice =
+                first(
+                        (request, runner, progress) -> {
+                            throw new IllegalStateException("broken");
+                        },
+                        "blocking");
+        assertEquals(PREDICTED, choice.candidate());
+        assertEquals(1, log.lines("WARN").size());
+        assertEquals(0, keptTables());
+        assertEquals(0, model.openRunners.get());
+        assertEquals(
+                Origin.MEASURED,
+                first((request, runner, progress) -> TABLE, "blocking").origin(),
+                "the lock was freed");
+    }
+
+    @Test
+    void choose_everythingFails_isCpu() {
+        DelegationChoice choice =
+                new MeasuredDelegation(
+                                (request, runner, progress) -> {
+                                    throw new UnsatisfiedLinkError("measuring");
+                                },
+                                (request, partitions) -> {
+                                    throw new UnsatisfiedLinkError("predicting");
+                                },
+                                SHORT)
+                        .choose(
+                                model,
+                                Map.of("delegation.profile", "blocking"),
+                                Optional.empty(),
+                                better::add)
+                        .first();
+        assertCpu(choice);
+        assertEquals(2, log.lines("WARN").size());
+        assertEquals(0, model.openRunners.get());
+    }
+
+    @Test
+    void choose_unreadableModelFile_isPredictedWithOneWarning() throws IOException {
+        Files.delete(model.file());
+        assertEquals(
+                PREDICTED, first((request, runner, progress) -> fail(), "blocking").candidate());
+        assertEquals(1, log.lines("WARN").size());
+    }
+
+    @Test
+    void choose_interrupted_isCpuAndStaysInterrupted() throws IOException {
+        DelegationChoice choice =
+                first(
+                        (request, runner, progress) -> {
+                            Thread.currentThread().interrupt();
+                            Thread.sleep(60_000);
+                            return TABLE;
+                        },
+                        "blocking");
+        assertTrue(Thread.interrupted());
+        assertCpu(choice);
+        assertEquals(0, keptTables());
+        assertEquals(List.of(), log.lines("WARN"));
+        assertEquals(0, model.openRunners.get());
+    }
+
+    @Test
+    void choose_interruptedBefore_findsWhatIsKept() {
+        first((request, runner, progress) -> TABLE, "blocking");
+        Thread.currentThread().interrupt();
+        DelegationChoice choice = first((request, runner, progress) -> fail(), "blocking");
+        assertTrue(Thread.interrupted());
+        assertEquals(Origin.STORED, choice.origin());
+    }
+
+    @Test
+    void choose_damagedTable_isToldOnceAndMeasuredAnew() throws IOException {
+        first((request, runner, progress) -> TABLE, "blocking");
+        try (Stream<Path> files = Files.list(model.file().resolveSibling(".djlplan"))) {
+            Path file = files.filter(f -> f.toString().endsWith("json")).findFirst().orElseThrow();
+            Files.writeString(
+                    file, Files.readString(file).replace("240", "241").replace("237", "2"));
+        }
+        DelegationChoice choice = first((request, runner, progress) -> TABLE, "blocking");
+        assertEquals(Origin.MEASURED, choice.origin());
+        assertEquals(1, log.lines("WARN").stream().filter(l -> l.contains("of no use")).count());
+        assertEquals(Origin.STORED, first((request, runner, progress) -> fail(), "off").origin());
+    }
+
+    @Test
+    void choose_otherThreads_isMeasuredAnew() {
+        first((request, runner, progress) -> TABLE, "blocking");
+        model.threads = 1;
+        first((request, runner, progress) -> TABLE, "blocking");
+        assertEquals(2, profiles.get());
+    }
+
+    @Test
+    void choose_modelFolderReadOnly_keepsInCache() throws IOException {
+        Files.createFile(model.file().resolveSibling(".djlplan"));
+        first((request, runner, progress) -> TABLE, "blocking");
+        assertEquals(Origin.STORED, first((request, runner, progress) -> fail(), "off").origin());
+        MoreFiles.deleteRecursively(model.cacheFolder());
+        assertEquals(
+                Origin.MEASURED, first((request, runner, progress) -> TABLE, "blocking").origin());
+    }
+
+    @Test
+    void choose_nothingCouldBeMeasured_isCpuAndRemembered() {
+        ProfileTable nothing =
+                new ProfileTable(
+                        List.of(ImmutableSortedSet.of(0)),
+                        List.<Entry>of(),
+                        Candidate.cpu(-1),
+                        "nothing ran",
+                        0,
+                        0);
+        assertFalse(
+                first((request, runner, progress) -> nothing, "blocking").candidate().delegates());
+        DelegationChoice again = first((request, runner, progress) -> fail(), "blocking");
+        assertEquals(Origin.STORED, again.origin());
+        assertFalse(again.candidate().delegates());
+    }
+}

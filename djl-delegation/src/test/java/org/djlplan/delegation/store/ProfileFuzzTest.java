@@ -1,0 +1,179 @@
+package org.djlplan.delegation.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.hash.Hashing;
+import com.google.common.io.MoreFiles;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.EdgeCasesMode;
+import net.jqwik.api.Example;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.lifecycle.AfterContainer;
+import net.jqwik.api.lifecycle.BeforeContainer;
+import net.jqwik.api.statistics.Statistics;
+import org.djlplan.delegation.FakeModel;
+import org.djlplan.delegation.LogCapture;
+import org.djlplan.delegation.table.Entry;
+import org.djlplan.delegation.table.Goal;
+import org.djlplan.delegation.table.Objective;
+import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.memplan.store.StoreKey;
+
+/** Whatever is in a file: the table that was saved is loaded, or none and that is told. */
+class ProfileFuzzTest {
+
+    private static final Pattern SCALAR = Pattern.compile("-?\\d+|\"[^\"]*\"");
+
+    private static final List<String> VALUES =
+            List.of(
+                    "-1",
+                    "0",
+                    "1",
+                    "9",
+                    "10",
+                    "2147483647",
+                    "2147483648",
+                    "9223372036854775807",
+                    "-9223372036854775808",
+                    "1.5",
+                    "1e400",
+                    "null",
+                    "\"\"",
+                    "\"FLOAT32\"",
+                    "\"CRASHED\"",
+                    "\"failed\"",
+                    "[]",
+                    "{}",
+                    "[0,9]");
+
+    private static Path folder;
+    private static FakeModel model;
+    private static StoreKey key;
+    private static Path file;
+
+    @BeforeContainer
+    static void makeModel() throws IOException {
+        folder = Files.createTempDirectory("profiles");
+        model = new FakeModel(folder);
+        Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
+        key = ProfileKeys.of(model, goal, List.of(2), 1e-4);
+        ProfileStore.of(model).save(key, SampleTables.small(2));
+        try (Stream<Path> files = Files.list(model.file().resolveSibling(".djlplan"))) {
+            file = files.findFirst().orElseThrow();
+        }
+    }
+
+    @AfterContainer
+    static void removeFolder() throws IOException {
+        MoreFiles.deleteRecursively(folder);
+    }
+
+    @Provide
+    Arbitrary<ProfileTable> tables() {
+        return SampleTables.any();
+    }
+
+    @Provide
+    Arbitrary<String> values() {
+        return Arbitraries.of(VALUES);
+    }
+
+    private static byte[] saved(ProfileTable table) throws IOException {
+        ProfileStore.of(model).save(key, table);
+        return Files.readAllBytes(file);
+    }
+
+    private static Optional<ProfileTable> load(byte[] content) throws IOException {
+        Files.write(file, content);
+        try (LogCapture log = new LogCapture()) {
+            Optional<ProfileTable> table = ProfileStore.of(model).load(key);
+            assertEquals(table.isPresent() ? 0 : 1, log.lines().size(), log.lines()::toString);
+            return table;
+        }
+    }
+
+    private static void assertEqualOrRefused(ProfileTable expected, byte[] content)
+            throws IOException {
+        Optional<ProfileTable> table = load(content);
+        assertTrue(table.isEmpty() || table.get().equals(expected), table::toString);
+    }
+
+    @Property(tries = 300)
+    void saveLoad_anyTable_isEqual(@ForAll("tables") ProfileTable table) throws IOException {
+        assertEquals(Optional.of(table), load(saved(table)));
+    }
+
+    @Example
+    void load_anyByteChanged_isEqualOrRefused() throws IOException {
+        ProfileTable table = SampleTables.small(2);
+        byte[] whole = saved(table);
+        for (int at = 0; at < whole.length; at++) {
+            for (int other : new int[] {whole[at] ^ 1, whole[at] ^ 16, '0', '-', '"', ']', 0xff}) {
+                byte[] damaged = whole.clone();
+                damaged[at] = (byte) other;
+                assertEqualOrRefused(table, damaged);
+            }
+        }
+    }
+
+    @Example
+    void load_truncatedAnywhere_isRefused() throws IOException {
+        byte[] whole = saved(SampleTables.small(2));
+        for (int length = 0; length < whole.length - 1; length++) {
+            assertEquals(Optional.empty(), load(Arrays.copyOf(whole, length)));
+        }
+    }
+
+    @Property(tries = 500, edgeCases = EdgeCasesMode.NONE)
+    void load_anyBytes_isRefused(@ForAll byte[] content) throws IOException {
+        assertEquals(Optional.empty(), load(content));
+    }
+
+    @Property(tries = 1500, edgeCases = EdgeCasesMode.NONE)
+    void load_partReplacedUnderARightChecksum_isValidOrRefused(
+            @ForAll("tables") ProfileTable table, @ForAll int place, @ForAll("values") String value)
+            throws IOException {
+        JsonObject text =
+                JsonParser.parseString(new String(saved(table), StandardCharsets.UTF_8))
+                        .getAsJsonObject();
+        String before = text.get("profile").toString();
+        List<MatchResult> scalars = SCALAR.matcher(before).results().toList();
+        MatchResult scalar = scalars.get(Math.floorMod(place, scalars.size()));
+        String after = before.substring(0, scalar.start()) + value + before.substring(scalar.end());
+        String changed =
+                new String(saved(table), StandardCharsets.UTF_8)
+                        .replace(before, after)
+                        .replace(sha256(before), sha256(after));
+        Optional<ProfileTable> loaded = load(changed.getBytes(StandardCharsets.UTF_8));
+        Statistics.collect(loaded.isPresent());
+        Statistics.coverage(coverage -> coverage.check(true).percentage(share -> share > 1));
+        for (Entry entry : loaded.map(ProfileTable::entries).orElse(List.of())) {
+            assertTrue(
+                    entry.candidate()
+                            .operators()
+                            .headSet(FakeModel.OPERATORS)
+                            .equals(entry.candidate().operators()));
+        }
+    }
+
+    private static String sha256(String text) {
+        return Hashing.sha256().hashString(text, StandardCharsets.UTF_8).toString();
+    }
+}

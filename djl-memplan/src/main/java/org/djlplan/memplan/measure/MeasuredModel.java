@@ -1,0 +1,60 @@
+package org.djlplan.memplan.measure;
+
+import com.google.gson.JsonObject;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.djlplan.memplan.config.InPlace;
+import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
+
+/**
+ * What a process is to run candidates of.
+ *
+ * @param file the model's file
+ * @param delegate as in {@code delegation.delegate}
+ * @param options how the model is planned and run
+ * @param engineLibrary file of the engine's native library
+ */
+record MeasuredModel(Path file, String delegate, RuntimeOptions options, Path engineLibrary) {
+
+    MeasuredModel {
+        file = file.toAbsolutePath();
+        engineLibrary = engineLibrary.toAbsolutePath();
+    }
+
+    JsonObject toJson() {
+        JsonObject json = new JsonObject();
+        json.addProperty("file", file.toString());
+        json.addProperty("delegate", delegate);
+        json.addProperty("engineLibrary", engineLibrary.toString());
+        json.addProperty("strategy", options.strategy());
+        json.addProperty("inPlace", options.inPlace().name());
+        json.addProperty("threads", options.threads());
+        json.addProperty("maxInterpreters", options.maxInterpreters());
+        json.addProperty("sharedArena", options.sharedArena());
+        json.addProperty("maxArenas", options.maxArenas());
+        json.addProperty("arenaWait", options.arenaWait().toString());
+        json.addProperty("idleAfter", options.idleAfter().toString());
+        return json;
+    }
+
+    /** Reads {@link #toJson}; throws a RuntimeException if it is something else. */
+    static MeasuredModel fromJson(JsonObject json) {
+        return new MeasuredModel(
+                Path.of(text(json, "file")),
+                text(json, "delegate"),
+                new RuntimeOptions(
+                        text(json, "strategy"),
+                        InPlace.valueOf(text(json, "inPlace")),
+                        json.get("threads").getAsInt(),
+                        json.get("maxInterpreters").getAsInt(),
+                        json.get("sharedArena").getAsBoolean(),
+                        json.get("maxArenas").getAsInt(),
+                        Duration.parse(text(json, "arenaWait")),
+                        Duration.parse(text(json, "idleAfter"))),
+                Path.of(text(json, "engineLibrary")));
+    }
+
+    private static String text(JsonObject json, String key) {
+        return json.get(key).getAsString();
+    }
+}

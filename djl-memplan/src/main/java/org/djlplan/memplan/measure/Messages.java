@@ -1,0 +1,171 @@
+package org.djlplan.memplan.measure;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.Longs;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonPrimitive;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.stream.StreamSupport;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Trial;
+
+/**
+ * What a {@link ProcessRunner} and its process tell each other, as JSON. Reading anything else
+ * throws a RuntimeException.
+ */
+final class Messages {
+
+    /** Changes with the messages. */
+    private static final int PROTOCOL = 1;
+
+    /** A failure that no candidate is to blame for: the model cannot be opened. */
+    static final String NOT_OPENED = "NOT_OPENED";
+
+    static final String PARTITIONS = "partitions";
+    static final String PREPARE = "prepare";
+    static final String TIME = "time";
+    static final String PROFILE = "profile";
+    static final String RELEASE = "release";
+
+    private Messages() {}
+
+    /** Returns what a process says first. */
+    static JsonElement hello() {
+        return new JsonPrimitive(PROTOCOL);
+    }
+
+    static JsonObject request(String step) {
+        JsonObject request = new JsonObject();
+        request.addProperty("step", step);
+        return request;
+    }
+
+    static JsonObject request(String step, Candidate candidate) {
+        JsonObject request = request(step);
+        request.add("operators", numbers(candidate.operators()));
+        request.addProperty("threads", candidate.threads());
+        return request;
+    }
+
+    static JsonObject request(String step, Candidate candidate, int inferences) {
+        JsonObject request = request(step, candidate);
+        request.addProperty("inferences", inferences);
+        return request;
+    }
+
+    static Candidate candidate(JsonObject request) {
+        return new Candidate(
+                operators(request.get("operators")), request.get("threads").getAsInt());
+    }
+
+    static JsonObject toJson(Trial trial) {
+        JsonObject json = new JsonObject();
+        json.addProperty("partitions", trial.partitions());
+        json.add("errors", array(trial.errors(), Messages::toJson));
+        json.addProperty("memoryBytes", trial.memoryBytes());
+        json.addProperty("inferences", trial.inferences());
+        return json;
+    }
+
+    static Trial trial(JsonElement json) {
+        JsonObject object = json.getAsJsonObject();
+        return new Trial(
+                object.get("partitions").getAsInt(),
+                list(object.get("errors"), Messages::error),
+                object.get("memoryBytes").getAsLong(),
+                object.get("inferences").getAsInt());
+    }
+
+    private static JsonObject toJson(OutputError error) {
+        JsonObject json = new JsonObject();
+        json.addProperty("type", error.type().name());
+        // As text: JSON has no number for infinity.
+        json.addProperty("difference", Double.toString(error.difference()));
+        return json;
+    }
+
+    private static OutputError error(JsonElement json) {
+        JsonObject object = json.getAsJsonObject();
+        return new OutputError(
+                ElementType.valueOf(object.get("type").getAsString()),
+                Double.parseDouble(object.get("difference").getAsString()));
+    }
+
+    static JsonArray toJson(List<NodeTime> nodes) {
+        return array(nodes, Messages::toJson);
+    }
+
+    private static JsonObject toJson(NodeTime node) {
+        JsonObject json = new JsonObject();
+        json.add("operators", numbers(node.operators()));
+        json.addProperty("delegated", node.delegated());
+        json.addProperty("nanos", node.nanos());
+        return json;
+    }
+
+    static List<NodeTime> nodeTimes(JsonElement json) {
+        return list(
+                json,
+                element -> {
+                    JsonObject object = element.getAsJsonObject();
+                    return new NodeTime(
+                            operators(object.get("operators")),
+                            object.get("delegated").getAsBoolean(),
+                            object.get("nanos").getAsLong());
+                });
+    }
+
+    static JsonArray partitionsToJson(List<Set<Integer>> partitions) {
+        return array(partitions, Messages::numbers);
+    }
+
+    static List<Set<Integer>> partitions(JsonElement json) {
+        return list(json, Messages::operators);
+    }
+
+    static JsonArray toJson(long[] nanos) {
+        return array(Longs.asList(nanos), JsonPrimitive::new);
+    }
+
+    /**
+     * @param inferences how many were asked for
+     */
+    static long[] nanos(JsonElement json, int inferences) {
+        List<Long> nanos = list(json, JsonElement::getAsLong);
+        checkArgument(nanos.size() == inferences, "%s times of %s", nanos.size(), inferences);
+        checkArgument(nanos.stream().allMatch(time -> time >= 0), "negative times");
+        return Longs.toArray(nanos);
+    }
+
+    private static JsonArray numbers(Collection<Integer> values) {
+        return array(values, JsonPrimitive::new);
+    }
+
+    private static SortedSet<Integer> operators(JsonElement json) {
+        return new TreeSet<>(list(json, JsonElement::getAsInt));
+    }
+
+    private static <T> JsonArray array(Collection<T> values, Function<T, JsonElement> toJson) {
+        JsonArray array = new JsonArray(values.size());
+        values.forEach(value -> array.add(toJson.apply(value)));
+        return array;
+    }
+
+    private static <T> ImmutableList<T> list(JsonElement json, Function<JsonElement, T> fromJson) {
+        return StreamSupport.stream(json.getAsJsonArray().spliterator(), false)
+                .map(fromJson)
+                .collect(ImmutableList.toImmutableList());
+    }
+}

@@ -1,0 +1,292 @@
+package org.djlplan.memplan.measure;
+
+import static com.google.common.base.Preconditions.checkState;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.LongStream;
+import org.djlplan.memplan.child.Answer;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateException.Kind;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.Trial;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs candidates in a process of its own.
+ *
+ * <p>When the process dies or does not answer in time, the candidate that was asked for is to
+ * blame. The next call starts another process, which prepares the other candidates again as they
+ * are asked for. After some deaths every candidate counts as crashed. For one thread at a time, but
+ * another may close it meanwhile; what is asked then ends with an IllegalStateException.
+ */
+public final class ProcessRunner implements CandidateRunner {
+
+    private static final Logger logger = LoggerFactory.getLogger(ProcessRunner.class);
+
+    private final MeasuredModel model;
+    private final MeasuringJvm jvm;
+    private final Limits limits;
+
+    /** What was prepared and not released, in whichever process, and what that showed. */
+    private final Map<Candidate, Trial> trials = new HashMap<>();
+
+    /** The slowest inference of each of those. */
+    private final Map<Candidate, Long> slowestNanos = new HashMap<>();
+
+    /** Those that the present process has prepared. */
+    private final Set<Candidate> inProcess = new HashSet<>();
+
+    private int starts;
+
+    /** Guarded by this. */
+    private Optional<MeasuringChild> child = Optional.empty();
+
+    /** Guarded by this. */
+    private boolean closed;
+
+    private ProcessRunner(MeasuredModel model, MeasuringJvm jvm, Limits limits) {
+        this.model = model;
+        this.jvm = jvm;
+        this.limits = limits;
+    }
+
+    /**
+     * Starts a process and opens the model there.
+     *
+     * @throws IOException if no process can be started, or it cannot open the model
+     */
+    static ProcessRunner start(MeasuredModel model, MeasuringJvm jvm, Limits limits)
+            throws IOException {
+        ProcessRunner runner = new ProcessRunner(model, jvm, limits);
+        try {
+            MeasuringChild unused = runner.process();
+            return runner;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while a process was started");
+        }
+    }
+
+    @Override
+    public List<Set<Integer>> partitions() throws CandidateException, InterruptedException {
+        return ask(Messages.request(Messages.PARTITIONS), limits.prepare(), Messages::partitions);
+    }
+
+    @Override
+    public Trial prepare(Candidate candidate) throws CandidateException, InterruptedException {
+        Trial known = trials.get(candidate);
+        if (known != null) {
+            return known;
+        }
+        return blaming(candidate, () -> prepareInProcess(candidate));
+    }
+
+    @Override
+    public long[] time(Candidate candidate, int inferences)
+            throws CandidateException, InterruptedException {
+        return blaming(
+                candidate,
+                () -> {
+                    long[] nanos =
+                            askPrepared(
+                                    Messages.TIME,
+                                    candidate,
+                                    inferences,
+                                    json -> Messages.nanos(json, inferences));
+                    LongStream.of(nanos)
+                            .forEach(time -> slowestNanos.merge(candidate, time, Math::max));
+                    return nanos;
+                });
+    }
+
+    @Override
+    public List<NodeTime> profile(Candidate candidate, int inferences)
+            throws CandidateException, InterruptedException {
+        return blaming(
+                candidate,
+                () -> askPrepared(Messages.PROFILE, candidate, inferences, Messages::nodeTimes));
+    }
+
+    @Override
+    public void release(Candidate candidate) {
+        boolean there = inProcess.contains(candidate);
+        forget(candidate);
+        if (!there || isClosed()) {
+            return;
+        }
+        try {
+            ask(
+                    Messages.request(Messages.RELEASE, candidate),
+                    limits.leastTiming(),
+                    Function.identity());
+        } catch (CandidateException e) {
+            logger.debug("while releasing {}", candidate, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Ends the process. Does nothing if it is closed. */
+    @Override
+    public void close() {
+        Optional<MeasuringChild> last;
+        synchronized (this) {
+            closed = true;
+            last = child;
+            child = Optional.empty();
+        }
+        last.ifPresent(MeasuringChild::close);
+    }
+
+    /** Returns the process's id, if there is one at the moment. */
+    synchronized Optional<Long> pid() {
+        return child.map(MeasuringChild::pid);
+    }
+
+    private synchronized boolean isClosed() {
+        return closed;
+    }
+
+    /** The end of a process that was closed is no candidate's fault. */
+    private void requireOpen() {
+        checkState(!isClosed(), "closed");
+    }
+
+    private interface Step<T> {
+        T run() throws CandidateException, InterruptedException;
+    }
+
+    /** A candidate that fails is no longer prepared. */
+    private <T> T blaming(Candidate candidate, Step<T> step)
+            throws CandidateException, InterruptedException {
+        try {
+            return step.run();
+        } catch (CandidateException e) {
+            forget(candidate);
+            throw e;
+        }
+    }
+
+    private void forget(Candidate candidate) {
+        trials.remove(candidate);
+        slowestNanos.remove(candidate);
+        inProcess.remove(candidate);
+    }
+
+    private Trial prepareInProcess(Candidate candidate)
+            throws CandidateException, InterruptedException {
+        long start = System.nanoTime();
+        Trial trial =
+                ask(
+                        Messages.request(Messages.PREPARE, candidate),
+                        limits.prepare(),
+                        Messages::trial);
+        long nanos = (System.nanoTime() - start) / Math.max(1, trial.inferences());
+        slowestNanos.merge(candidate, nanos, Math::max);
+        trials.putIfAbsent(candidate, trial);
+        inProcess.add(candidate);
+        return trials.get(candidate);
+    }
+
+    private <T> T askPrepared(
+            String step, Candidate candidate, int inferences, Function<JsonElement, T> reader)
+            throws CandidateException, InterruptedException {
+        if (!inProcess.contains(candidate)) {
+            Trial unused = prepareInProcess(candidate);
+        }
+        return ask(
+                Messages.request(step, candidate, inferences),
+                limits.timing(inferences, slowestNanos.get(candidate)),
+                reader);
+    }
+
+    private <T> T ask(JsonObject request, Duration patience, Function<JsonElement, T> reader)
+            throws CandidateException, InterruptedException {
+        Answer answer;
+        try {
+            answer = process().ask(request, patience);
+        } catch (IOException e) {
+            requireOpen();
+            throw new CandidateException(Kind.CRASHED, e.getMessage());
+        } catch (InterruptedException e) {
+            close();
+            throw e;
+        }
+        if (answer instanceof Answer.Result result) {
+            try {
+                return reader.apply(result.value());
+            } catch (RuntimeException e) {
+                endProcess();
+                throw new CandidateException(
+                        Kind.CRASHED, "the process answered what is no answer: " + e);
+            }
+        }
+        requireOpen();
+        if (answer instanceof Answer.Failure failure) {
+            throw new CandidateException(kind(failure), failure.message());
+        }
+        endProcess();
+        if (answer instanceof Answer.Lost lost) {
+            throw new CandidateException(Kind.CRASHED, "the process " + lost.how());
+        }
+        throw new CandidateException(
+                Kind.TIMED_OUT, "no answer in %.0f s".formatted(patience.toMillis() / 1e3));
+    }
+
+    private static Kind kind(Answer.Failure failure) {
+        for (Kind kind : Kind.values()) {
+            if (kind.name().equals(failure.kind())) {
+                return kind;
+            }
+        }
+        return Kind.REFUSED;
+    }
+
+    /** Returns the process, or another if it has died. */
+    private MeasuringChild process() throws IOException, InterruptedException {
+        MeasuringChild started;
+        synchronized (this) {
+            requireOpen();
+            if (child.isPresent()) {
+                return child.get();
+            }
+            if (starts > limits.restarts()) {
+                throw new IOException("%d processes died: no more is started".formatted(starts));
+            }
+            starts++;
+            started = MeasuringChild.start(jvm);
+            child = Optional.of(started);
+        }
+        try {
+            started.open(model, limits);
+            return started;
+        } catch (IOException | InterruptedException e) {
+            endProcess();
+            throw e;
+        }
+    }
+
+    private void endProcess() {
+        inProcess.clear();
+        Optional<MeasuringChild> dead;
+        synchronized (this) {
+            dead = child;
+            child = Optional.empty();
+        }
+        dead.ifPresent(MeasuringChild::close);
+    }
+}

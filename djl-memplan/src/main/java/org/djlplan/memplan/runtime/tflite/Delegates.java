@@ -1,0 +1,96 @@
+package org.djlplan.memplan.runtime.tflite;
+
+import com.sun.jna.Native;
+import com.sun.jna.Pointer;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.djlplan.memplan.spi.DelegateFactory;
+import org.djlplan.memplan.spi.NativeDelegate;
+
+/** The delegates that {@code delegation.delegate} may name. */
+public final class Delegates {
+
+    /** The delegate for CPUs that is part of the engine. */
+    public static final String XNNPACK = "xnnpack";
+
+    private static final String CLASS_PREFIX = "class:";
+    private static final int MESSAGE_BYTES = 512;
+
+    /** As many as the engine takes for its kernels when it is not told. */
+    private static final int MOST_DEFAULT_THREADS = 4;
+
+    private Delegates() {}
+
+    /**
+     * Returns the factory that a name stands for: {@code xnnpack}, {@code class:} and the name of a
+     * {@link DelegateFactory}, or the path of a library with TensorFlow Lite's interface of
+     * external delegates.
+     *
+     * @throws IllegalArgumentException if it stands for none
+     */
+    public static DelegateFactory named(String name) {
+        if (name.equals(XNNPACK)) {
+            return threads -> Created.of(Optional.empty(), threads);
+        }
+        if (name.startsWith(CLASS_PREFIX)) {
+            return instance(name.substring(CLASS_PREFIX.length()));
+        }
+        if (!name.contains("/")) {
+            throw new IllegalArgumentException(
+                    "delegation.delegate="
+                            + name
+                            + ": must be xnnpack, the path of a library, or class: and a name");
+        }
+        String library = Path.of(name).toAbsolutePath().toString();
+        return threads -> Created.of(Optional.of(library), threads);
+    }
+
+    private static DelegateFactory instance(String className) {
+        ClassLoader context = Thread.currentThread().getContextClassLoader();
+        ClassLoader loader = context == null ? Delegates.class.getClassLoader() : context;
+        try {
+            return Class.forName(className, true, loader)
+                    .asSubclass(DelegateFactory.class)
+                    .getDeclaredConstructor()
+                    .newInstance();
+        } catch (ReflectiveOperationException | ClassCastException | LinkageError e) {
+            throw new IllegalArgumentException(
+                    "delegation.delegate=class:" + className + ": not a DelegateFactory", e);
+        }
+    }
+
+    /** Creates a delegate; −1 threads stand for the engine's default. */
+    static NativeDelegate create(DelegateFactory factory, int threads) throws UnplannableException {
+        int cores = Runtime.getRuntime().availableProcessors();
+        try {
+            return factory.create(threads == -1 ? Math.min(cores, MOST_DEFAULT_THREADS) : threads);
+        } catch (IllegalStateException e) {
+            throw new UnplannableException("no delegate: " + e.getMessage());
+        }
+    }
+
+    /** A delegate made by the native library. */
+    private record Created(Pointer delegate) implements NativeDelegate {
+
+        static Created of(Optional<String> library, int threads) {
+            byte[] message = new byte[MESSAGE_BYTES];
+            Pointer delegate =
+                    TfLiteNative.djlplan_delegate_create(
+                            library.orElse(null), threads, message, MESSAGE_BYTES);
+            if (delegate == null) {
+                throw new IllegalStateException(Native.toString(message));
+            }
+            return new Created(delegate);
+        }
+
+        @Override
+        public long handle() {
+            return Pointer.nativeValue(TfLiteNative.djlplan_delegate_handle(delegate));
+        }
+
+        @Override
+        public void close() {
+            TfLiteNative.djlplan_delegate_delete(delegate);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+package org.djlplan.memplan.store;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.primitives.ImmutableLongArray;
+import com.google.gson.stream.JsonWriter;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.function.ToLongFunction;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.plan.OffsetPlan;
+import org.djlplan.memplan.plan.PlanValidator;
+import org.djlplan.memplan.plan.Violation;
+import org.djlplan.memplan.source.block.CreatedArray;
+import org.djlplan.memplan.source.block.LivenessTrace;
+import org.djlplan.memplan.source.trace.Allocation;
+import org.djlplan.memplan.source.trace.AllocationTrace;
+import org.djlplan.memplan.usage.PlanningProblem;
+import org.djlplan.memplan.usage.UsageRecords;
+
+/**
+ * Memory plans in files. Shown here on several lines, written on one:
+ *
+ * <pre>{@code
+ * {"liveness":{"dataTypes":["float32","float32"],"shapes":[[1,64,112,112],[]],"closedAt":[1,-1]},
+ *  "allocations":{"strategy":"greedy-by-size",
+ *   "bytes":[3211264,0,4],"allocatedAt":[0,2,3],"freedAt":[1,-1,4],"offset":[0,-1,0]}}
+ * }</pre>
+ *
+ * <p>Either part may be absent. Arrays of numbers are parallel. {@code -1} stands for what does not
+ * exist: an array that is not closed, an allocation that is not freed or not placed.
+ */
+public final class PlanCodec implements Codec<StoredPlan> {
+
+    /** Most arrays or allocations of a plan: checking it takes time quadratic in these. */
+    static final int MOST_ENTRIES = 1 << 16;
+
+    /** Most dimensions of an array. */
+    private static final int MOST_DIMENSIONS = 64;
+
+    /** Stands for a number that does not exist. */
+    private static final int NONE = -1;
+
+    @Override
+    public String kind() {
+        return "plan";
+    }
+
+    @Override
+    public int version() {
+        return 1;
+    }
+
+    @Override
+    public String ending() {
+        return ".json";
+    }
+
+    @Override
+    public void write(JsonWriter json, StoredPlan plan) throws IOException {
+        json.beginObject();
+        if (plan.liveness().isPresent()) {
+            write(json.name("liveness"), plan.liveness().get());
+        }
+        if (plan.allocations().isPresent()) {
+            write(json.name("allocations"), plan.allocations().get());
+        }
+        json.endObject();
+    }
+
+    private static void write(JsonWriter json, LivenessTrace liveness) throws IOException {
+        List<CreatedArray> arrays = liveness.arrays();
+        json.beginObject().name("dataTypes").beginArray();
+        for (CreatedArray array : arrays) {
+            json.value(array.type().dataType());
+        }
+        json.endArray().name("shapes").beginArray();
+        for (CreatedArray array : arrays) {
+            List<Long> shape = array.type().shape();
+            checkArgument(shape.size() <= MOST_DIMENSIONS, "%s dimensions", shape.size());
+            numbers(json, shape, dimension -> dimension);
+        }
+        json.endArray().name("closedAt");
+        numbers(json, arrays, array -> array.closedAt().orElse(NONE));
+        json.endObject();
+    }
+
+    private static void write(JsonWriter json, AllocationPlan plan) throws IOException {
+        List<Allocation> allocations = plan.trace().allocations();
+        Map<Integer, Long> offsets = plan.plan().unitOffsets();
+        json.beginObject().name("strategy").value(plan.plan().strategy());
+        json.name("bytes");
+        numbers(json, allocations, Allocation::bytes);
+        json.name("allocatedAt");
+        numbers(json, allocations, Allocation::allocatedAt);
+        json.name("freedAt");
+        numbers(json, allocations, allocation -> allocation.freedAt().orElse(NONE));
+        json.name("offset").beginArray();
+        for (int i = 0; i < allocations.size(); i++) {
+            json.value(offsets.getOrDefault(i, (long) NONE));
+        }
+        json.endArray().endObject();
+    }
+
+    private static <T> void numbers(JsonWriter json, List<T> of, ToLongFunction<T> number)
+            throws IOException {
+        checkArgument(of.size() <= MOST_ENTRIES, "%s entries", of.size());
+        json.beginArray();
+        for (T each : of) {
+            json.value(number.applyAsLong(each));
+        }
+        json.endArray();
+    }
+
+    @Override
+    public StoredPlan read(CheckedJson json) throws IOException {
+        Optional<LivenessTrace> liveness = Optional.empty();
+        Optional<AllocationPlan> allocations = Optional.empty();
+        json.beginObject();
+        while (json.hasNext()) {
+            String part = json.nextName();
+            switch (part) {
+                case "liveness" -> liveness = Optional.of(liveness(json));
+                case "allocations" -> allocations = Optional.of(allocations(json));
+                default -> throw new IOException("a plan with " + part);
+            }
+        }
+        json.endObject();
+        return new StoredPlan(liveness, allocations);
+    }
+
+    private static LivenessTrace liveness(CheckedJson json) throws IOException {
+        json.beginObject();
+        List<String> dataTypes = json.expect("dataTypes").list(MOST_ENTRIES, json::nextString);
+        List<ImmutableLongArray> shapes =
+                json.expect("shapes").list(MOST_ENTRIES, () -> json.numbers(MOST_DIMENSIONS));
+        ImmutableLongArray closedAt = json.expect("closedAt").numbers(MOST_ENTRIES);
+        json.endObject();
+        ImmutableList.Builder<CreatedArray> arrays = ImmutableList.builder();
+        for (int i = 0; i < sameSize(dataTypes.size(), shapes.size(), closedAt.length()); i++) {
+            ArrayType type = new ArrayType(dataTypes.get(i), shapes.get(i).asList());
+            arrays.add(new CreatedArray(type, time(closedAt.get(i))));
+        }
+        return new LivenessTrace(arrays.build());
+    }
+
+    private static AllocationPlan allocations(CheckedJson json) throws IOException {
+        json.beginObject();
+        String strategy = json.expect("strategy").nextString();
+        ImmutableLongArray bytes = json.expect("bytes").numbers(MOST_ENTRIES);
+        ImmutableLongArray allocatedAt = json.expect("allocatedAt").numbers(MOST_ENTRIES);
+        ImmutableLongArray freedAt = json.expect("freedAt").numbers(MOST_ENTRIES);
+        ImmutableLongArray offset = json.expect("offset").numbers(MOST_ENTRIES);
+        json.endObject();
+        int count =
+                sameSize(bytes.length(), allocatedAt.length(), freedAt.length(), offset.length());
+        ImmutableList.Builder<Allocation> allocations = ImmutableList.builder();
+        ImmutableMap.Builder<Integer, Long> offsets = ImmutableMap.builder();
+        for (int i = 0; i < count; i++) {
+            int begin = Math.toIntExact(allocatedAt.get(i));
+            allocations.add(new Allocation(bytes.get(i), begin, time(freedAt.get(i))));
+            if (offset.get(i) != NONE) {
+                offsets.put(i, offset.get(i));
+            }
+        }
+        AllocationTrace trace = new AllocationTrace(allocations.build());
+        return new AllocationPlan(
+                trace, new OffsetPlan(strategy, trace.problem(), offsets.buildOrThrow()));
+    }
+
+    @Override
+    public void check(StoredPlan stored) throws IOException {
+        if (stored.allocations().isEmpty()) {
+            return;
+        }
+        OffsetPlan plan = stored.allocations().get().plan();
+        List<Violation> violations = PlanValidator.violations(plan, UsageRecords.ALIGNMENT_BYTES);
+        if (!violations.isEmpty()) {
+            Violation first = violations.get(0);
+            throw new IOException(
+                    first.describe(
+                            first.tensors().stream().map(id -> "allocation " + id).toList()));
+        }
+        PlanningProblem problem = plan.problem();
+        if (plan.totalBytes() > UsageRecords.naiveBytes(problem.records())) {
+            throw new IOException("an arena of " + plan.totalBytes() + " bytes, more than naive");
+        }
+    }
+
+    private static OptionalInt time(long number) {
+        return number == NONE ? OptionalInt.empty() : OptionalInt.of(Math.toIntExact(number));
+    }
+
+    private static int sameSize(int size, int... others) throws IOException {
+        for (int other : others) {
+            if (other != size) {
+                throw new IOException("parallel arrays of " + size + " and " + other);
+            }
+        }
+        return size;
+    }
+}

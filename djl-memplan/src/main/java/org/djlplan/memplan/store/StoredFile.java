@@ -1,0 +1,162 @@
+package org.djlplan.memplan.store;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableMap;
+import com.google.common.hash.Hashing;
+import com.google.gson.stream.JsonWriter;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.StringWriter;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+
+/**
+ * A key and a value as the text of a file. Shown here on several lines, written on one:
+ *
+ * <pre>{@code
+ * {"version":1,
+ *  "key":{"model":"resnet18","facts":{"engine":"PyTorch 2.1.1","input":"1x3x224x224:float32"}},
+ *  "plan":…,
+ *  "sha256":"…"}
+ * }</pre>
+ *
+ * <p>The value is under the name of its kind. The checksum is that of the value's text as the codec
+ * writes it, whatever spaces the file has.
+ */
+final class StoredFile<T> {
+
+    /** A larger file is not one of ours. */
+    static final long MOST_BYTES = 16 << 20;
+
+    private static final int MOST_FACTS = 1 << 10;
+
+    private final Codec<T> codec;
+
+    StoredFile(Codec<T> codec) {
+        this.codec = codec;
+    }
+
+    /** What a file turned out to be, unless it is damaged. */
+    sealed interface Result<T> permits Usable, OtherVersion {}
+
+    /** An intact and valid value. */
+    record Usable<T>(Kept<T> kept) implements Result<T> {}
+
+    /** A file that another version of this library wrote. */
+    record OtherVersion<T>(int version) implements Result<T> {}
+
+    /** Returns the name of the file of a key: the model's, and a hash of all facts. */
+    String nameOf(StoreKey key) {
+        StringBuilder identity = new StringBuilder(key.model());
+        for (Map.Entry<String, String> fact : key.facts().entrySet()) {
+            identity.append('\0').append(fact.getKey()).append('\0').append(fact.getValue());
+        }
+        return ReadableNames.of(key.model(), identity.toString()) + codec.ending();
+    }
+
+    /** Returns whether {@link #nameOf} may give this name to the file of a key of this model. */
+    boolean mayBeOf(String model, String fileName) {
+        String ending = codec.ending();
+        return fileName.endsWith(ending)
+                && ReadableNames.mayBeOf(
+                        model, fileName.substring(0, fileName.length() - ending.length()));
+    }
+
+    /**
+     * Returns the content of a file.
+     *
+     * @throws IllegalArgumentException if it is larger than one that would be read
+     * @throws CharacterCodingException if a text is not valid Unicode
+     */
+    byte[] toBytes(StoreKey key, T value) throws IOException {
+        checkArgument(key.facts().size() <= MOST_FACTS, "%s facts", key.facts().size());
+        String valueText = text(value);
+        StringWriter text = new StringWriter();
+        JsonWriter json = new JsonWriter(text);
+        json.beginObject().name("version").value(codec.version());
+        json.name("key").beginObject().name("model").value(key.model());
+        json.name("facts").beginObject();
+        for (Map.Entry<String, String> fact : key.facts().entrySet()) {
+            json.name(fact.getKey()).value(fact.getValue());
+        }
+        json.endObject().endObject();
+        json.name(codec.kind()).jsonValue(valueText);
+        json.name("sha256").value(sha256(valueText)).endObject();
+        byte[] bytes = utf8(text.append('\n').toString());
+        checkArgument(bytes.length <= MOST_BYTES, "%s bytes of text", bytes.length);
+        return bytes;
+    }
+
+    /** Returns the one text of a value that is checksummed. */
+    private String text(T value) throws IOException {
+        StringWriter text = new StringWriter();
+        codec.write(new JsonWriter(text), value);
+        return text.toString();
+    }
+
+    /**
+     * Returns the checksum of a text.
+     *
+     * @throws CharacterCodingException if it is not valid Unicode
+     */
+    static String sha256(String text) throws CharacterCodingException {
+        return Hashing.sha256().hashBytes(utf8(text)).toString();
+    }
+
+    /** Not String.getBytes, which writes a question mark for what is not valid. */
+    private static byte[] utf8(String text) throws CharacterCodingException {
+        ByteBuffer encoded = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
+        byte[] bytes = new byte[encoded.remaining()];
+        encoded.get(bytes);
+        return bytes;
+    }
+
+    /**
+     * Reads a file. No more is kept in memory than the largest value needs, whatever it contains.
+     *
+     * @throws IOException if it is damaged or invalid
+     * @throws RuntimeException likewise
+     */
+    Result<T> read(InputStream in) throws IOException {
+        // A decoder of one's own refuses what is not UTF-8.
+        CheckedJson json =
+                new CheckedJson(new InputStreamReader(in, StandardCharsets.UTF_8.newDecoder()));
+        json.beginObject();
+        int version = json.expect("version").nextInt();
+        if (version != codec.version()) {
+            return new OtherVersion<>(version);
+        }
+        StoreKey key = key(json);
+        T value = codec.read(json.expect(codec.kind()));
+        if (!json.expect("sha256").nextString().equals(sha256(text(value)))) {
+            throw new IOException("the checksum is another");
+        }
+        json.endObject();
+        json.end();
+        codec.check(value);
+        return new Usable<>(new Kept<>(key, value));
+    }
+
+    private static StoreKey key(CheckedJson json) throws IOException {
+        json.expect("key").beginObject();
+        String model = json.expect("model").nextString();
+        ImmutableMap.Builder<String, String> facts = ImmutableMap.builder();
+        int count = 0;
+        json.expect("facts").beginObject();
+        while (json.hasNext()) {
+            if (count == MOST_FACTS) {
+                throw new IOException("more than " + count + " facts");
+            }
+            facts.put(json.nextName(), json.nextString());
+            count++;
+        }
+        json.endObject();
+        json.endObject();
+        return new StoreKey(model, facts.buildOrThrow());
+    }
+}

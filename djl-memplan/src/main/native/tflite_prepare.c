@@ -1,0 +1,239 @@
+/*
+ * The wrapping delegate. It lets another delegate take the chosen operators, takes the memory of
+ * tensors from the engine, and stands in for the functions of nodes where that is asked for.
+ */
+#define _GNU_SOURCE
+#include "tflite_session.h"
+
+#include <string.h>
+#include <time.h>
+
+_Thread_local struct djlplan_tflite_session *djlplan_tflite_current;
+
+static int by_address(const void *a, const void *b) {
+    const struct hook *x = a, *y = b;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+static int by_id(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool contains(const struct ids *ids, int32_t id) {
+    return ids->count > 0 &&
+           bsearch(&id, ids->values, (size_t)ids->count, sizeof id, by_id) != NULL;
+}
+
+/* ---- memory of tensors ----------------------------------------------------------------- */
+
+/* Takes a tensor from the engine's arena planner; what it keeps for other reasons stays its own. */
+static void take(TfLiteTensor *tensor) {
+    if (tensor->allocation_type == kTfLiteArenaRw && !tensor->is_variable) {
+        tensor->allocation_type = kTfLiteCustom;
+        tensor->data = NULL;
+    }
+}
+
+static TfLiteTensor *wanted(const struct djlplan_tflite_session *session, int32_t id) {
+    bool asked_for = id >= 0 && (size_t)id < session->context->tensors_size &&
+                     contains(&session->wanted, id);
+    return asked_for ? &session->context->tensors[id] : NULL;
+}
+
+static void take_wanted(const struct djlplan_tflite_session *session,
+                        const TfLiteIntArray *ids) {
+    for (int i = 0; i < ids->size; i++) {
+        TfLiteTensor *tensor = wanted(session, ids->data[i]);
+        if (tensor != NULL) take(tensor);
+    }
+}
+
+static void give_back(const struct djlplan_tflite_session *session, const TfLiteIntArray *ids) {
+    for (int i = 0; i < ids->size; i++) {
+        TfLiteTensor *tensor = wanted(session, ids->data[i]);
+        if (tensor != NULL && djlplan_tflite_is_ours(tensor)) {
+            tensor->allocation_type = kTfLiteArenaRw;
+        }
+    }
+}
+
+/* ---- functions of nodes ---------------------------------------------------------------- */
+
+static const struct hook *hook_of(const TfLiteContext *context, TfLiteNode *node) {
+    const struct djlplan_tflite_session *session = djlplan_tflite_current;
+    if (session == NULL || session->context != context) return NULL;
+    struct hook key = {.node = node};
+    return bsearch(&key, session->hooks, (size_t)session->hook_count, sizeof key, by_address);
+}
+
+/*
+ * Stands in for a kernel's prepare. Kernels choose their algorithm by the allocation type of their
+ * inputs (a convolution whose filter lies in the engine's arena is not run on several threads), so
+ * the kernel sees the tensors as a stock interpreter would show them; then we take them, and the
+ * temporaries that it asked for.
+ */
+static TfLiteStatus prepare_node(TfLiteContext *context, TfLiteNode *node) {
+    const struct hook *hook = hook_of(context, node);
+    if (hook == NULL) return kTfLiteError;
+    struct djlplan_tflite_session *session = djlplan_tflite_current;
+    give_back(session, node->inputs);
+    give_back(session, node->outputs);
+    TfLiteStatus status = hook->prepare == NULL ? kTfLiteOk : hook->prepare(context, node);
+    take_wanted(session, node->inputs);
+    take_wanted(session, node->outputs);
+    if (status != kTfLiteOk || node->temporaries == NULL) return status;
+    for (int i = 0; i < node->temporaries->size; i++) {
+        int id = node->temporaries->data[i];
+        if (id >= 0 && (size_t)id < context->tensors_size) take(&context->tensors[id]);
+    }
+    return kTfLiteOk;
+}
+
+static int64_t now_nanos(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Stands in for a node's invoke in a timed session. */
+static TfLiteStatus invoke_node(TfLiteContext *context, TfLiteNode *node) {
+    const struct hook *hook = hook_of(context, node);
+    if (hook == NULL) return kTfLiteError;
+    int64_t start = now_nanos();
+    TfLiteStatus status = hook->invoke(context, node);
+    djlplan_tflite_current->nanos[hook->index] = now_nanos() - start;
+    return status;
+}
+
+/* ---- the other delegate ---------------------------------------------------------------- */
+
+static bool append(struct ids *ids, const TfLiteIntArray *more) {
+    size_t bytes = sizeof(int32_t) * ((size_t)ids->count + (size_t)more->size + 1);
+    int32_t *values = realloc(ids->values, bytes);
+    if (values == NULL) return false;
+    ids->values = values;
+    values[ids->count++] = more->size;
+    memcpy(values + ids->count, more->data, sizeof(int32_t) * (size_t)more->size);
+    ids->count += more->size;
+    return true;
+}
+
+static TfLiteStatus note_partitions(struct djlplan_tflite_session *session,
+                                    TfLiteContext *context, const TfLiteIntArray *nodes) {
+    TfLiteDelegateParams *partitions;
+    int count;
+    TfLiteStatus status =
+        context->PreviewDelegatePartitioning(context, nodes, &partitions, &count);
+    for (int i = 0; status == kTfLiteOk && i < count; i++) {
+        if (!append(&session->partitions, partitions[i].nodes_to_replace)) return kTfLiteError;
+    }
+    return status;
+}
+
+/*
+ * Stands in for ReplaceNodeSubsetsWithDelegateKernels while the other delegate prepares: of the
+ * nodes that it would take it gets the chosen ones.
+ */
+static TfLiteStatus replace_chosen(TfLiteContext *context, TfLiteRegistration kernel,
+                                   const TfLiteIntArray *nodes, TfLiteDelegate *delegate) {
+    struct djlplan_tflite_session *session = djlplan_tflite_current;
+    if (session->preview) return note_partitions(session, context, nodes);
+    TfLiteIntArray *chosen = malloc(sizeof(TfLiteIntArray) + sizeof(int) * (size_t)nodes->size);
+    if (chosen == NULL) return kTfLiteError;
+    chosen->size = 0;
+    for (int i = 0; i < nodes->size; i++) {
+        if (contains(&session->chosen, nodes->data[i])) {
+            chosen->data[chosen->size++] = nodes->data[i];
+        }
+    }
+    TfLiteStatus status =
+        chosen->size == 0 ? kTfLiteOk : session->replace(context, kernel, chosen, delegate);
+    free(chosen);
+    return status;
+}
+
+static TfLiteStatus delegate_chosen(struct djlplan_tflite_session *session,
+                                    TfLiteContext *context) {
+    if (session->real == NULL) return kTfLiteOk;
+    session->replace = context->ReplaceNodeSubsetsWithDelegateKernels;
+    context->ReplaceNodeSubsetsWithDelegateKernels = replace_chosen;
+    TfLiteStatus status = session->real->Prepare(context, session->real);
+    context->ReplaceNodeSubsetsWithDelegateKernels = session->replace;
+    return status;
+}
+
+static void leave(struct ids *ids, const TfLiteIntArray *to_engine) {
+    for (int i = 0; i < to_engine->size; i++) {
+        if (!contains(ids, to_engine->data[i])) continue;
+        int32_t *found = bsearch(&to_engine->data[i], ids->values, (size_t)ids->count,
+                                 sizeof(int32_t), by_id);
+        int64_t after = ids->values + ids->count - (found + 1);
+        memmove(found, found + 1, sizeof(int32_t) * (size_t)after);
+        ids->count--;
+    }
+}
+
+/* ---- all together ---------------------------------------------------------------------- */
+
+static void stand_in(struct djlplan_tflite_session *session, TfLiteNode *node,
+                     TfLiteRegistration *registration, int index) {
+    session->hooks[session->hook_count++] =
+        (struct hook){node, registration->prepare, registration->invoke, index};
+    if (session->temporaries && node->delegate == NULL) registration->prepare = prepare_node;
+    if (session->timed) registration->invoke = invoke_node;
+}
+
+static bool make_room(struct djlplan_tflite_session *session, int nodes) {
+    session->nodes = djlplan_zeroed(nodes, sizeof *session->nodes);
+    session->node_ids = djlplan_zeroed(nodes, sizeof *session->node_ids);
+    session->builtin_codes = djlplan_zeroed(nodes, sizeof *session->builtin_codes);
+    session->nanos = djlplan_zeroed(nodes, sizeof *session->nanos);
+    session->hooks = djlplan_zeroed(nodes, sizeof *session->hooks);
+    return session->nodes && session->node_ids && session->builtin_codes && session->nanos &&
+           session->hooks;
+}
+
+/*
+ * Reads the execution plan, of which delegate kernels are part now, and hooks its nodes. Tensors of
+ * delegate kernels stay the engine's: XNNPACK asks for their addresses once, but arenas move.
+ */
+static TfLiteStatus read_plan(struct djlplan_tflite_session *session, TfLiteContext *context) {
+    TfLiteIntArray *plan;
+    TfLiteStatus status = context->GetExecutionPlan(context, &plan);
+    if (status != kTfLiteOk) return status;
+    if (!make_room(session, plan->size)) return kTfLiteError;
+    for (int i = 0; i < plan->size; i++) {
+        TfLiteNode *node;
+        TfLiteRegistration *registration;
+        status = context->GetNodeAndRegistration(context, plan->data[i], &node, &registration);
+        if (status != kTfLiteOk) return status;
+        session->nodes[i] = node;
+        session->node_ids[i] = plan->data[i];
+        session->builtin_codes[i] = registration->builtin_code;
+        session->node_count++;
+        stand_in(session, node, registration, i);
+        if (node->delegate != NULL) {
+            leave(&session->wanted, node->inputs);
+            leave(&session->wanted, node->outputs);
+        }
+    }
+    for (int i = 0; i < session->node_count; i++) {
+        take_wanted(session, session->nodes[i]->inputs);
+        take_wanted(session, session->nodes[i]->outputs);
+    }
+    qsort(session->hooks, (size_t)session->hook_count, sizeof *session->hooks, by_address);
+    return kTfLiteOk;
+}
+
+/*
+ * The engine offers its subgraphs one by one, the model itself first; those that operators call are
+ * left to the engine.
+ */
+TfLiteStatus djlplan_tflite_prepare(TfLiteContext *context, TfLiteDelegate *wrapper) {
+    struct djlplan_tflite_session *session = wrapper->data;
+    if (session->context != NULL) return kTfLiteOk;
+    session->context = context;
+    TfLiteStatus status = delegate_chosen(session, context);
+    return status == kTfLiteOk ? read_plan(session, context) : status;
+}
