@@ -6,6 +6,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import org.djlplan.delegation.choice.LearntCosts;
+import org.djlplan.delegation.choice.Predictor;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
@@ -31,9 +33,13 @@ public final class MeasuredDelegation implements DelegationProvider {
     public MeasuredDelegation() {
         this(
                 Profiling.of(false),
-                (request, partitions) -> {
-                    throw new UnsupportedOperationException("WIRE Predictor.predict HERE");
-                },
+                (request, partitions) ->
+                        Predictor.predict(
+                                request.model().graph(),
+                                partitions,
+                                request.unmeasuredThreads(),
+                                request.goal(),
+                                LearntCosts.defaults()),
                 Patience.DEFAULT);
     }
 

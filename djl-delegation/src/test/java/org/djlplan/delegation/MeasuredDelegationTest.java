@@ -291,4 +291,19 @@ class MeasuredDelegationTest extends ProviderFixture {
         assertEquals(Origin.STORED, again.origin());
         assertFalse(again.candidate().delegates());
     }
+
+    @Test
+    void choose_realPredictor_looksAtThePartitions() {
+        DelegationChoice choice =
+                new MeasuredDelegation()
+                        .choose(
+                                model,
+                                Map.of("delegation.profile", "off"),
+                                Optional.empty(),
+                                better::add)
+                        .first();
+        assertEquals(Origin.PREDICTED, choice.origin());
+        assertEquals(1, model.runnersInThisProcess.get());
+        assertEquals(List.of(), log.lines());
+    }
 }

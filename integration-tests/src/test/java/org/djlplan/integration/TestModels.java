@@ -16,6 +16,7 @@ import org.djlplan.integration.networks.BlazeFace;
 import org.djlplan.integration.networks.ElementwiseChains;
 import org.djlplan.integration.networks.Inception;
 import org.djlplan.integration.networks.MobileNetV1;
+import org.djlplan.integration.networks.UnevenPartitions;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
@@ -38,6 +39,13 @@ public final class TestModels {
                     "blaze_face", () -> BlazeFace.build(1),
                     "inception", () -> Inception.build(1),
                     "chains", () -> ElementwiseChains.build(1));
+
+    /** Networks of which a delegate takes several partitions. */
+    private static final Map<String, Supplier<TfLiteFile>> UNEVEN =
+            ImmutableMap.of(
+                    "uneven", () -> UnevenPartitions.build(1, List.of(2, 0, 1, 3, 0, 0, 1, 2)),
+                    "uneven_7", () -> UnevenPartitions.build(2, List.of(0, 3, 0, 1, 0, 0, 2)),
+                    "uneven_9", () -> UnevenPartitions.build(3, List.of(1, 0, 0, 2, 0, 1, 0, 0, 1)));
 
     /** Real models that run on this engine. */
     private static final ImmutableList<String> RUNNABLE =
@@ -72,7 +80,9 @@ public final class TestModels {
             if (!Files.exists(file)) {
                 try {
                     Files.createDirectories(file.getParent());
-                    TfLiteWriter.write(NETWORKS.get(name).get(), file);
+                    Supplier<TfLiteFile> network =
+                            NETWORKS.containsKey(name) ? NETWORKS.get(name) : UNEVEN.get(name);
+                    TfLiteWriter.write(network.get(), file);
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 }

@@ -41,8 +41,8 @@ import org.djlplan.memplan.spi.NodeTime;
  */
 public final class LearntCosts {
 
-    /** Most keys that are kept; those with least time are dropped. */
-    static final int MOST_COSTS = 1_000;
+    /** Most costs that are kept; those with least time are dropped. */
+    public static final int MOST_COSTS = 1_000;
 
     /** What a key's earlier measurements count beside the latest ones. */
     private static final double KEPT = .8;

@@ -4,6 +4,7 @@ import com.google.common.math.LongMath;
 import java.util.BitSet;
 import java.util.List;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.djlplan.delegation.partition.Dataflow;
 import org.djlplan.delegation.partition.DelegatedGraph;
 import org.djlplan.delegation.partition.Flops;
@@ -21,22 +22,23 @@ import org.djlplan.memplan.graph.Storage;
  *   <li>of each delegate kernel its workspace: the maximum breadth of the tensors inside it;
  *   <li>of each delegate kernel the weights, which it packs, and XNNPACK's indirection buffers: one
  *       pointer per pixel of the output and tap of the filter;
- *   <li>weights that the CPU unpacks from 16 bits. Others it reads in the mapped file.
+ *   <li>what constant operators unpack: the CPU's kernels and XNNPACK both keep it. Other weights
+ *       the CPU reads in the mapped file.
  * </ol>
  */
 final class PredictedMemory {
 
     private static final long POINTER_BYTES = 8;
 
-    private final DelegatedGraph delegated;
     private final Dataflow flow;
-    private final List<Operator> operators;
 
-    /** Of each operator, when it runs; the operators of a delegate kernel run at once. */
-    private final int[] steps;
+    /** Of each operator in a CPU kernel, bytes of its columns. */
+    private final long[] columnBytes;
 
-    private final Breadth arena;
-    private final TreeMap<Integer, Breadth> workspaces = new TreeMap<>();
+    /** Of each operator in a delegate kernel, bytes of its indirection buffer. */
+    private final long[] indirectionBytes;
+
+    private final long unpackedBytes;
 
     /** Sums up sizes over intervals. */
     private static final class Breadth {
@@ -62,87 +64,122 @@ final class PredictedMemory {
         }
     }
 
-    private PredictedMemory(DelegatedGraph delegated) {
-        this.delegated = delegated;
-        this.flow = delegated.flow();
-        this.operators = flow.graph().operators();
-        this.steps = steps();
-        this.arena = new Breadth(operators.size());
+    /**
+     * @param flow the data flow of the graph
+     */
+    PredictedMemory(Dataflow flow) {
+        this.flow = flow;
+        List<Operator> operators = flow.graph().operators();
+        columnBytes = operators.stream().mapToLong(this::columnBytes).toArray();
+        indirectionBytes = operators.stream().mapToLong(this::indirectionBytes).toArray();
+        unpackedBytes =
+                IntStream.range(0, operators.size())
+                        .filter(flow::isConstantOperator)
+                        .flatMap(i -> IntStream.of(flow.writes(i)))
+                        .mapToLong(flow::bytes)
+                        .reduce(0, LongMath::saturatedAdd);
     }
 
-    /** Returns the bytes. */
-    static long bytes(DelegatedGraph delegated) {
-        return new PredictedMemory(delegated).bytes();
-    }
-
-    private long bytes() {
+    /** Returns the bytes when some operators are delegated. */
+    long bytes(DelegatedGraph delegated) {
+        int count = columnBytes.length;
+        int[] steps = steps(delegated);
+        Breadth arena = new Breadth(count);
+        TreeMap<Integer, Breadth> workspaces = new TreeMap<>();
         for (int id = 0; id < flow.graph().tensors().size(); id++) {
             if (flow.graph().tensors().get(id).storage() == Storage.INTERMEDIATE
                     && !flow.isConstantTensor(id)) {
-                place(id);
-            }
-        }
-        long bytes = 0;
-        TreeMap<Integer, BitSet> kernels = new TreeMap<>();
-        for (Operator operator : operators) {
-            int index = operator.index();
-            if (delegated.isDelegated(index)) {
-                kernels.computeIfAbsent(delegated.epoch(index), epoch -> new BitSet()).set(index);
-                bytes = LongMath.saturatedAdd(bytes, indirectionBytes(operator));
-            } else if (flow.isConstantOperator(index)) {
-                for (int id : flow.writes(index)) {
-                    bytes += flow.bytes(id);
+                if (isInside(id, delegated)) {
+                    int writer = flow.writers(id)[0];
+                    workspaces
+                            .computeIfAbsent(delegated.epoch(writer), e -> new Breadth(count))
+                            .add(writer, lastOf(flow.readers(id), writer), flow.bytes(id));
+                } else {
+                    place(id, steps, arena);
                 }
-            } else {
-                arena.add(steps[index], steps[index], columnBytes(operator));
             }
         }
-        for (BitSet kernel : kernels.values()) {
-            kernel.stream().filter(flow::isConstantOperator).forEach(kernel::clear);
-            bytes += flow.weightBytes(kernel);
+        long bytes = LongMath.saturatedAdd(unpackedBytes, packedBytes(delegated));
+        for (int i = 0; i < count; i++) {
+            if (delegated.isDelegated(i)) {
+                bytes = LongMath.saturatedAdd(bytes, indirectionBytes[i]);
+            } else {
+                arena.add(steps[i], steps[i], columnBytes[i]);
+            }
         }
         for (Breadth workspace : workspaces.values()) {
-            bytes += workspace.maximum();
+            bytes = LongMath.saturatedAdd(bytes, workspace.maximum());
         }
         return LongMath.saturatedAdd(bytes, arena.maximum());
     }
 
-    private void place(int tensor) {
+    /** Each kernel packs the weights that it reads. */
+    private long packedBytes(DelegatedGraph delegated) {
+        long bytes = 0;
+        BitSet kernels = new BitSet();
+        for (int id = 0; id < flow.graph().tensors().size(); id++) {
+            if (flow.isConstantTensor(id)) {
+                kernels.clear();
+                for (int reader : flow.readers(id)) {
+                    if (delegated.isDelegated(reader) && !flow.isConstantOperator(reader)) {
+                        kernels.set(delegated.epoch(reader));
+                    }
+                }
+                long each = flow.bytes(id);
+                bytes =
+                        LongMath.saturatedAdd(
+                                bytes, LongMath.saturatedMultiply(each, kernels.cardinality()));
+            }
+        }
+        return bytes;
+    }
+
+    /** Whether one delegate kernel has everything that touches a tensor. */
+    private boolean isInside(int tensor, DelegatedGraph delegated) {
+        int[] writers = flow.writers(tensor);
+        if (writers.length == 0 || flow.isResult(tensor) || !delegated.isDelegated(writers[0])) {
+            return false;
+        }
+        for (int reader : flow.readers(tensor)) {
+            if (!delegated.inSameKernel(writers[0], reader)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void place(int tensor, int[] steps, Breadth arena) {
         int[] writers = flow.writers(tensor);
         int[] readers = flow.readers(tensor);
         if (writers.length == 0 && readers.length == 0) {
             return;
         }
-        int first = writers.length == 0 ? 0 : writers[0];
-        boolean inside = writers.length > 0 && !flow.isResult(tensor);
-        int start = writers.length == 0 ? 0 : steps[first];
-        int end = flow.isResult(tensor) ? operators.size() - 1 : start;
+        // What the caller fills is there from the start.
+        int first = writers.length == 0 ? 0 : steps[writers[0]];
         int last = first;
         for (int reader : readers) {
-            inside &= delegated.inSameKernel(first, reader);
-            end = Math.max(end, steps[reader]);
-            last = Math.max(last, reader);
+            last = Math.max(last, steps[reader]);
         }
-        if (inside && delegated.isDelegated(first)) {
-            workspaces
-                    .computeIfAbsent(delegated.epoch(first), epoch -> new Breadth(operators.size()))
-                    .add(first, last, flow.bytes(tensor));
-        } else {
-            arena.add(start, end, flow.bytes(tensor));
-        }
+        arena.add(first, flow.isResult(tensor) ? steps.length - 1 : last, flow.bytes(tensor));
     }
 
-    private int[] steps() {
-        int[] nodes = new int[operators.size() + 2];
-        for (int i = 0; i < operators.size(); i++) {
+    private static int lastOf(int[] ascending, int otherwise) {
+        return ascending.length == 0 ? otherwise : ascending[ascending.length - 1];
+    }
+
+    /** Returns when each operator runs; the operators of a delegate kernel run at once. */
+    private static int[] steps(DelegatedGraph delegated) {
+        int count = delegated.flow().graph().operators().size();
+        int[] nodes = new int[count + 2];
+        for (int i = 0; i < count; i++) {
             int epoch = delegated.epoch(i);
             nodes[epoch + 1] = delegated.isDelegated(i) ? 1 : nodes[epoch + 1] + 1;
         }
         for (int epoch = 1; epoch < nodes.length; epoch++) {
             nodes[epoch] += nodes[epoch - 1];
         }
-        int[] of = new int[operators.size()];
-        for (int i = 0; i < of.length; i++) {
+        int[] of = new int[count];
+        for (int i = 0; i < count; i++) {
             int epoch = delegated.epoch(i);
             of[i] = delegated.isDelegated(i) ? nodes[epoch] : nodes[epoch]++;
         }

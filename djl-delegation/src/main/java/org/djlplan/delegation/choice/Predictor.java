@@ -20,7 +20,7 @@ import org.djlplan.memplan.spi.DelegationChoice;
 public final class Predictor {
 
     /** Up to so many units partitions are cut into; all their unions are looked at. */
-    private static final int MOST_UNITS = 12;
+    private static final int MOST_UNITS = 8;
 
     /** A prediction is not better than this; less gain than that is none. */
     private static final double CLEAR_GAIN = .05;
@@ -41,6 +41,7 @@ public final class Predictor {
     private final int threads;
     private final Goal goal;
     private final LearntCosts costs;
+    private final PredictedMemory memory;
     private final double[] cpuNanos;
     private final double[] delegateNanos;
 
@@ -52,6 +53,7 @@ public final class Predictor {
         this.threads = threads;
         this.goal = goal;
         this.costs = costs;
+        this.memory = new PredictedMemory(units.flow());
         int count = units.flow().graph().operators().size();
         cpuNanos = new double[count];
         delegateNanos = new double[count];
@@ -111,7 +113,7 @@ public final class Predictor {
             nanos += delegated.isDelegated(i) ? delegateNanos[i] : cpuNanos[i];
         }
         return new Predicted(
-                delegated.kernels(), nanos, memoryCounts() ? PredictedMemory.bytes(delegated) : 0);
+                delegated.kernels(), nanos, memoryCounts() ? memory.bytes(delegated) : 0);
     }
 
     private boolean memoryCounts() {

@@ -10,7 +10,6 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedSet;
-import java.util.stream.IntStream;
 import org.djlplan.memplan.graph.Graph;
 
 /**
@@ -24,6 +23,10 @@ public final class UnitGraph {
 
     private final Dataflow flow;
     private final ImmutableList<Unit> units;
+
+    /** The operators of each unit. */
+    private final List<BitSet> members = new ArrayList<>();
+
     private final BitSet constants = new BitSet();
 
     private UnitGraph(Dataflow flow, List<? extends Set<Integer>> partitions, int maxUnits) {
@@ -50,6 +53,11 @@ public final class UnitGraph {
                 Cuts.of(flow, whole, maxUnits).stream()
                         .map(this::unit)
                         .collect(ImmutableList.toImmutableList());
+        for (Unit unit : units) {
+            BitSet operators = new BitSet();
+            unit.operators().forEach(operators::set);
+            members.add(operators);
+        }
     }
 
     /**
@@ -128,7 +136,7 @@ public final class UnitGraph {
 
     private BitSet operators(BitSet unitIndices) {
         BitSet operators = new BitSet();
-        unitIndices.stream().forEach(i -> units.get(i).operators().forEach(operators::set));
+        unitIndices.stream().forEach(i -> operators.or(members.get(i)));
         // Backwards, as a constant operator may read another's output.
         for (int i = constants.previousSetBit(flow.graph().operators().size());
                 i >= 0;
@@ -141,11 +149,15 @@ public final class UnitGraph {
     private boolean onlyReadBy(int constant, BitSet operators) {
         boolean read = false;
         for (int id : flow.writes(constant)) {
-            int[] readers = flow.readers(id);
-            if (flow.isResult(id) || !IntStream.of(readers).allMatch(operators::get)) {
+            if (flow.isResult(id)) {
                 return false;
             }
-            read |= readers.length > 0;
+            for (int reader : flow.readers(id)) {
+                if (!operators.get(reader)) {
+                    return false;
+                }
+                read = true;
+            }
         }
         return read;
     }

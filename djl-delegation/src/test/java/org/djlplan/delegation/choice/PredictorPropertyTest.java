@@ -28,7 +28,8 @@ class PredictorPropertyTest {
     private static long bytes(Delegable model, Candidate candidate) {
         BitSet delegated = new BitSet();
         candidate.operators().forEach(delegated::set);
-        return PredictedMemory.bytes(new DelegatedGraph(Dataflow.of(model.graph()), delegated));
+        Dataflow flow = Dataflow.of(model.graph());
+        return new PredictedMemory(flow).bytes(new DelegatedGraph(flow, delegated));
     }
 
     @Property(tries = 60)
@@ -60,7 +61,7 @@ class PredictorPropertyTest {
         assertTrue(bytes(model, candidate) <= limit);
     }
 
-    @Property(tries = 100)
+    @Property(tries = 300)
     void downhill_ofCostsThatAreNearlyAdditive_findsTheBest(
             @ForAll Random random, @ForAll @IntRange(min = 1, max = 9) int units) {
         double[] gains = random.doubles(units, -1, 2).toArray();

@@ -43,7 +43,8 @@ class PredictorTest {
     private static long bytes(Graph graph, SortedSet<Integer> operators) {
         BitSet delegated = new BitSet();
         operators.forEach(delegated::set);
-        return PredictedMemory.bytes(new DelegatedGraph(Dataflow.of(graph), delegated));
+        Dataflow flow = Dataflow.of(graph);
+        return new PredictedMemory(flow).bytes(new DelegatedGraph(flow, delegated));
     }
 
     @Test
@@ -115,8 +116,14 @@ class PredictorTest {
         LearntCosts slow =
                 LearntCosts.of(
                         ImmutableMap.of(
-                                new CostKey(Kind.DELEGATE, "CONV_2D", 2), new Cost(100e6, 1e7),
-                                new CostKey(Kind.CPU, "CONV_2D", 2), new Cost(10e6, 1e7)));
+                                new CostKey(Kind.CPU, "DEPTHWISE_CONV_2D", 2),
+                                new Cost(2e6, 1e7),
+                                new CostKey(Kind.DELEGATE, "DEPTHWISE_CONV_2D", 2),
+                                new Cost(9e6, 1e7),
+                                new CostKey(Kind.DELEGATE, "CONV_2D", 2),
+                                new Cost(3e6, 1e7),
+                                new CostKey(Kind.CPU, "CONV_2D", 2),
+                                new Cost(.5e6, 1e7)));
         assertFalse(predict(graph, LATENCY, slow).candidate().delegates());
     }
 
@@ -135,9 +142,9 @@ class PredictorTest {
                 LearntCosts.of(
                         ImmutableMap.of(
                                 new CostKey(Kind.DELEGATE, "TRANSPOSE_CONV", 2),
-                                new Cost(100e6, 1e7),
+                                new Cost(4e6, 1e7),
                                 new CostKey(Kind.CPU, "TRANSPOSE_CONV", 2),
-                                new Cost(50e6, 1e7)));
+                                new Cost(2e6, 1e7)));
         assertEquals(Set.of(0), predict(graph, LATENCY, slow).candidate().operators());
     }
 

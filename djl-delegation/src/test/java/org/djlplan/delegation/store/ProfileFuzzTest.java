@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.hash.Hashing;
 import com.google.common.io.MoreFiles;
-import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -115,7 +114,7 @@ class ProfileFuzzTest {
         assertTrue(table.isEmpty() || table.get().equals(expected), table::toString);
     }
 
-    @Property(tries = 300)
+    @Property(tries = 300, edgeCases = EdgeCasesMode.NONE)
     void saveLoad_anyTable_isEqual(@ForAll("tables") ProfileTable table) throws IOException {
         assertEquals(Optional.of(table), load(saved(table)));
     }
@@ -125,7 +124,7 @@ class ProfileFuzzTest {
         ProfileTable table = SampleTables.small(2);
         byte[] whole = saved(table);
         for (int at = 0; at < whole.length; at++) {
-            for (int other : new int[] {whole[at] ^ 1, whole[at] ^ 16, '0', '-', '"', ']', 0xff}) {
+            for (int other : new int[] {whole[at] ^ 1, '0', '"', 0xff}) {
                 byte[] damaged = whole.clone();
                 damaged[at] = (byte) other;
                 assertEqualOrRefused(table, damaged);
@@ -141,26 +140,21 @@ class ProfileFuzzTest {
         }
     }
 
-    @Property(tries = 500, edgeCases = EdgeCasesMode.NONE)
+    @Property(tries = 200, edgeCases = EdgeCasesMode.NONE)
     void load_anyBytes_isRefused(@ForAll byte[] content) throws IOException {
         assertEquals(Optional.empty(), load(content));
     }
 
-    @Property(tries = 1500, edgeCases = EdgeCasesMode.NONE)
+    @Property(tries = 1000, edgeCases = EdgeCasesMode.NONE)
     void load_partReplacedUnderARightChecksum_isValidOrRefused(
             @ForAll("tables") ProfileTable table, @ForAll int place, @ForAll("values") String value)
             throws IOException {
-        JsonObject text =
-                JsonParser.parseString(new String(saved(table), StandardCharsets.UTF_8))
-                        .getAsJsonObject();
-        String before = text.get("profile").toString();
+        String text = new String(saved(table), StandardCharsets.UTF_8);
+        String before = JsonParser.parseString(text).getAsJsonObject().get("profile").toString();
         List<MatchResult> scalars = SCALAR.matcher(before).results().toList();
         MatchResult scalar = scalars.get(Math.floorMod(place, scalars.size()));
         String after = before.substring(0, scalar.start()) + value + before.substring(scalar.end());
-        String changed =
-                new String(saved(table), StandardCharsets.UTF_8)
-                        .replace(before, after)
-                        .replace(sha256(before), sha256(after));
+        String changed = text.replace(before, after).replace(sha256(before), sha256(after));
         Optional<ProfileTable> loaded = load(changed.getBytes(StandardCharsets.UTF_8));
         Statistics.collect(loaded.isPresent());
         Statistics.coverage(coverage -> coverage.check(true).percentage(share -> share > 1));

@@ -8,6 +8,7 @@ import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.measure.MeasurableModel;
 import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.runtime.tflite.DelegationSetup;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
@@ -42,8 +43,8 @@ final class ModelDelegation implements AutoCloseable {
     }
 
     /** Returns what a runtime needs to delegate. */
-    TfLiteRuntime.Delegation of(Path file, RuntimeOptions runtimeOptions) {
-        return new TfLiteRuntime.Delegation(
+    DelegationSetup of(Path file, RuntimeOptions runtimeOptions) {
+        return new DelegationSetup(
                 options.delegate(),
                 Delegates.named(options.delegate()),
                 graph -> first(file, graph, runtimeOptions));

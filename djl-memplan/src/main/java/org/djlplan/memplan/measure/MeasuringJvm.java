@@ -10,13 +10,17 @@ import org.djlplan.memplan.child.JavaCommand;
 /**
  * How the JVM of a measuring process is started.
  *
- * <p>The environment is this process's, so that the C library's allocator, or whichever is loaded
- * in its place, does what it does in the application. In particular glibc's threshold for blocks
- * that are mapped on their own stays dynamic. Fixed and low, it would make memory figures exact,
- * but kernels that allocate in each inference would map and fault in their blocks each time: the
- * CPU kernels would look slower than they are in an application. What makes figures of several
- * candidates in one process comparable is giving back what was freed before each
- * (ProcessMemory.trim).
+ * <p>Several candidates live in the process one after another. What one of them frees must be given
+ * back before the next is measured (ProcessMemory.trim), else that one seems to take less memory
+ * than it does. glibc gives the end of a heap back only of its first arena, and other threads than
+ * the process's first have others: so there is to be one arena. Kernels allocate few blocks in an
+ * inference, thus its threads hardly ever wait for each other there.
+ *
+ * <p>The rest of the environment is this process's, so that the C library's allocator, or whichever
+ * is loaded in its place, does what it does in the application. In particular glibc's threshold for
+ * blocks that are mapped on their own stays dynamic. Fixed and low, it would make trimming
+ * unnecessary, but kernels that allocate in each inference would map and fault in their blocks each
+ * time: the CPU kernels would look slower than they are in an application.
  *
  * @param java the program
  * @param mainClass its main class
@@ -82,6 +86,7 @@ record MeasuringJvm(Path java, String mainClass, List<String> arguments) {
                                 .addAll(arguments)
                                 .build());
         builder.environment().keySet().removeAll(FLAGS_OF_ALL_JVMS);
+        builder.environment().put("MALLOC_ARENA_MAX", "1");
         return builder;
     }
 }

@@ -28,4 +28,17 @@ public record Candidate(SortedSet<Integer> operators, int threads) {
     public boolean delegates() {
         return !operators.isEmpty();
     }
+
+    /** As every record's, but without what those link at their first use, which takes long. */
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Candidate candidate
+                && threads == candidate.threads
+                && operators.equals(candidate.operators);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * operators.hashCode() + threads;
+    }
 }

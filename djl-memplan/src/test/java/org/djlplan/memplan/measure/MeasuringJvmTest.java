@@ -36,9 +36,11 @@ class MeasuringJvmTest {
     }
 
     @Test
-    void command_environment_isThisOneWithoutFlagsOfAllJvms() {
+    void command_environment_isThisOneWithOneArenaAndWithoutFlagsOfAllJvms() {
         ProcessBuilder builder = MeasuringJvm.DEFAULT.command(Path.of("folder"));
         assertFalse(builder.environment().containsKey("JAVA_TOOL_OPTIONS"));
+        assertEquals("1", builder.environment().get("MALLOC_ARENA_MAX"));
+        assertFalse(builder.environment().containsKey("MALLOC_MMAP_THRESHOLD_"));
         assertEquals(System.getenv("PATH"), builder.environment().get("PATH"));
         assertTrue(builder.command().contains(MeasuringProcess.class.getName()));
     }

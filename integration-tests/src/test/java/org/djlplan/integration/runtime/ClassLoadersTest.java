@@ -19,7 +19,8 @@ class ClassLoadersTest {
 
     @Test
     void load_twoLoadersBelowTheEngines_bothPlanAndPredict() throws Exception {
-        List<String> ours = List.of(home(PlannedTranslatorFactory.class), home(MeasuredDelegation.class));
+        List<String> ours =
+                List.of(home(PlannedTranslatorFactory.class), home(MeasuredDelegation.class));
         List<String> classPath = new ArrayList<>(ChildJvm.classPath());
         classPath.removeIf(entry -> ours.contains(entry));
         assertTrue(classPath.size() == ChildJvm.classPath().size() - 2, ours + " in " + classPath);

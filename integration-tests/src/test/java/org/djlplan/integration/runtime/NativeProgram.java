@@ -19,10 +19,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Compiles the native library's sources into programs and runs them under checkers. */
-final class NativeProgram {
+public final class NativeProgram {
 
     /** The sources of the programs. */
-    static final Path SOURCES = Path.of("src/test/native");
+    public static final Path SOURCES = Path.of("src/test/native");
 
     private static final Logger logger = LoggerFactory.getLogger(NativeProgram.class);
 
@@ -55,7 +55,7 @@ final class NativeProgram {
     private record Result(int status, String output) {}
 
     /** Leaves its files in a folder. */
-    NativeProgram(Path folder) {
+    public NativeProgram(Path folder) {
         this.folder = folder;
     }
 
@@ -101,7 +101,7 @@ final class NativeProgram {
     }
 
     /** Compiles a shared library of this name, as others find it once it is loaded. */
-    Path compileLibrary(String name, Path source, String... options)
+    public Path compileLibrary(String name, Path source, String... options)
             throws IOException, InterruptedException {
         Path library = Files.createTempDirectory(folder, "library").resolve(name);
         List<String> command = command();

@@ -138,7 +138,8 @@ final class InterpreterFactory {
             session.allocate();
             List<LiveNode> nodes = session.nodes();
             Graph live = LiveGraph.of(file, nodes, session);
-            Candidate effective = delegate.isPresent() ? candidate : Candidate.cpu(-1);
+            Candidate effective =
+                    delegate.isPresent() ? candidate : Candidate.cpu(candidate.threads());
             Optional<ShapePlan> plan =
                     stock
                             ? Optional.empty()

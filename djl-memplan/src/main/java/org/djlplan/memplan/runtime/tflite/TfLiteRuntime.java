@@ -1,7 +1,5 @@
 package org.djlplan.memplan.runtime.tflite;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import com.google.common.collect.ImmutableList;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -9,16 +7,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Function;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationChoice;
-import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,16 +36,6 @@ public final class TfLiteRuntime implements AutoCloseable {
     private final LongAdder unplanned = new LongAdder();
 
     /**
-     * What is delegated of a model.
-     *
-     * @param name of the delegate
-     * @param factory makes the delegate of each interpreter
-     * @param choice what is delegated to begin with, asked for once the model is read
-     */
-    public record Delegation(
-            String name, DelegateFactory factory, Function<Graph, DelegationChoice> choice) {}
-
-    /**
      * Opens a model, plans it for the shapes in its file and builds its first interpreter.
      *
      * @param delegation empty to run everything in CPU kernels
@@ -59,40 +44,23 @@ public final class TfLiteRuntime implements AutoCloseable {
      * @throws IllegalArgumentException if there is no such strategy
      */
     public static TfLiteRuntime open(
-            Path file, RuntimeOptions options, Optional<Delegation> delegation)
+            Path file, RuntimeOptions options, Optional<DelegationSetup> delegation)
             throws IOException, UnplannableException {
         OpenModel model = OpenModel.of(file);
         InterpreterFactory factory;
         try {
-            factory = factory(model, options, delegation);
+            factory = DelegationSetup.factory(model, options, delegation);
         } catch (RuntimeException e) {
             model.close();
             throw e;
         }
-        return new TfLiteRuntime(model, options, factory, delegation.map(Delegation::name));
+        return new TfLiteRuntime(model, options, factory, delegation.map(DelegationSetup::name));
     }
 
     /** Opens a model of which nothing is delegated. */
     public static TfLiteRuntime open(Path file, RuntimeOptions options)
             throws IOException, UnplannableException {
         return open(file, options, Optional.empty());
-    }
-
-    private static InterpreterFactory factory(
-            OpenModel model, RuntimeOptions options, Optional<Delegation> delegation) {
-        DelegationChoice choice =
-                delegation
-                        .map(d -> d.choice().apply(model.graph()))
-                        .orElseGet(() -> nothing(options.threads()));
-        DelegateFactory delegates =
-                delegation
-                        .map(Delegation::factory)
-                        .orElseGet(() -> Delegates.named(Delegates.XNNPACK));
-        return new InterpreterFactory(model.handle(), model.graph(), options, delegates, choice);
-    }
-
-    private static DelegationChoice nothing(int threads) {
-        return new DelegationChoice(Candidate.cpu(threads), Origin.PREDICTED, "delegation is off");
     }
 
     private TfLiteRuntime(
@@ -113,6 +81,7 @@ public final class TfLiteRuntime implements AutoCloseable {
             PlannedInterpreter first = borrow(factory.shapesInFile());
             described = first.description();
             pool.giveBack(first);
+            releaseWhatWasPacked();
         } catch (UnplannableException | RuntimeException e) {
             pool.close();
             throw e;
@@ -136,14 +105,18 @@ public final class TfLiteRuntime implements AutoCloseable {
         }
         try {
             pool.switchTo(choice, ready(choice.candidate()));
-            if (choice.candidate().delegates()) {
-                // What the delegate read, it has packed.
-                model.mapping().releasePages();
-            }
+            releaseWhatWasPacked();
         } catch (UnplannableException | IllegalStateException e) {
             logger.warn("{} stays with what it has: {}", model.graph().name(), e.getMessage());
         } finally {
             pool.leave();
+        }
+    }
+
+    /** The weights that a delegate reads it keeps packed in memory of its own. */
+    private void releaseWhatWasPacked() {
+        if (described.partitions() > 0) {
+            model.mapping().releasePages();
         }
     }
 
@@ -201,7 +174,8 @@ public final class TfLiteRuntime implements AutoCloseable {
                     model.file()
                             + " was changed in place after it was loaded: load the model again");
         }
-        List<List<Integer>> effective = effectiveShapes(values, shapes);
+        List<List<Integer>> effective =
+                InputShapes.effective(described.inputs(), factory.shapesInFile(), values, shapes);
         predictions.increment();
         while (true) {
             try {
@@ -216,41 +190,6 @@ public final class TfLiteRuntime implements AutoCloseable {
                 }
             }
         }
-    }
-
-    private List<List<Integer>> effectiveShapes(
-            List<ByteBuffer> values, List<List<Integer>> shapes) {
-        List<TensorInfo> inputs = described.inputs();
-        if (values.size() != inputs.size() || shapes.size() != inputs.size()) {
-            throw new IllegalArgumentException(
-                    values.size() + " inputs were given, the model has " + inputs.size());
-        }
-        boolean asInFile = true;
-        for (int i = 0; i < values.size(); i++) {
-            TensorInfo input = inputs.get(i);
-            long bytes = values.get(i).remaining();
-            if (bytes != input.bytes()) {
-                asInFile = false;
-                checkArgument(
-                        bytes == elements(shapes.get(i)) * input.type().bytes(),
-                        "input %s is %s of shape %s: %s bytes of shape %s were given",
-                        input.name(),
-                        input.type(),
-                        input.shape(),
-                        bytes,
-                        shapes.get(i));
-            }
-        }
-        return asInFile ? factory.shapesInFile() : shapes;
-    }
-
-    private static long elements(List<Integer> shape) {
-        long elements = 1;
-        for (int dimension : shape) {
-            checkArgument(dimension > 0, "an input of shape %s", shape);
-            elements = Math.multiplyExact(elements, dimension);
-        }
-        return elements;
     }
 
     private Optional<List<OutputTensor>> attempt(

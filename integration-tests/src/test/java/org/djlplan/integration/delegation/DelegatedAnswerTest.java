@@ -1,0 +1,121 @@
+package org.djlplan.integration.delegation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.collect.ImmutableSortedSet;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.stream.IntStream;
+import org.djlplan.delegation.partition.UnitGraph;
+import org.djlplan.integration.StockInterpreter;
+import org.djlplan.integration.TestModels;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.runtime.tflite.CandidateInterpreters;
+import org.djlplan.memplan.runtime.tflite.DelegationSetup;
+import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
+import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
+import org.djlplan.memplan.source.tflite.TfLiteGraphs;
+import org.djlplan.memplan.source.tflite.TfLiteReader;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Whatever is delegated, outputs stay within the tolerance of the CPU kernels'. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class DelegatedAnswerTest {
+
+    private static final int INPUTS = 20;
+    private static final int INPUTS_OF_SUBSETS = 4;
+    private static final int SUBSETS = 3;
+    private static final int MOST_UNITS = 12;
+    private static final int THREADS = 2;
+
+    static List<Path> models() {
+        List<Path> models = new ArrayList<>(TestModels.runnable());
+        models.add(TestModels.built("uneven"));
+        return models;
+    }
+
+    @ParameterizedTest
+    @MethodSource("models")
+    void everything_twentyInputs_withinTolerance(Path file) throws Exception {
+        Graph graph = graph(file);
+        List<Set<Integer>> partitions = partitions(file);
+        SortedSet<Integer> all =
+                ImmutableSortedSet.copyOf(partitions.stream().flatMap(Set::stream).toList());
+        try (StockInterpreter stock = new StockInterpreter(file, THREADS)) {
+            DelegationReport report = assertSame(file, stock, all, INPUTS);
+            assertEquals(all.size(), report.delegatedOperators());
+            assertEquals(graph.operators().size(), report.operators());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("models")
+    void anyUnion_someInputs_withinTolerance(Path file) throws Exception {
+        UnitGraph units = UnitGraph.of(graph(file), partitions(file), MOST_UNITS);
+        Random random = new Random(file.getFileName().hashCode());
+        try (StockInterpreter stock = new StockInterpreter(file, THREADS)) {
+            for (int i = 0; i < SUBSETS; i++) {
+                Set<Integer> some = new HashSet<>();
+                IntStream.range(0, units.units().size())
+                        .filter(unit -> random.nextBoolean())
+                        .forEach(some::add);
+                SortedSet<Integer> operators = units.operators(some);
+                DelegationReport report = assertSame(file, stock, operators, INPUTS_OF_SUBSETS);
+                assertEquals(operators.size(), report.delegatedOperators(), some.toString());
+            }
+        }
+    }
+
+    private static DelegationReport assertSame(
+            Path file, StockInterpreter stock, SortedSet<Integer> operators, int inputs)
+            throws Exception {
+        DelegationChoice choice =
+                new DelegationChoice(new Candidate(operators, THREADS), Origin.MEASURED, "a test");
+        DelegationSetup setup =
+                new DelegationSetup(
+                        Delegates.XNNPACK, Delegates.named(Delegates.XNNPACK), g -> choice);
+        try (TfLiteRuntime runtime =
+                TfLiteRuntime.open(file, RuntimeOptions.defaults(), Optional.of(setup))) {
+            for (int seed = 0; seed < inputs; seed++) {
+                List<ByteBuffer> values = stock.randomInputs(seed);
+                List<ByteBuffer> outputs =
+                        runtime.run(values, stock.shapes()).stream()
+                                .map(OutputTensor::data)
+                                .toList();
+                Tolerance.assertWithin(stock.run(values), outputs, file + ", input " + seed);
+            }
+            assertEquals(0, runtime.report().unplannedPredictions());
+            return runtime.report().delegation().orElseThrow();
+        }
+    }
+
+    private static Graph graph(Path file) throws Exception {
+        return TfLiteGraphs.toGraph(TfLiteReader.read(file), file.getFileName().toString());
+    }
+
+    private static List<Set<Integer>> partitions(Path file) throws Exception {
+        StockInterpreter.loadEngine();
+        try (CandidateInterpreters runner =
+                CandidateInterpreters.open(file, Delegates.XNNPACK, RuntimeOptions.defaults())) {
+            List<Set<Integer>> partitions = runner.partitions();
+            assertTrue(!partitions.isEmpty(), file.toString());
+            return partitions;
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package org.djlplan.integration.delegation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.ZooModel;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.djlplan.integration.LogCapture;
+import org.djlplan.integration.Planned;
+import org.djlplan.integration.StockInterpreter;
+import org.djlplan.integration.runtime.NativeProgram;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.PlanReport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Delegates from libraries with the engine's interface for that, some of them bad. */
+class ExternalDelegateTest {
+
+    @TempDir Path folder;
+
+    @Test
+    void goodDelegate_chosenByMeasuringOrNot_computesTheSame() throws Exception {
+        Path file = model();
+        Map<String, Object> arguments = arguments("GOOD");
+        try (ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
+            assertSame(file, model);
+            assertEquals("MEASURED", report(model).origin());
+        }
+        // All additions, forced: a tool of this test's own choice must work, too.
+        assertSameWithAllAdditions(file, arguments);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"WRONG", "CRASH", "REFUSE"})
+    void badDelegate_costsTheCandidateOnly_andIsRemembered(String odd) throws Exception {
+        Path file = model();
+        Map<String, Object> arguments = arguments(odd);
+        try (LogCapture log = new LogCapture();
+                ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
+            assertSame(file, model);
+            assertEquals(0, report(model).delegatedOperators());
+            assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
+        }
+        try (LogCapture log = new LogCapture();
+                ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
+            assertSame(file, model);
+            assertEquals("STORED", report(model).origin());
+            assertEquals(0, report(model).delegatedOperators());
+            assertEquals(List.of(), log.ours("WARN"));
+        }
+    }
+
+    @Test
+    void noDelegate_libraryOfSomethingElse_oneWarning() throws Exception {
+        Path file = model();
+        Map<String, Object> arguments =
+                Map.of(
+                        "delegation.delegate",
+                        Files.writeString(folder.resolve("no.so"), "no library").toString(),
+                        "delegation.profile",
+                        "blocking");
+        try (LogCapture log = new LogCapture();
+                ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
+            assertSame(file, model);
+            assertEquals(0, report(model).delegatedOperators());
+            assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
+        }
+    }
+
+    private void assertSameWithAllAdditions(Path file, Map<String, Object> arguments)
+            throws Exception {
+        FixedChoice.Outcome outcome =
+                FixedChoice.run(file, arguments.get("delegation.delegate").toString());
+        assertTrue(outcome.report().delegatedOperators() > 0);
+        assertEquals(
+                outcome.report().delegatedOperators(),
+                FixedChoice.count(file, "ADD"),
+                "additions delegated");
+        Tolerance.assertWithin(outcome.expected(), outcome.outputs(), file.toString());
+    }
+
+    private Path model() throws Exception {
+        return ModelCopy.of("mobilenet_v2", folder);
+    }
+
+    private Map<String, Object> arguments(String odd) throws Exception {
+        Path library =
+                new NativeProgram(folder)
+                        .compileLibrary(
+                                "libodd.so",
+                                NativeProgram.SOURCES.resolve("odd_delegate.c"),
+                                "-DODD=" + odd);
+        return Map.of(
+                "delegation.delegate", library.toString(),
+                "delegation.profile", "blocking",
+                "delegation.profileBudget", "3s",
+                "memplan.threads", "1");
+    }
+
+    private static DelegationReport report(ZooModel<NDList, NDList> model) {
+        return PlanReport.of(model).orElseThrow().delegation().orElseThrow();
+    }
+
+    private static void assertSame(Path file, ZooModel<NDList, NDList> model) throws Exception {
+        try (StockInterpreter stock = new StockInterpreter(file, 1)) {
+            List<ByteBuffer> values = stock.randomInputs(7);
+            Tolerance.assertWithin(
+                    stock.run(values),
+                    Planned.predict(model, values, stock.shapes()),
+                    file.toString());
+        }
+    }
+}

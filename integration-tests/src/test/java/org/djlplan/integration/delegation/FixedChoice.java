@@ -1,0 +1,67 @@
+package org.djlplan.integration.delegation;
+
+import com.google.common.collect.ImmutableSortedSet;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import org.djlplan.integration.StockInterpreter;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.runtime.tflite.CandidateInterpreters;
+import org.djlplan.memplan.runtime.tflite.DelegationSetup;
+import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
+import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
+import org.djlplan.memplan.source.tflite.TfLiteGraphs;
+import org.djlplan.memplan.source.tflite.TfLiteReader;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+
+/** Models of which everything that a delegate reports is delegated, whatever that costs. */
+final class FixedChoice {
+
+    private FixedChoice() {}
+
+    /** What the CPU kernels and the delegate computed, and how much was delegated. */
+    record Outcome(
+            List<ByteBuffer> expected, List<ByteBuffer> outputs, DelegationReport report) {}
+
+    /** Runs a model once on one thread. */
+    static Outcome run(Path file, String delegate) throws Exception {
+        DelegationChoice all =
+                new DelegationChoice(
+                        new Candidate(operators(file, delegate), 1), Origin.MEASURED, "a test");
+        DelegationSetup setup =
+                new DelegationSetup(delegate, Delegates.named(delegate), graph -> all);
+        try (StockInterpreter stock = new StockInterpreter(file, 1);
+                TfLiteRuntime runtime =
+                        TfLiteRuntime.open(file, RuntimeOptions.defaults(), Optional.of(setup))) {
+            List<ByteBuffer> values = stock.randomInputs(3);
+            List<ByteBuffer> outputs =
+                    runtime.run(values, stock.shapes()).stream().map(OutputTensor::data).toList();
+            return new Outcome(
+                    stock.run(values), outputs, runtime.report().delegation().orElseThrow());
+        }
+    }
+
+    /** Returns all operators that a delegate would take. */
+    static SortedSet<Integer> operators(Path file, String delegate) throws Exception {
+        StockInterpreter.loadEngine();
+        try (CandidateInterpreters runner =
+                CandidateInterpreters.open(file, delegate, RuntimeOptions.defaults())) {
+            return ImmutableSortedSet.copyOf(
+                    runner.partitions().stream().flatMap(Set::stream).toList());
+        }
+    }
+
+    /** Returns how many operators of a type a model has. */
+    static int count(Path file, String type) throws Exception {
+        Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), file.toString());
+        return (int) graph.operators().stream().filter(o -> o.type().equals(type)).count();
+    }
+}

@@ -1,0 +1,30 @@
+package org.djlplan.integration.delegation;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.djlplan.integration.TestModels;
+
+/** Models in folders of their own, next to which nothing is kept yet. */
+final class ModelCopy {
+
+    private ModelCopy() {}
+
+    /** Copies a network that the project builds. */
+    static Path of(String name, Path folder) throws IOException {
+        Path own = Files.createTempDirectory(folder, "model").resolve(name + ".tflite");
+        return Files.copy(TestModels.built(name), own);
+    }
+
+    /** Returns whether something that was measured is kept next to a model. */
+    static boolean hasProfile(Path file) throws IOException {
+        Path kept = file.resolveSibling(".djlplan");
+        if (!Files.isDirectory(kept)) {
+            return false;
+        }
+        try (Stream<Path> files = Files.list(kept)) {
+            return files.anyMatch(each -> each.toString().endsWith(".profile.json"));
+        }
+    }
+}

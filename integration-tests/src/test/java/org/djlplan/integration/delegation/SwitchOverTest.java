@@ -1,0 +1,144 @@
+package org.djlplan.integration.delegation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.ZooModel;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.djlplan.integration.Planned;
+import org.djlplan.integration.StockInterpreter;
+import org.djlplan.integration.TestModels;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.tflite.DelegationSetup;
+import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
+import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Going over from one choice to another while a model is used. */
+class SwitchOverTest {
+
+    private static final int SWITCHES = 20;
+
+    @TempDir Path folder;
+
+    @Test
+    void switchTo_whileThreadsPredict_everyAnswerIsRight() throws Exception {
+        Path file = TestModels.built("uneven");
+        DelegationChoice cpu = choice(Candidate.cpu(1));
+        DelegationChoice all =
+                choice(new Candidate(FixedChoice.operators(file, Delegates.XNNPACK), 1));
+        DelegationSetup setup =
+                new DelegationSetup(
+                        Delegates.XNNPACK, Delegates.named(Delegates.XNNPACK), graph -> cpu);
+        ExecutorService threads = Executors.newFixedThreadPool(3);
+        AtomicBoolean ended = new AtomicBoolean();
+        try (StockInterpreter stock = new StockInterpreter(file, 1);
+                TfLiteRuntime runtime =
+                        TfLiteRuntime.open(file, RuntimeOptions.defaults(), Optional.of(setup))) {
+            List<ByteBuffer> values = stock.randomInputs(1);
+            List<List<Integer>> shapes = stock.shapes();
+            List<ByteBuffer> expected = stock.run(values);
+            List<Future<Integer>> predictions = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                predictions.add(
+                        threads.submit(
+                                () -> {
+                                    int count = 0;
+                                    while (!ended.get()) {
+                                        Tolerance.assertWithin(
+                                                expected,
+                                                data(runtime.run(values, shapes)),
+                                                "prediction " + count++);
+                                    }
+                                    return count;
+                                }));
+            }
+            for (int i = 0; i < SWITCHES; i++) {
+                runtime.switchTo(i % 2 == 0 ? all : cpu);
+                int delegated = i % 2 == 0 ? all.candidate().operators().size() : 0;
+                assertEquals(delegated, report(runtime).delegatedOperators());
+            }
+            ended.set(true);
+            for (Future<Integer> each : predictions) {
+                assertTrue(each.get() > 0);
+            }
+            assertEquals(0, runtime.report().unplannedPredictions());
+        } finally {
+            ended.set(true);
+            threads.shutdown();
+        }
+    }
+
+    @Test
+    void switchTo_closedModel_doesNothing() throws Exception {
+        Path file = TestModels.built("uneven");
+        TfLiteRuntime runtime = TfLiteRuntime.open(file, RuntimeOptions.defaults());
+        runtime.close();
+
+        runtime.switchTo(choice(new Candidate(FixedChoice.operators(file, "xnnpack"), 1)));
+    }
+
+    private static DelegationChoice choice(Candidate candidate) {
+        return new DelegationChoice(candidate, Origin.MEASURED, "a test");
+    }
+
+    private static DelegationReport report(TfLiteRuntime runtime) {
+        return runtime.report().delegation().orElseThrow();
+    }
+
+    private static List<ByteBuffer> data(List<OutputTensor> outputs) {
+        return outputs.stream().map(OutputTensor::data).toList();
+    }
+
+    @Test
+    void oneLine_backgroundProfile_predictsFirstThenGoesOver() throws Exception {
+        Path file = ModelCopy.of("uneven", folder);
+        // One thread: what is measured beside other tests must not depend on a second core.
+        Map<String, Object> arguments =
+                Map.of(
+                        "delegation.profile", "background",
+                        "delegation.profileBudget", "3s",
+                        "memplan.threads", 1);
+        try (StockInterpreter stock = new StockInterpreter(file, 1);
+                ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
+            List<ByteBuffer> values = stock.randomInputs(1);
+            List<ByteBuffer> expected = stock.run(values);
+            assertEquals("PREDICTED", report(model).origin());
+            long deadline = System.nanoTime() + 60_000_000_000L;
+            while (!ModelCopy.hasProfile(file) && System.nanoTime() < deadline) {
+                Tolerance.assertWithin(
+                        expected, Planned.predict(model, values, stock.shapes()), "meanwhile");
+            }
+            assertTrue(ModelCopy.hasProfile(file), "nothing was kept");
+        }
+        try (StockInterpreter stock = new StockInterpreter(file, 1);
+                ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
+            List<ByteBuffer> values = stock.randomInputs(2);
+            assertEquals("STORED", report(model).origin());
+            assertTrue(report(model).delegatedOperators() > 0, report(model).toString());
+            Tolerance.assertWithin(
+                    stock.run(values), Planned.predict(model, values, stock.shapes()), "stored");
+        }
+    }
+
+    private static DelegationReport report(ZooModel<NDList, NDList> model) {
+        return PlanReport.of(model).orElseThrow().delegation().orElseThrow();
+    }
+}
