@@ -6,51 +6,61 @@ import com.google.common.primitives.ImmutableDoubleArray;
 import java.util.Locale;
 
 /**
- * An axis of a chart, from 0 or less to the first tick that is not below the largest value.
+ * An axis of a chart.
  *
  * @param label what it shows, with the unit
- * @param low where it begins
- * @param step between ticks
- * @param steps how many
+ * @param low the value at its beginning
+ * @param high the value at its end
+ * @param step between ticks, which are at its multiples
  */
-record Axis(String label, double low, double step, int steps) {
+record Axis(String label, double low, double high, double step) {
 
     private static final int MOST_STEPS = 8;
+    private static final int MOST_WHOLE = 20;
+
+    /** Of a step: what rounding may do to a multiple of it. */
+    private static final double ROUNDING = 1e-9;
 
     Axis {
+        checkArgument(low < high, "%s to %s", low, high);
         checkArgument(step > 0, "step: %s", step);
-        checkArgument(steps > 0, "steps: %s", steps);
     }
 
-    /** Returns an axis from 0 with ticks at multiples of 1, 2 or 5 times a power of ten. */
+    /** Returns an axis from 0 to the first tick that is not below the largest value. */
     static Axis upTo(String label, double most) {
-        double least = Math.max(most, 1e-9) / MOST_STEPS;
-        double power = Math.pow(10, Math.floor(Math.log10(least)));
-        double step = 10 * power;
-        for (int factor : new int[] {5, 2, 1}) {
-            step = factor * power >= least ? factor * power : step;
-        }
-        return new Axis(label, 0, step, (int) Math.max(1, Math.ceil(most / step - 1e-9)));
+        double step = roundStep(Math.max(most, ROUNDING) / MOST_STEPS);
+        return new Axis(label, 0, step * Math.max(1, Math.ceil(most / step - ROUNDING)), step);
     }
 
-    /** Returns an axis whose ticks are whole numbers, with half a step of room on either side. */
+    /** Returns an axis of whole numbers, with room for half of one on either side. */
     static Axis whole(String label, int first, int last) {
-        return new Axis(label, first - 0.5, 1, Math.max(1, last - first + 1));
+        double step = Math.max(1, roundStep((double) (last - first) / MOST_WHOLE));
+        return new Axis(label, first - 0.5, last + 0.5, step);
     }
 
-    double high() {
-        return low + step * steps;
+    /** Returns the least of 1, 2 and 5 times a power of ten that is not below a value. */
+    private static double roundStep(double least) {
+        if (least <= 0) {
+            return 1;
+        }
+        double power = Math.pow(10, Math.floor(Math.log10(least)));
+        for (int factor : new int[] {1, 2, 5}) {
+            if (factor * power >= least) {
+                return factor * power;
+            }
+        }
+        return 10 * power;
     }
 
     /** Returns where a value lies: 0 at the beginning, 1 at the end. */
     double part(double value) {
-        return (value - low) / (high() - low);
+        return (value - low) / (high - low);
     }
 
-    /** Returns the values that have a tick: those that are a multiple of the step. */
+    /** Returns the values that have a tick. */
     ImmutableDoubleArray ticks() {
         ImmutableDoubleArray.Builder ticks = ImmutableDoubleArray.builder();
-        for (double k = Math.ceil(low / step); k * step <= high() + step * 1e-9; k++) {
+        for (long k = (long) Math.ceil(low / step); k * step <= high + step * ROUNDING; k++) {
             ticks.add(k * step);
         }
         return ticks.build();
@@ -58,7 +68,7 @@ record Axis(String label, double low, double step, int steps) {
 
     /** Returns the text of a tick, with as many decimals as the step needs. */
     String text(double tick) {
-        int decimals = (int) Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+        int decimals = (int) Math.max(0, -Math.floor(Math.log10(step) + ROUNDING));
         return String.format(Locale.ROOT, "%." + decimals + "f", tick);
     }
 }

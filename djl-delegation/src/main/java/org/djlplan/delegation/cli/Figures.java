@@ -12,6 +12,7 @@ final class Figures {
 
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;
+    private static final double BYTES_PER_KIBI = 1 << 10;
     private static final double BYTES_PER_MEBI = 1 << 20;
 
     private Figures() {}
@@ -36,9 +37,8 @@ final class Figures {
         return format("%.2f MiB", bytes / BYTES_PER_MEBI);
     }
 
-    /** Returns a percentage of a whole, or a dash if there is none. */
-    static String percent(double part, double whole) {
-        return whole > 0 ? format("%.1f %%", 100 * part / whole) : "–";
+    static String kibibytes(long bytes) {
+        return format("%.1f KiB", bytes / BYTES_PER_KIBI);
     }
 
     /** Returns memory, or a dash where the system does not tell. */

@@ -54,8 +54,8 @@ public final class StudyCommand implements CliCommand {
             paramLabel = "TIME",
             defaultValue = "5m",
             description =
-                    "After how much time no more sets are begun, such as 90s or 10m (default:"
-                            + " ${DEFAULT-VALUE}).")
+                    "After how much time no more sets are begun, such as 90s or 10m; the usual run"
+                            + " before them has 10s at most (default: ${DEFAULT-VALUE}).")
     private String budget;
 
     @Option(
@@ -137,7 +137,8 @@ public final class StudyCommand implements CliCommand {
                                                 "--budget %s: must be a duration of at most 24h,"
                                                                 .formatted(budget)
                                                         + " such as 10s, 500ms or 2m"));
-        return new StudySettings(threads, time, rounds, USUAL_BUDGET, TOLERANCE);
+        Duration usual = time.compareTo(USUAL_BUDGET) < 0 ? time : USUAL_BUDGET;
+        return new StudySettings(threads, time, rounds, usual, TOLERANCE);
     }
 
     private Optional<Path> page(Path file) {

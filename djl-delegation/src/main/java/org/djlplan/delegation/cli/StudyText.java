@@ -68,7 +68,7 @@ final class StudyText {
                     Integer.toString(unit.operators().size()),
                     Figures.format("%.1f", unit.flops() / MILLION),
                     Figures.mebibytes(unit.weightBytes()),
-                    Figures.mebibytes(unit.crossingBytes()),
+                    Figures.kibibytes(unit.crossingBytes()),
                     Figures.millis(cost.cpuNanos()),
                     Figures.millis(cost.delegateNanos()),
                     Figures.millis(cost.savedNanos()));
