@@ -83,8 +83,9 @@ final class Measurement {
 
     private DelegationChoice measure() throws IOException, InterruptedException {
         ProfileTable table;
-        try (CandidateRunner runner = runner()) {
+        try (LearningRunner runner = new LearningRunner(runner(), request.model())) {
             table = profiling.profile(request, runner, progress);
+            runner.keep();
         }
         DelegationChoice choice = choice(table, DelegationChoice.Origin.MEASURED);
         store.save(key, table);
