@@ -19,6 +19,7 @@ import org.djlplan.delegation.table.Objective;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.integration.StockInterpreter;
 import org.djlplan.integration.TestModels;
+import org.djlplan.integration.Tolerance;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.measure.MeasurableModel;
 import org.djlplan.memplan.runtime.tflite.Delegates;
