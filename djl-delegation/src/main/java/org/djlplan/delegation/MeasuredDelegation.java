@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
-import org.djlplan.delegation.choice.LearntCosts;
 import org.djlplan.delegation.choice.Predictor;
+import org.djlplan.delegation.store.LearntCostsStore;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
@@ -39,7 +39,7 @@ public final class MeasuredDelegation implements DelegationProvider {
                                 partitions,
                                 request.unmeasuredThreads(),
                                 request.goal(),
-                                LearntCosts.defaults()),
+                                LearntCostsStore.load(request.model())),
                 Patience.DEFAULT);
     }
 

@@ -127,8 +127,9 @@ final class Measurement {
     private ProfileTable measure(Predicate<ProfileTable> keep)
             throws IOException, InterruptedException {
         ProfileTable table;
-        try (CandidateRunner runner = runner()) {
+        try (LearningRunner runner = new LearningRunner(runner(), request.model())) {
             table = profiling.profile(request, runner, progress);
+            runner.keep();
         }
         if (keep.test(table)) {
             store.save(key, table);

@@ -17,6 +17,7 @@ import java.util.stream.IntStream;
 import org.djlplan.delegation.partition.UnitGraph;
 import org.djlplan.integration.StockInterpreter;
 import org.djlplan.integration.TestModels;
+import org.djlplan.integration.Tolerance;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.runtime.tflite.CandidateInterpreters;

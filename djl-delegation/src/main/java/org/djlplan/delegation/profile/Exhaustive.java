@@ -1,0 +1,100 @@
+package org.djlplan.delegation.profile;
+
+import com.google.common.collect.ContiguousSet;
+import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Iterables;
+import com.google.common.collect.Sets;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import org.djlplan.delegation.choice.Contender;
+import org.djlplan.delegation.choice.Preference;
+import org.djlplan.delegation.partition.UnitGraph;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.spi.Candidate;
+
+/** Measures all unions of whole partitions equally often. */
+final class Exhaustive {
+
+    /** All unions of so many partitions are measured, of more only those of the largest. */
+    static final int MOST_PARTITIONS = 10;
+
+    /** Turns of each. */
+    static final int ROUNDS = 20;
+
+    /** Inferences in each turn, or more if these are fast. */
+    private static final int PER_TURN = 5;
+
+    /** So many are prepared at once, and take turns. */
+    private static final int TOGETHER = 16;
+
+    /** So many are raced in the end. */
+    private static final int FINALISTS = 8;
+
+    private final Trials trials;
+    private final Preference preference;
+    private final Budget budget;
+
+    Exhaustive(Trials trials, Preference preference, Budget budget) {
+        this.trials = trials;
+        this.preference = preference;
+        this.budget = budget;
+    }
+
+    /** Measures with all settings of threads, and returns the fastest, prepared. */
+    List<Contender> measure(
+            Graph graph, List<? extends Set<Integer>> partitions, List<Integer> threads)
+            throws InterruptedException {
+        List<Set<Integer>> largest =
+                partitions.stream()
+                        .sorted(Comparator.comparing(Set<Integer>::size).reversed())
+                        .limit(MOST_PARTITIONS)
+                        .map(Set::copyOf)
+                        .toList();
+        UnitGraph units = UnitGraph.of(graph, largest, 1);
+        Set<Integer> indices =
+                ImmutableSet.copyOf(ContiguousSet.closedOpen(0, units.units().size()));
+        List<Candidate> candidates = new ArrayList<>();
+        for (int setting : threads) {
+            for (Set<Integer> union : Sets.powerSet(indices)) {
+                candidates.add(new Candidate(units.operators(union), setting));
+            }
+        }
+        for (List<Candidate> together : Iterables.partition(candidates, TOGETHER)) {
+            List<Contender> contenders = new ArrayList<>();
+            for (Candidate candidate : together) {
+                if (budget.spent() < 1) {
+                    trials.prove(candidate).ifPresent(contenders::add);
+                }
+            }
+            for (int round = 0; round < ROUNDS && (round == 0 || budget.spent() < 1); round++) {
+                for (Contender contender : contenders) {
+                    trials.turn(contender, PER_TURN);
+                }
+            }
+            contenders.forEach(trials::release);
+        }
+        return finalists();
+    }
+
+    private List<Contender> finalists() throws InterruptedException {
+        List<Contender> best =
+                preference.eligible(trials.proven()).stream()
+                        .filter(c -> trials.measured(c.candidate()).isPresent())
+                        .sorted(Comparator.comparingDouble(this::cost))
+                        .limit(FINALISTS)
+                        .toList();
+        List<Contender> finalists = new ArrayList<>();
+        for (Contender contender : best) {
+            trials.prove(contender.candidate()).ifPresent(finalists::add);
+        }
+        return finalists;
+    }
+
+    private double cost(Contender contender) {
+        return trials.measured(contender.candidate())
+                .map(entry -> preference.weight(contender) * entry.latency().medianNanos())
+                .orElse(Double.POSITIVE_INFINITY);
+    }
+}

@@ -1,0 +1,199 @@
+package org.djlplan.delegation.profile;
+
+import com.google.common.collect.ContiguousSet;
+import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Sets;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import org.djlplan.delegation.choice.Contender;
+import org.djlplan.delegation.choice.Forecast;
+import org.djlplan.delegation.choice.LatencyModel;
+import org.djlplan.delegation.choice.MemoryModel;
+import org.djlplan.delegation.choice.Preference;
+import org.djlplan.delegation.choice.Unions;
+import org.djlplan.delegation.partition.Unit;
+import org.djlplan.delegation.partition.UnitGraph;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.NodeTime;
+
+/**
+ * Learns from few runs what units cost.
+ *
+ * <ol>
+ *   <li>Nothing delegated, and everything: node times give the cost of each partition on both
+ *       sides.
+ *   <li>If everything fails or is wrong, each partition alone; if one does, its pieces alone. What
+ *       fails is left out from then on.
+ *   <li>Partitions are cut where that can matter: all if memory does, else those that count and are
+ *       not clearly better in the delegate.
+ *   <li>Unless there are few units, every other one, and the rest: these tell what it costs that
+ *       neighbours are on different sides.
+ * </ol>
+ */
+final class Explorer {
+
+    /** A partition that takes less of its time on the CPU than this is best delegated whole. */
+    private static final double CLEARLY_BETTER = 0.8;
+
+    /** What is less than this of the whole does not matter. */
+    private static final double NEGLIGIBLE = 0.03;
+
+    /** Of fewer units, most unions are raced anyway. */
+    private static final int FEW = 5;
+
+    private final Graph graph;
+    private final Trials trials;
+    private final Preference preference;
+    private final Set<Integer> constants;
+    private List<SortedSet<Integer>> parts;
+    private boolean sound;
+
+    /**
+     * @param partitions what may be delegated
+     */
+    Explorer(
+            Graph graph,
+            List<? extends Set<Integer>> partitions,
+            Trials trials,
+            Preference preference) {
+        this.graph = graph;
+        this.trials = trials;
+        this.preference = preference;
+        parts = operators(UnitGraph.of(graph, partitions, 1));
+        // Constant operators belong to no unit, so they are added wherever units are made of parts.
+        Set<Integer> rest = new HashSet<>();
+        partitions.forEach(rest::addAll);
+        parts.forEach(rest::removeAll);
+        constants = ImmutableSet.copyOf(rest);
+    }
+
+    /** Returns what can be predicted with one setting of threads; empty if nothing was learnt. */
+    Optional<Forecast> explore(int threads) throws InterruptedException {
+        Optional<Contender> cpu = trials.prove(Candidate.cpu(threads));
+        if (cpu.isEmpty() || parts.isEmpty()) {
+            return Optional.empty();
+        }
+        Optional<Contender> all = all(threads);
+        if (all.isEmpty() || !all.get().candidate().delegates()) {
+            return Optional.empty();
+        }
+        Optional<List<NodeTime>> cpuTimes = trials.profile(cpu.get());
+        Optional<List<NodeTime>> allTimes = trials.profile(all.get());
+        if (cpuTimes.isEmpty() || allTimes.isEmpty()) {
+            return Optional.empty();
+        }
+        UnitGraph units = units(parts, 1);
+        List<LatencyModel.Run> runs = runs(units, cpuTimes.get(), allTimes.get());
+        units = cut(new LatencyModel(units.units(), runs));
+        runs = runs(units, cpuTimes.get(), allTimes.get());
+        MemoryModel memory = new MemoryModel(units.units(), cpu.get().memoryBytes());
+        memory.measured(indices(units), all.get().partitions(), all.get().memoryBytes());
+        if (units.units().size() >= FEW || units.units().size() > parts.size()) {
+            Set<Integer> even = Sets.filter(indices(units), unit -> unit % 2 == 0);
+            for (Set<Integer> union : List.of(even, Sets.difference(indices(units), even))) {
+                alternating(units, union, threads, memory).ifPresent(runs::add);
+            }
+        }
+        LatencyModel latency = new LatencyModel(units.units(), runs);
+        return Optional.of(new Forecast(units, threads, latency, memory));
+    }
+
+    private Optional<LatencyModel.Run> alternating(
+            UnitGraph units, Set<Integer> union, int threads, MemoryModel memory)
+            throws InterruptedException {
+        Optional<Contender> proven = trials.prove(new Candidate(units.operators(union), threads));
+        if (proven.isEmpty()) {
+            return Optional.empty();
+        }
+        memory.measured(union, proven.get().partitions(), proven.get().memoryBytes());
+        return trials.profile(proven.get()).map(nodes -> new LatencyModel.Run(union, nodes));
+    }
+
+    private static List<LatencyModel.Run> runs(
+            UnitGraph units, List<NodeTime> cpu, List<NodeTime> all) {
+        List<LatencyModel.Run> runs = new ArrayList<>();
+        runs.add(new LatencyModel.Run(Set.of(), cpu));
+        runs.add(new LatencyModel.Run(indices(units), all));
+        return runs;
+    }
+
+    /** Returns everything that can be delegated, as one contender. */
+    private Optional<Contender> all(int threads) throws InterruptedException {
+        Optional<Contender> all = trials.prove(union(threads, parts));
+        if (all.isEmpty() && !sound) {
+            parts = soundParts(threads);
+            sound = true;
+            all = trials.prove(union(threads, parts));
+        }
+        return all;
+    }
+
+    private List<SortedSet<Integer>> soundParts(int threads) throws InterruptedException {
+        List<SortedSet<Integer>> found = new ArrayList<>();
+        for (SortedSet<Integer> part : parts) {
+            if (parts.size() > 1 && trials.prove(union(threads, List.of(part))).isPresent()) {
+                found.add(part);
+                continue;
+            }
+            List<SortedSet<Integer>> pieces =
+                    operators(units(List.of(part), Unions.ENUMERATED / 2));
+            for (SortedSet<Integer> piece : pieces) {
+                if (pieces.size() > 1 && trials.prove(union(threads, List.of(piece))).isPresent()) {
+                    found.add(piece);
+                }
+            }
+        }
+        return found;
+    }
+
+    /** Returns the parts as units, those cut where it can matter. */
+    private UnitGraph cut(LatencyModel latency) {
+        if (preference.asksForMemory()) {
+            return units(parts, Unions.ENUMERATED);
+        }
+        double best = 0;
+        for (int part = 0; part < parts.size(); part++) {
+            best += Math.min(latency.cpuNanos(part), latency.delegateNanos(part));
+        }
+        List<SortedSet<Integer>> kept = new ArrayList<>();
+        List<SortedSet<Integer>> open = new ArrayList<>();
+        for (int part = 0; part < parts.size(); part++) {
+            double nanos = latency.cpuNanos(part);
+            boolean counts = nanos > NEGLIGIBLE * best;
+            boolean clear = latency.delegateNanos(part) < CLEARLY_BETTER * nanos;
+            (counts && !clear ? open : kept).add(parts.get(part));
+        }
+        if (!open.isEmpty()) {
+            kept.addAll(operators(units(open, Unions.ENUMERATED - kept.size())));
+        }
+        kept.sort(Comparator.comparing(set -> set.first()));
+        return units(kept, 1);
+    }
+
+    /** Returns sets of operators as units, cut into up to so many. */
+    private UnitGraph units(List<SortedSet<Integer>> sets, int maxUnits) {
+        List<Set<Integer>> withConstants = new ArrayList<>(sets);
+        withConstants.add(constants);
+        return UnitGraph.of(graph, withConstants, maxUnits);
+    }
+
+    /** Returns the candidate that delegates some sets of operators. */
+    private Candidate union(int threads, List<SortedSet<Integer>> sets) {
+        UnitGraph units = units(sets, 1);
+        return new Candidate(units.operators(indices(units)), threads);
+    }
+
+    private static List<SortedSet<Integer>> operators(UnitGraph units) {
+        return units.units().stream().map(Unit::operators).toList();
+    }
+
+    private static Set<Integer> indices(UnitGraph units) {
+        return ImmutableSet.copyOf(ContiguousSet.closedOpen(0, units.units().size()));
+    }
+}

@@ -1,0 +1,123 @@
+package org.djlplan.delegation.profile;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.djlplan.delegation.choice.Preference;
+import org.djlplan.delegation.partition.Unit;
+import org.djlplan.delegation.partition.UnitGraph;
+import org.djlplan.delegation.table.Entry;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.spi.Candidate;
+
+/** Says in one line why a candidate was chosen. */
+final class Reason {
+
+    private static final double NANOS_PER_MILLI = 1e6;
+    private static final double BYTES_PER_MEGABYTE = 1e6;
+
+    private final List<Unit> partitions;
+    private final boolean severalThreads;
+    private final Preference preference;
+
+    Reason(
+            Graph graph,
+            List<? extends Set<Integer>> partitions,
+            boolean severalThreads,
+            Preference preference) {
+        this.partitions = UnitGraph.of(graph, partitions, 1).units();
+        this.severalThreads = severalThreads;
+        this.preference = preference;
+    }
+
+    /**
+     * Returns what was chosen, how fast it is, and how fast nothing and everything delegated are.
+     */
+    String of(Entry.Measured chosen, List<Entry> entries) {
+        StringBuilder line = new StringBuilder(name(chosen.candidate()));
+        if (severalThreads) {
+            int threads = chosen.candidate().threads();
+            line.append(threads == -1 ? " with the engine's threads" : " with threads: " + threads);
+        }
+        line.append(": ").append(millis(chosen));
+        if (preference.asksForMemory()) {
+            line.append(String.format(Locale.ROOT, " in %.1f MB", megabytes(chosen)));
+        }
+        best(entries, this::isAll)
+                .filter(all -> !isAll(chosen))
+                .ifPresent(all -> line.append(compared(chosen, all, "all partitions")));
+        best(entries, entry -> !entry.candidate().delegates())
+                .filter(cpu -> chosen.candidate().delegates())
+                .ifPresent(cpu -> line.append(compared(chosen, cpu, "the CPU kernels")));
+        return line.append(rejected(entries)).toString();
+    }
+
+    /** Returns how many candidates could not be used, and why the first of them. */
+    String rejected(List<Entry> entries) {
+        List<Entry> rejected =
+                entries.stream().filter(entry -> !(entry instanceof Entry.Measured)).toList();
+        if (rejected.isEmpty()) {
+            return "";
+        }
+        String first =
+                rejected.get(0) instanceof Entry.Failed failed
+                        ? failed.message().lines().findFirst().orElse("it failed")
+                        : "outputs outside the tolerance";
+        return "; " + rejected.size() + " candidates cannot be used (" + first + ")";
+    }
+
+    private String name(Candidate candidate) {
+        Set<Integer> operators = candidate.operators();
+        if (operators.isEmpty()) {
+            return "the CPU kernels";
+        }
+        long whole = partitions.stream().filter(p -> operators.containsAll(p.operators())).count();
+        long touched =
+                partitions.stream()
+                        .filter(p -> p.operators().stream().anyMatch(operators::contains))
+                        .count();
+        String what = whole == touched ? "" : operators.size() + " operators of ";
+        return partitions.size() == 1
+                ? what + "the only partition"
+                : what + touched + " of " + partitions.size() + " partitions";
+    }
+
+    private boolean isAll(Entry.Measured entry) {
+        return entry.candidate().delegates()
+                && partitions.stream()
+                        .allMatch(p -> entry.candidate().operators().containsAll(p.operators()));
+    }
+
+    /** Of those with several settings of threads, the fastest. */
+    private static Optional<Entry.Measured> best(
+            List<Entry> entries, Predicate<Entry.Measured> wanted) {
+        return entries.stream()
+                .filter(Entry.Measured.class::isInstance)
+                .map(Entry.Measured.class::cast)
+                .filter(wanted)
+                .min(Comparator.comparingLong(e -> e.latency().medianNanos()));
+    }
+
+    private String compared(Entry.Measured chosen, Entry.Measured other, String name) {
+        double times =
+                (double) other.latency().medianNanos()
+                        / Math.max(1, chosen.latency().medianNanos());
+        String memory =
+                preference.asksForMemory()
+                        ? String.format(Locale.ROOT, " (%.1f MB)", megabytes(other))
+                        : "";
+        return String.format(Locale.ROOT, ", %.3g times as fast as %s%s", times, name, memory);
+    }
+
+    private static String millis(Entry.Measured entry) {
+        return String.format(
+                Locale.ROOT, "%.3g ms", entry.latency().medianNanos() / NANOS_PER_MILLI);
+    }
+
+    private static double megabytes(Entry.Measured entry) {
+        return entry.memoryBytes() / BYTES_PER_MEGABYTE;
+    }
+}

@@ -1,0 +1,79 @@
+package org.djlplan.delegation.profile;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.delegation.choice.Contender;
+import org.djlplan.delegation.choice.Forecast;
+import org.djlplan.delegation.choice.Forecast.Proposal;
+import org.djlplan.delegation.choice.Preference;
+
+/**
+ * Proves the candidates that are predicted to be the best. After each one that took an unexpected
+ * amount of memory the predictions are made anew.
+ */
+final class Shortlist {
+
+    /** So many are raced, besides nothing and everything delegated. */
+    private static final int RACED = 5;
+
+    /** So many are tried to find these: others fail, or take too much memory. */
+    private static final int TRIED = 10;
+
+    /** So many predictions are looked at, to find simple ones among them. */
+    private static final int LOOKED_AT = 50;
+
+    /** So many are tried even if little is left of the budget. */
+    private static final int NEEDED = 2;
+
+    /** The rest of the budget is for the race. */
+    private static final double PART_OF_BUDGET = 0.35;
+
+    private final Trials trials;
+    private final Preference preference;
+    private final Budget budget;
+
+    Shortlist(Trials trials, Preference preference, Budget budget) {
+        this.trials = trials;
+        this.preference = preference;
+        this.budget = budget;
+    }
+
+    /** Proves the best of all forecasts. The best one of fewer partitions is always among them. */
+    void prove(List<Forecast> forecasts) throws InterruptedException {
+        int raced = 0;
+        for (int i = 0; i < TRIED && raced < RACED; i++) {
+            if (budget.spent() >= (i < NEEDED ? 1 : PART_OF_BUDGET)) {
+                return;
+            }
+            Optional<Proposal> next = next(forecasts, i == 1);
+            if (next.isEmpty()) {
+                return;
+            }
+            Optional<Contender> proven = trials.prove(next.get().candidate());
+            if (proven.isPresent()) {
+                next.get().measured(proven.get().memoryBytes());
+                raced += preference.admits(proven.get()) ? 1 : 0;
+            }
+        }
+    }
+
+    private Optional<Proposal> next(List<Forecast> forecasts, boolean simpler) {
+        List<Proposal> best = new ArrayList<>();
+        for (Forecast forecast : forecasts) {
+            best.addAll(forecast.best(LOOKED_AT, preference));
+        }
+        best.sort(Comparator.comparingDouble(Proposal::cost));
+        List<Proposal> hopeful =
+                best.stream()
+                        .filter(p -> !preference.hopeless(p.cost(), best.get(0).cost()))
+                        .toList();
+        List<Proposal> untried =
+                hopeful.stream().filter(p -> !trials.tried(p.candidate())).toList();
+        return untried.stream()
+                .filter(p -> simpler && p.union().kernels() < best.get(0).union().kernels())
+                .findFirst()
+                .or(() -> untried.stream().findFirst());
+    }
+}

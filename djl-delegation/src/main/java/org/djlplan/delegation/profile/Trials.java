@@ -1,0 +1,202 @@
+package org.djlplan.delegation.profile;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.ImmutableLongArray;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.djlplan.delegation.choice.Contender;
+import org.djlplan.delegation.table.Entry;
+import org.djlplan.delegation.table.Latency;
+import org.djlplan.delegation.table.Tolerance;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.Trial;
+
+/**
+ * All that is run, and what came of it. A candidate that failed or was wrong once is not run again.
+ */
+final class Trials {
+
+    /** After so many dead or stuck processes, nothing new is tried. */
+    static final int MOST_CRASHES = 4;
+
+    /** A turn is to take so long, if the candidate is fast: long enough to be timed well. */
+    private static final long TURN_NANOS = 4_000_000;
+
+    private static final int MOST_PER_TURN = 10;
+
+    /** A candidate's way so far. */
+    private sealed interface Outcome {
+
+        record Proven(Contender contender, Trial trial, ImmutableLongArray nanos)
+                implements Outcome {}
+
+        record Rejected(Entry entry) implements Outcome {}
+    }
+
+    private final CandidateRunner runner;
+    private final Tolerance tolerance;
+    private final Budget budget;
+    private final Map<Candidate, Outcome> outcomes = new LinkedHashMap<>();
+    private final Set<Candidate> released = new HashSet<>();
+    private int crashes;
+    private double nanosPerInference;
+
+    Trials(CandidateRunner runner, double tolerance, Budget budget) {
+        this.runner = runner;
+        this.tolerance = new Tolerance(tolerance);
+        this.budget = budget;
+    }
+
+    /** Prepares a candidate, if it is not; empty if it cannot be used. */
+    Optional<Contender> prove(Candidate candidate) throws InterruptedException {
+        boolean first = !outcomes.containsKey(candidate);
+        if ((first && crashes < MOST_CRASHES) || released.remove(candidate)) {
+            budget.step();
+            long before = budget.elapsedNanos();
+            try {
+                Trial trial = runner.prepare(candidate);
+                budget.ran(trial.inferences());
+                nanosPerInference =
+                        (double) (budget.elapsedNanos() - before) / Math.max(1, trial.inferences());
+                judge(candidate, trial, first);
+            } catch (CandidateException e) {
+                reject(candidate, e);
+            }
+        }
+        return outcomes.get(candidate) instanceof Outcome.Proven proven
+                ? Optional.of(proven.contender())
+                : Optional.empty();
+    }
+
+    private void judge(Candidate candidate, Trial trial, boolean first) {
+        if (!trial.errors().stream().allMatch(tolerance::admits)) {
+            runner.release(candidate);
+            outcomes.put(
+                    candidate, new Outcome.Rejected(new Entry.Wrong(candidate, trial.errors())));
+        } else if (first) {
+            outcomes.put(
+                    candidate,
+                    new Outcome.Proven(
+                            new Contender(candidate, trial.partitions(), trial.memoryBytes()),
+                            trial,
+                            ImmutableLongArray.of()));
+        }
+    }
+
+    private void reject(Candidate candidate, CandidateException e) {
+        if (e.kind() != CandidateException.Kind.REFUSED) {
+            crashes++;
+        }
+        String message = String.valueOf(e.getMessage());
+        outcomes.put(
+                candidate, new Outcome.Rejected(new Entry.Failed(candidate, e.kind(), message)));
+    }
+
+    /** Returns the node times of a proven candidate; empty if it failed. */
+    Optional<List<NodeTime>> profile(Contender contender) throws InterruptedException {
+        budget.step();
+        // A twentieth of the budget each; the median of three is enough.
+        int runs = (int) Math.max(1, Math.min(3, budget.runs(0.05, nanosPerInference)));
+        budget.ran(runs + 1);
+        try {
+            return Optional.of(runner.profile(contender.candidate(), runs));
+        } catch (CandidateException e) {
+            reject(contender.candidate(), e);
+            return Optional.empty();
+        }
+    }
+
+    /**
+     * Gives a proven candidate its turn.
+     *
+     * @param least how many inferences at least, but the first time
+     * @return the nanoseconds of each; empty if it failed
+     */
+    Optional<long[]> turn(Contender contender, int least) throws InterruptedException {
+        budget.step();
+        Candidate candidate = contender.candidate();
+        if (!(outcomes.get(candidate) instanceof Outcome.Proven proven)) {
+            return Optional.empty();
+        }
+        int runs = 1;
+        if (!proven.nanos().isEmpty()) {
+            long fits = TURN_NANOS / Math.max(1, proven.nanos().get(0));
+            runs = (int) Math.max(least, Math.min(MOST_PER_TURN, fits));
+        }
+        budget.ran(runs + 1);
+        try {
+            long[] nanos = runner.time(candidate, runs);
+            ImmutableLongArray all =
+                    ImmutableLongArray.builder().addAll(proven.nanos()).addAll(nanos).build();
+            outcomes.put(candidate, new Outcome.Proven(contender, proven.trial(), all));
+            return Optional.of(nanos);
+        } catch (CandidateException e) {
+            reject(candidate, e);
+            return Optional.empty();
+        }
+    }
+
+    /** Frees what a candidate takes until it is proved again. */
+    void release(Contender contender) {
+        if (released.add(contender.candidate())) {
+            runner.release(contender.candidate());
+        }
+    }
+
+    /** Returns whether a candidate was run, or tried to. */
+    boolean tried(Candidate candidate) {
+        return outcomes.containsKey(candidate);
+    }
+
+    /**
+     * Returns the candidates that run and whose outputs are right, in the order of their trials.
+     */
+    List<Contender> proven() {
+        ImmutableList.Builder<Contender> proven = ImmutableList.builder();
+        for (Outcome outcome : outcomes.values()) {
+            if (outcome instanceof Outcome.Proven it) {
+                proven.add(it.contender());
+            }
+        }
+        return proven.build();
+    }
+
+    /** Returns what is known of each candidate that was timed, failed or was wrong. */
+    List<Entry> entries() {
+        ImmutableList.Builder<Entry> entries = ImmutableList.builder();
+        for (Outcome outcome : outcomes.values()) {
+            if (outcome instanceof Outcome.Rejected rejected) {
+                entries.add(rejected.entry());
+            } else if (outcome instanceof Outcome.Proven proven) {
+                measured(proven).ifPresent(entries::add);
+            }
+        }
+        return entries.build();
+    }
+
+    /** Returns the entry of a candidate that is proven and was timed. */
+    Optional<Entry.Measured> measured(Candidate candidate) {
+        return outcomes.get(candidate) instanceof Outcome.Proven proven
+                ? measured(proven)
+                : Optional.empty();
+    }
+
+    private static Optional<Entry.Measured> measured(Outcome.Proven proven) {
+        return proven.nanos().isEmpty()
+                ? Optional.empty()
+                : Optional.of(
+                        new Entry.Measured(
+                                proven.contender().candidate(),
+                                proven.contender().partitions(),
+                                Latency.of(proven.nanos().toArray()),
+                                proven.contender().memoryBytes(),
+                                proven.trial().errors()));
+    }
+}
