@@ -58,7 +58,7 @@ class SwitchOverTest {
             Path file = ModelCopy.of("uneven", folder);
             ZooModel<NDList, NDList> model =
                     Planned.load(file, Map.of("delegation.profile", "background"));
-            Thread.sleep(300 * i);
+            Thread.sleep(300L * i);
             model.close();
             everythingIsFreed();
         }
