@@ -7,7 +7,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.djlplan.delegation.choice.Predictor;
-import org.djlplan.delegation.profile.Profiler;
 import org.djlplan.delegation.store.LearntCostsStore;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
@@ -33,9 +32,7 @@ public final class MeasuredDelegation implements DelegationProvider {
     /** Called by ServiceLoader. */
     public MeasuredDelegation() {
         this(
-                (request, runner, progress) ->
-                        Profiler.profile(
-                                request.model().graph(), runner, request.settings(), progress),
+                Profiling.of(false),
                 (request, partitions) ->
                         Predictor.predict(
                                 request.model().graph(),
