@@ -53,7 +53,11 @@ final class ProfileText {
                         "error",
                         "");
         sorted(table.entries()).forEach(entry -> row(rows, entry));
-        return heading(facts) + "\n" + rows.text() + choice() + "\n";
+        return heading(facts)
+                + "\n"
+                + (table.entries().isEmpty() ? "" : rows.text())
+                + choice()
+                + "\n";
     }
 
     private String heading(Map<String, String> facts) {

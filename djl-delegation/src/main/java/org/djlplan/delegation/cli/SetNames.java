@@ -16,12 +16,15 @@ import org.djlplan.memplan.spi.Candidate;
 
 /**
  * Names candidates by the partitions that they delegate, counted from 1: {@code all}, {@code 1,3 of
- * 3}, {@code 1,2(part) of 3}, {@code CPU kernels}.
+ * 3}, {@code CPU kernels}. A part of a partition is named by its operators, counted from 0: {@code
+ * 1,2(30–57) of 3}.
  */
 final class SetNames {
 
     static final String NOTHING = "CPU kernels";
     static final String EVERYTHING = "all";
+
+    private static final int MOST_RUNS = 2;
 
     private final ImmutableList<? extends Set<Integer>> partitions;
     private final ImmutableList<Unit> units;
@@ -56,13 +59,38 @@ final class SetNames {
             if (candidate.operators().containsAll(unit.operators())) {
                 names.add(Integer.toString(unit.partition() + 1));
             } else if (touches(candidate, unit)) {
-                names.add((unit.partition() + 1) + "(part)");
+                names.add((unit.partition() + 1) + part(unit, candidate));
                 whole = false;
             }
         }
         return whole && names.size() == units.size()
                 ? EVERYTHING
                 : String.join(",", names) + " of " + partitions.size();
+    }
+
+    /** Returns which operators of a partition: up to two runs of them, or that there are more. */
+    private static String part(Unit unit, Candidate candidate) {
+        List<String> runs = new ArrayList<>();
+        List<Integer> run = new ArrayList<>();
+        for (int operator : unit.operators()) {
+            if (candidate.operators().contains(operator)) {
+                run.add(operator);
+            } else {
+                end(run, runs);
+            }
+        }
+        end(run, runs);
+        return runs.size() <= MOST_RUNS
+                ? "(" + String.join(",", runs) + ")"
+                : "(" + runs.size() + " parts)";
+    }
+
+    private static void end(List<Integer> run, List<String> runs) {
+        if (!run.isEmpty()) {
+            int last = run.get(run.size() - 1);
+            runs.add(run.size() == 1 ? "" + last : run.get(0) + "–" + last);
+            run.clear();
+        }
     }
 
     private static boolean touches(Candidate candidate, Unit unit) {

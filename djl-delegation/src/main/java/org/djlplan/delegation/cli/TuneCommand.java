@@ -31,7 +31,8 @@ import picocli.CommandLine.Spec;
             "Measure which operators of a TensorFlow Lite model are best left to the delegate, and"
                     + " keep the result next to the model, where every load finds it. What was"
                     + " measured before is replaced.",
-            "Candidates run in a process of their own. Exits with 1 if none could be measured."
+            "Candidates run in a process of their own. If none could be measured, nothing is kept and"
+                    + " the exit code is 1."
         })
 public final class TuneCommand implements CliCommand {
 
@@ -110,6 +111,10 @@ public final class TuneCommand implements CliCommand {
         Optional<String> objection = objection(output, setting, tuning, table, kept);
         objection.ifPresent(reason -> complain("not kept: " + reason));
         output.add(new Kept<>(tuning.key(), table), objection.isEmpty());
+        return anyMeasured(table);
+    }
+
+    private static boolean anyMeasured(ProfileTable table) {
         return table.entries().stream().anyMatch(Entry.Measured.class::isInstance);
     }
 
@@ -119,6 +124,9 @@ public final class TuneCommand implements CliCommand {
             Tuning tuning,
             ProfileTable table,
             Optional<ProfileTable> kept) {
+        if (!anyMeasured(table)) {
+            return Optional.of("nothing could be measured");
+        }
         return exhaustive
                 ? ExhaustiveResult.objection(
                         output.graph, setting.goal(), tuning.threads(), table, kept)

@@ -25,7 +25,7 @@ class ProfileTextTest {
                 set           operators  kernels    latency      quartiles    memory         error
                 2,3 of 3              5        1  40.000 ms  40.000–40.002  4.00 MiB       2.2e-06  chosen, Pareto front
                 all                   9        1  60.000 ms  60.000–60.002  8.00 MiB       2.2e-06  TFLite's first 3
-                1(part) of 3          2        1  88.000 ms  88.000–88.002  2.00 MiB       2.2e-06  Pareto front
+                1(0–1) of 3          2        1  88.000 ms  88.000–88.002  2.00 MiB       2.2e-06  Pareto front
                 CPU kernels           0        0  90.000 ms  90.000–90.002  1.00 MiB             0  Pareto front
                 1 of 3                4                                               Infinity, 3 steps  outputs differ: not used
                 1,2 of 3              6                                                             crashed: SIGSEGV

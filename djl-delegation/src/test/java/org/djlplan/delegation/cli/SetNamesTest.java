@@ -5,6 +5,7 @@ import static org.djlplan.delegation.cli.SampleStudies.closed;
 import static org.djlplan.delegation.cli.SampleStudies.union;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import com.google.common.collect.ImmutableSortedSet;
 import java.util.List;
 import java.util.OptionalInt;
 import org.djlplan.delegation.partition.GraphSketch;
@@ -23,9 +24,13 @@ class SetNamesTest {
     }
 
     @Test
-    void name_pieces_areMarked() {
-        assertEquals("1(part) of 3", names.name(new Candidate(closed(1, 2), 1)));
-        assertEquals("1,2(part) of 3", names.name(new Candidate(closed(0, 5), 1)));
+    void name_pieces_areNamedByTheirOperators() {
+        assertEquals("1(1–2) of 3", names.name(new Candidate(closed(1, 2), 1)));
+        assertEquals("1,2(5) of 3", names.name(new Candidate(closed(0, 5), 1)));
+        assertEquals("1(0,2–3) of 3", names.name(new Candidate(ImmutableSortedSet.of(0, 2, 3), 1)));
+        SetNames one = SetNames.of(SampleStudies.graph(), List.of(closed(0, 11)));
+        assertEquals(
+                "1(3 parts) of 1", one.name(new Candidate(ImmutableSortedSet.of(0, 2, 4, 5), 1)));
     }
 
     @Test
