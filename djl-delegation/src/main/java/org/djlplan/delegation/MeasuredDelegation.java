@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
-import org.djlplan.delegation.choice.LearntCosts;
 import org.djlplan.delegation.choice.Predictor;
+import org.djlplan.delegation.store.LearntCostsStore;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
@@ -32,16 +32,14 @@ public final class MeasuredDelegation implements DelegationProvider {
     /** Called by ServiceLoader. */
     public MeasuredDelegation() {
         this(
-                (request, runner, progress) -> {
-                    throw new UnsupportedOperationException("WIRE Profiler.profile HERE");
-                },
+                Profiling.of(false),
                 (request, partitions) ->
                         Predictor.predict(
                                 request.model().graph(),
                                 partitions,
                                 request.unmeasuredThreads(),
                                 request.goal(),
-                                LearntCosts.defaults()),
+                                LearntCostsStore.load(request.model())),
                 Patience.DEFAULT);
     }
 

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.djlplan.delegation.store.ProfileKeys;
 import org.djlplan.delegation.store.ProfileStore;
 import org.djlplan.delegation.table.Entry;
@@ -47,9 +48,19 @@ final class Measurement {
                         request.model(), request.goal(), request.threads(), request.tolerance());
     }
 
+    /** Returns where the table is kept. */
+    StoreKey key() {
+        return key;
+    }
+
+    /** Returns the table that is kept, if there is one. */
+    Optional<ProfileTable> kept() {
+        return store.load(key);
+    }
+
     /** Returns the choice that is kept, if there is one. */
     Optional<DelegationChoice> stored() {
-        return store.load(key).map(table -> choice(table, DelegationChoice.Origin.STORED));
+        return kept().map(table -> choice(table, DelegationChoice.Origin.STORED));
     }
 
     /**
@@ -62,6 +73,39 @@ final class Measurement {
      */
     Optional<DelegationChoice> attempt(long patienceNanos)
             throws IOException, InterruptedException {
+        return alone(
+                patienceNanos,
+                () -> {
+                    Optional<DelegationChoice> stored = stored();
+                    if (stored.isPresent()) {
+                        return stored.get();
+                    }
+                    ProfileTable table = measure(all -> true);
+                    return choice(table, DelegationChoice.Origin.MEASURED);
+                });
+    }
+
+    /**
+     * Measures, whether or not a table is there.
+     *
+     * @param patienceNanos how long to wait for this JVM's measuring of other models
+     * @param keep whether a table is to replace the one that is there
+     * @return empty if another JVM is at it, or this one is busy for longer
+     * @throws IOException if there is no process to run candidates in
+     * @throws InterruptedException if the thread was interrupted; nothing is kept then
+     */
+    Optional<ProfileTable> renew(long patienceNanos, Predicate<ProfileTable> keep)
+            throws IOException, InterruptedException {
+        return alone(patienceNanos, () -> measure(keep));
+    }
+
+    private interface Step<T> {
+        T run() throws IOException, InterruptedException;
+    }
+
+    /** Runs a step while nobody else measures; empty if somebody does. */
+    private <T> Optional<T> alone(long patienceNanos, Step<T> step)
+            throws IOException, InterruptedException {
         if (!QUIET.tryAcquire(patienceNanos, TimeUnit.NANOSECONDS)) {
             return Optional.empty();
         }
@@ -71,8 +115,7 @@ final class Measurement {
                 return Optional.empty();
             }
             try {
-                Optional<DelegationChoice> stored = stored();
-                return stored.isPresent() ? stored : Optional.of(measure());
+                return Optional.of(step.run());
             } finally {
                 lock.get().close();
             }
@@ -81,15 +124,18 @@ final class Measurement {
         }
     }
 
-    private DelegationChoice measure() throws IOException, InterruptedException {
+    private ProfileTable measure(Predicate<ProfileTable> keep)
+            throws IOException, InterruptedException {
         ProfileTable table;
-        try (CandidateRunner runner = runner()) {
+        try (LearningRunner runner = new LearningRunner(runner(), request.model())) {
             table = profiling.profile(request, runner, progress);
+            runner.keep();
         }
-        DelegationChoice choice = choice(table, DelegationChoice.Origin.MEASURED);
-        store.save(key, table);
+        if (keep.test(table)) {
+            store.save(key, table);
+        }
         warnOfUseless(table);
-        return choice;
+        return table;
     }
 
     /**

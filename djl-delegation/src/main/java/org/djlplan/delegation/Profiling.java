@@ -2,6 +2,8 @@ package org.djlplan.delegation;
 
 import ai.djl.util.Progress;
 import java.util.Optional;
+import org.djlplan.delegation.profile.ProfileSettings;
+import org.djlplan.delegation.profile.Profiler;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.CandidateRunner;
 
@@ -12,4 +14,24 @@ interface Profiling {
     /** Returns what was measured; candidates that fail are entries of it. */
     ProfileTable profile(Request request, CandidateRunner runner, Optional<Progress> progress)
             throws InterruptedException;
+
+    /**
+     * Returns the way that is always used.
+     *
+     * @param exhaustive whether to measure all unions of whole partitions instead of what promises
+     *     to be good
+     */
+    static Profiling of(boolean exhaustive) {
+        return (request, runner, progress) ->
+                Profiler.profile(
+                        request.model().graph(),
+                        runner,
+                        new ProfileSettings(
+                                request.goal(),
+                                request.threads(),
+                                request.budget(),
+                                request.tolerance(),
+                                exhaustive),
+                        progress);
+    }
 }

@@ -11,7 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Sizes and durations as users write them. */
-final class Quantities {
+public final class Quantities {
 
     /** A number, also one with an exponent, as JSON's large numbers arrive; and a unit. */
     private static final Pattern TEXT =
@@ -40,7 +40,7 @@ final class Quantities {
     }
 
     /** Returns a duration from 1 millisecond to {@code most}, of a text such as 10s or 500ms. */
-    static Optional<Duration> duration(String text, Duration most) {
+    public static Optional<Duration> duration(String text, Duration most) {
         return parse(text, MILLIS, most.toMillis()).map(Duration::ofMillis);
     }
 

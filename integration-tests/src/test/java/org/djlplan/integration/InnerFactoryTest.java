@@ -111,7 +111,7 @@ class InnerFactoryTest {
                 input.putFloat(0.25f);
             }
             float expected = stock.run(List.of(input.rewind())).get(0).getFloat(0);
-            assertEquals(expected, predictor.predict(0.25f));
+            assertEquals(expected, predictor.predict(0.25f), 1e-4);
             assertTrue(PlanReport.of(model).orElseThrow().planned());
         }
     }

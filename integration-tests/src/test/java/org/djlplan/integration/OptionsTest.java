@@ -48,7 +48,10 @@ class OptionsTest {
     private static void predictAsStock(ZooModel<NDList, NDList> model) throws Exception {
         try (StockInterpreter stock = new StockInterpreter(FILE, -1)) {
             List<ByteBuffer> inputs = stock.randomInputs(1);
-            assertEquals(stock.run(inputs), Planned.predict(model, inputs, stock.shapes()));
+            Tolerance.assertWithin(
+                    stock.run(inputs),
+                    Planned.predict(model, inputs, stock.shapes()),
+                    FILE.toString());
         }
     }
 
@@ -99,9 +102,11 @@ class OptionsTest {
     @ValueSource(booleans = {true, false})
     void load_delegationEnabledOrNot_plans(boolean enabled) throws Exception {
         try (ZooModel<NDList, NDList> model =
-                Planned.load(FILE, Map.of("delegation.enabled", enabled))) {
+                Planned.load(
+                        FILE, Map.of("delegation.enabled", enabled, "delegation.profile", "off"))) {
             predictAsStock(model);
             assertTrue(PlanReport.of(model).orElseThrow().planned());
+            assertEquals(enabled, PlanReport.of(model).orElseThrow().delegation().isPresent());
         }
     }
 
@@ -113,6 +118,15 @@ class OptionsTest {
         "memplan.threads, 0, memplan.threads=0",
         "memplan.inPlace, perhaps, memplan.inPlace=perhaps",
         "delegation.enabled, perhaps, delegation.enabled=perhaps",
+        "delegation.objektive, latency, delegation.objective",
+        "delegation.objective, speed, delegation.objective=speed",
+        "delegation.maxMemory, much, delegation.maxMemory=much",
+        "delegation.threads, 0, delegation.threads=0",
+        "delegation.profile, sometimes, delegation.profile=sometimes",
+        "delegation.profileBudget, 10, delegation.profileBudget=10",
+        "delegation.tolerance, -1, delegation.tolerance=-1",
+        "delegation.delegate, cuda, delegation.delegate=cuda",
+        "delegation.progress, bar, delegation.progress=bar",
     })
     void load_wrongKeyOrValue_isAnErrorThatSaysWhat(String key, String value, String part) {
         Exception e =

@@ -45,7 +45,8 @@ public final class TestModels {
             ImmutableMap.of(
                     "uneven", () -> UnevenPartitions.build(1, List.of(2, 0, 1, 3, 0, 0, 1, 2)),
                     "uneven_7", () -> UnevenPartitions.build(2, List.of(0, 3, 0, 1, 0, 0, 2)),
-                    "uneven_9", () -> UnevenPartitions.build(3, List.of(1, 0, 0, 2, 0, 1, 0, 0, 1)));
+                    "uneven_9",
+                            () -> UnevenPartitions.build(3, List.of(1, 0, 0, 2, 0, 1, 0, 0, 1)));
 
     /** Real models that run on this engine. */
     private static final ImmutableList<String> RUNNABLE =

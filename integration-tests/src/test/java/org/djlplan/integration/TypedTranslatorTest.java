@@ -76,6 +76,7 @@ class TypedTranslatorTest {
                 .optModelName("classifier")
                 .optEngine("TFLite")
                 .optTranslatorFactory(factory)
+                .optArgument("delegation.enabled", "false")
                 .optArgument("width", 224)
                 .optArgument("height", 224)
                 .optArgument("resize", true)
@@ -154,6 +155,7 @@ class TypedTranslatorTest {
     private static Criteria.Builder<Float, Float> numbers() {
         return Criteria.builder()
                 .setTypes(Float.class, Float.class)
+                .optArgument("delegation.enabled", "false")
                 .optModelPath(TestModels.built("blaze_face"))
                 .optEngine("TFLite");
     }

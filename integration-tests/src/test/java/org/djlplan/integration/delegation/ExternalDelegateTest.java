@@ -13,6 +13,7 @@ import java.util.Map;
 import org.djlplan.integration.LogCapture;
 import org.djlplan.integration.Planned;
 import org.djlplan.integration.StockInterpreter;
+import org.djlplan.integration.Tolerance;
 import org.djlplan.integration.runtime.NativeProgram;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;

@@ -11,8 +11,8 @@ import org.djlplan.integration.StockInterpreter;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.runtime.tflite.CandidateInterpreters;
-import org.djlplan.memplan.runtime.tflite.DelegationSetup;
 import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.runtime.tflite.DelegationSetup;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
@@ -28,8 +28,7 @@ final class FixedChoice {
     private FixedChoice() {}
 
     /** What the CPU kernels and the delegate computed, and how much was delegated. */
-    record Outcome(
-            List<ByteBuffer> expected, List<ByteBuffer> outputs, DelegationReport report) {}
+    record Outcome(List<ByteBuffer> expected, List<ByteBuffer> outputs, DelegationReport report) {}
 
     /** Runs a model once on one thread. */
     static Outcome run(Path file, String delegate) throws Exception {

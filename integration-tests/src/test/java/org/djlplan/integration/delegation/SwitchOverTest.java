@@ -14,20 +14,24 @@ import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.integration.Planned;
 import org.djlplan.integration.StockInterpreter;
 import org.djlplan.integration.TestModels;
+import org.djlplan.integration.Tolerance;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.runtime.tflite.DelegationSetup;
+import org.djlplan.memplan.runtime.MappedFile;
 import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.runtime.tflite.DelegationSetup;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -37,6 +41,28 @@ class SwitchOverTest {
     private static final int SWITCHES = 20;
 
     @TempDir Path folder;
+
+    /** What is being built in the background when a model is closed is freed soon after. */
+    @AfterEach
+    void everythingIsFreed() throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+        while (MappedFile.openCount() > 0 && System.nanoTime() < deadline) {
+            Thread.sleep(10);
+        }
+        assertEquals(0, MappedFile.openCount());
+    }
+
+    @Test
+    void closedWhileMeasured_inTheBackground_leavesNothing() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            Path file = ModelCopy.of("uneven", folder);
+            ZooModel<NDList, NDList> model =
+                    Planned.load(file, Map.of("delegation.profile", "background"));
+            Thread.sleep(300L * i);
+            model.close();
+            everythingIsFreed();
+        }
+    }
 
     @Test
     void switchTo_whileThreadsPredict_everyAnswerIsRight() throws Exception {

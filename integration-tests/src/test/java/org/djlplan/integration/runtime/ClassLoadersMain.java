@@ -99,8 +99,9 @@ final class ClassLoadersMain {
                         .optModelPath(file)
                         .optEngine("TFLite");
         if (loader.isPresent()) {
-            // The same default number of threads on both sides, so the same bits.
-            criteria.optTranslatorFactory(factory(loader.get()));
+            // The same kernels and default number of threads on both sides, so the same bits.
+            criteria.optTranslatorFactory(factory(loader.get()))
+                    .optArgument("delegation.enabled", "false");
         }
         return criteria.build().loadModel();
     }

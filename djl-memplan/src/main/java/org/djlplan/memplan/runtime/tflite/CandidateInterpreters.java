@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.runtime.ProcessMemory;
@@ -30,6 +31,11 @@ public final class CandidateInterpreters implements CandidateRunner {
 
     /** Outputs are compared with the CPU kernels' for as many inputs. */
     private static final int INPUTS = 5;
+
+    /** Fewer where the CPU kernels take long. */
+    private static final int FEWEST_INPUTS = 2;
+
+    private static final long ENOUGH_NANOS = 1_000_000_000;
 
     private final OpenModel model;
     private final RuntimeOptions options;
@@ -99,17 +105,23 @@ public final class CandidateInterpreters implements CandidateRunner {
             return known.trial();
         }
         try {
-            List<List<OutputTensor>> reference = reference(candidate.threads());
+            Optional<List<List<OutputTensor>>> reference = reference(candidate);
             long before = liveBytes();
             LeasedInterpreter interpreter = lease(candidate, false);
-            List<List<OutputTensor>> outputs = outputs(interpreter);
+            List<List<OutputTensor>> outputs =
+                    reference.isPresent()
+                            ? outputs(interpreter, reference.get().size())
+                            : outputsInTime(interpreter);
             long grown = Math.max(0, liveBytes() - before);
+            if (reference.isEmpty()) {
+                references.put(candidate.threads(), outputs);
+            }
             Trial trial =
                     new Trial(
                             interpreter.description().partitions(),
-                            errors(outputs, reference),
+                            errors(outputs, reference.orElse(outputs)),
                             grown,
-                            INPUTS);
+                            outputs.size());
             prepared.put(candidate, new Prepared(interpreter, trial));
             return trial;
         } catch (UnplannableException | IllegalStateException e) {
@@ -128,21 +140,36 @@ public final class CandidateInterpreters implements CandidateRunner {
         return LeasedInterpreter.of(built, options.arenaWait());
     }
 
-    /** The outputs of the CPU kernels, which need not stay prepared. */
-    private List<List<OutputTensor>> reference(int threads)
+    /**
+     * The outputs of the CPU kernels with as many threads, which are not prepared for that; empty
+     * for themselves when they are the first.
+     */
+    private Optional<List<List<OutputTensor>>> reference(Candidate candidate)
             throws UnplannableException, InterruptedException {
-        List<List<OutputTensor>> known = references.get(threads);
-        if (known == null) {
-            try (LeasedInterpreter cpu = lease(Candidate.cpu(threads), false)) {
-                known = outputs(cpu);
+        List<List<OutputTensor>> known = references.get(candidate.threads());
+        if (known == null && candidate.delegates()) {
+            try (LeasedInterpreter cpu = lease(Candidate.cpu(candidate.threads()), false)) {
+                known = outputsInTime(cpu);
             }
-            references.put(threads, known);
+            references.put(candidate.threads(), known);
         }
-        return known;
+        return Optional.ofNullable(known);
     }
 
-    private List<List<OutputTensor>> outputs(LeasedInterpreter interpreter) {
-        return inputs.stream().map(interpreter::run).collect(ImmutableList.toImmutableList());
+    private List<List<OutputTensor>> outputsInTime(LeasedInterpreter interpreter) {
+        List<List<OutputTensor>> outputs = new ArrayList<>();
+        long start = System.nanoTime();
+        while (outputs.size() < FEWEST_INPUTS
+                || (outputs.size() < INPUTS && System.nanoTime() - start < ENOUGH_NANOS)) {
+            outputs.add(interpreter.run(inputs.get(outputs.size())));
+        }
+        return outputs;
+    }
+
+    private List<List<OutputTensor>> outputs(LeasedInterpreter interpreter, int count) {
+        return inputs.subList(0, count).stream()
+                .map(interpreter::run)
+                .collect(ImmutableList.toImmutableList());
     }
 
     private static List<OutputError> errors(

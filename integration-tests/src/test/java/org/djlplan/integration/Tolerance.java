@@ -1,4 +1,4 @@
-package org.djlplan.integration.delegation;
+package org.djlplan.integration;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -8,15 +8,16 @@ import java.nio.ByteOrder;
 import java.util.List;
 
 /** The tolerance that is promised for outputs of 32-bit floats. */
-final class Tolerance {
+public final class Tolerance {
 
     /** Largest difference of two elements, divided by the largest element of the reference. */
-    static final double RELATIVE = 1e-4;
+    public static final double RELATIVE = 1e-4;
 
     private Tolerance() {}
 
     /** Fails if an output of floats is further from the reference than is promised. */
-    static void assertWithin(List<ByteBuffer> reference, List<ByteBuffer> actual, String name) {
+    public static void assertWithin(
+            List<ByteBuffer> reference, List<ByteBuffer> actual, String name) {
         assertEquals(reference.size(), actual.size(), name);
         for (int i = 0; i < reference.size(); i++) {
             double error = error(reference.get(i), actual.get(i));

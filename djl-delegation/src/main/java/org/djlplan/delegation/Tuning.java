@@ -1,0 +1,82 @@
+package org.djlplan.delegation;
+
+import ai.djl.util.Progress;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.store.StoreKey;
+
+/**
+ * Measuring by hand: what a load of the model with the same options would measure, but whether or
+ * not that was measured before.
+ */
+public final class Tuning {
+
+    private final Request request;
+    private final Measurement measurement;
+
+    private Tuning(Request request, Measurement measurement) {
+        this.request = request;
+        this.measurement = measurement;
+    }
+
+    /**
+     * Returns the measuring of a model; nothing is measured yet.
+     *
+     * @param options those with which the model will be loaded
+     * @param exhaustive whether to measure all unions of whole partitions
+     * @param progress told how far it is
+     * @throws IOException if the model's file cannot be read
+     */
+    public static Tuning of(
+            DelegableModel model,
+            DelegationOptions options,
+            boolean exhaustive,
+            Optional<Progress> progress)
+            throws IOException {
+        Request request = Request.of(model, options);
+        return new Tuning(request, new Measurement(request, Profiling.of(exhaustive), progress));
+    }
+
+    /** Returns where the table is kept. */
+    public StoreKey key() {
+        return measurement.key();
+    }
+
+    /** Returns the numbers of threads to choose from. */
+    public List<Integer> threads() {
+        return request.threads();
+    }
+
+    /** Returns the table that loads use now. */
+    public Optional<ProfileTable> kept() {
+        return measurement.kept();
+    }
+
+    /**
+     * Measures, and replaces the table that is kept. Waits while another process measures the same.
+     *
+     * @param keep whether to keep a table
+     * @return what was measured; empty if another process has been measuring for long
+     * @throws IOException if there is no process to run candidates in
+     * @throws InterruptedException if the thread was interrupted; nothing is kept then
+     */
+    public Optional<ProfileTable> measure(Predicate<ProfileTable> keep)
+            throws IOException, InterruptedException {
+        Patience patience = Patience.DEFAULT;
+        long deadlineNanos = System.nanoTime() + patience.nanos(request.budget());
+        long leftNanos = deadlineNanos - System.nanoTime();
+        while (leftNanos > 0) {
+            Optional<ProfileTable> table = measurement.renew(leftNanos, keep);
+            if (table.isPresent()) {
+                return table;
+            }
+            Thread.sleep(patience.poll().toMillis());
+            leftNanos = deadlineNanos - System.nanoTime();
+        }
+        return Optional.empty();
+    }
+}

@@ -1,0 +1,66 @@
+package org.djlplan.delegation.cli;
+
+import com.google.common.io.MoreFiles;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** The model to measure, and the delegate: what both commands take. */
+final class ModelOptions {
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "MODEL", description = "The model's file (.tflite).")
+    private String model;
+
+    @Option(
+            names = "--delegate",
+            paramLabel = "NAME",
+            defaultValue = "xnnpack",
+            description =
+                    "xnnpack; the file of a library with TensorFlow Lite's external delegate"
+                            + " interface; or class:NAME, a DelegateFactory on the class path"
+                            + " (default: ${DEFAULT-VALUE}).")
+    private String delegate;
+
+    /** For picocli. */
+    ModelOptions() {}
+
+    /** Returns the delegate as in {@code delegation.delegate}. */
+    String delegate() {
+        return delegate;
+    }
+
+    /**
+     * Returns the model's file.
+     *
+     * @throws ParameterException if it is no TensorFlow Lite model by its name
+     * @throws IllegalStateException if it cannot be read
+     */
+    Path file() {
+        boolean block = model.startsWith("zoo:") || model.startsWith("block:");
+        if (block || !isTfLite(Path.of(model))) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "'" + model + "': only TensorFlow Lite models (.tflite) have a delegate");
+        }
+        Path file = Path.of(model);
+        if (!Files.exists(file)) {
+            throw new IllegalStateException("no such model: " + file);
+        }
+        if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
+            throw new IllegalStateException("cannot read the model: " + file);
+        }
+        return file;
+    }
+
+    private static boolean isTfLite(Path file) {
+        return MoreFiles.getFileExtension(file).toLowerCase(Locale.ROOT).equals("tflite");
+    }
+}

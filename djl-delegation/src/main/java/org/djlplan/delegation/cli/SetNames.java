@@ -1,0 +1,94 @@
+package org.djlplan.delegation.cli;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Sets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.Set;
+import org.djlplan.delegation.choice.FirstN;
+import org.djlplan.delegation.partition.Unit;
+import org.djlplan.delegation.partition.UnitGraph;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.spi.Candidate;
+
+/**
+ * Names candidates by the partitions that they delegate, counted from 1: {@code all}, {@code 1,3 of
+ * 3}, {@code 1,2(part) of 3}, {@code CPU kernels}.
+ */
+final class SetNames {
+
+    static final String NOTHING = "CPU kernels";
+    static final String EVERYTHING = "all";
+
+    private final ImmutableList<? extends Set<Integer>> partitions;
+    private final ImmutableList<Unit> units;
+    private final ImmutableSet<Integer> working;
+
+    private SetNames(List<? extends Set<Integer>> partitions, List<Unit> units) {
+        this.partitions = ImmutableList.copyOf(partitions);
+        this.units = ImmutableList.copyOf(units);
+        this.working =
+                units.stream()
+                        .flatMap(unit -> unit.operators().stream())
+                        .collect(ImmutableSet.toImmutableSet());
+    }
+
+    /**
+     * Returns the names of a model's candidates.
+     *
+     * @param partitions what the delegate reported
+     */
+    static SetNames of(Graph graph, List<? extends Set<Integer>> partitions) {
+        return new SetNames(partitions, UnitGraph.of(graph, partitions, 1).units());
+    }
+
+    /** Returns the name of a candidate, without its threads. */
+    String name(Candidate candidate) {
+        if (!candidate.delegates()) {
+            return NOTHING;
+        }
+        List<String> names = new ArrayList<>();
+        boolean whole = true;
+        for (Unit unit : units) {
+            if (candidate.operators().containsAll(unit.operators())) {
+                names.add(Integer.toString(unit.partition() + 1));
+            } else if (touches(candidate, unit)) {
+                names.add((unit.partition() + 1) + "(part)");
+                whole = false;
+            }
+        }
+        return whole && names.size() == units.size()
+                ? EVERYTHING
+                : String.join(",", names) + " of " + partitions.size();
+    }
+
+    private static boolean touches(Candidate candidate, Unit unit) {
+        return !Collections.disjoint(candidate.operators(), unit.operators());
+    }
+
+    /** Returns the partitions of which a candidate delegates anything, counted from 1. */
+    ImmutableList<Integer> touched(Candidate candidate) {
+        return units.stream()
+                .filter(unit -> touches(candidate, unit))
+                .map(unit -> unit.partition() + 1)
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    /**
+     * Returns for which number of partitions TensorFlow Lite's own rule would delegate the same;
+     * empty if for none. Constant operators, which run in no inference, do not matter.
+     */
+    OptionalInt firstN(Candidate candidate) {
+        Set<Integer> own = Sets.intersection(candidate.operators(), working);
+        for (int count = 1; count <= partitions.size() && !own.isEmpty(); count++) {
+            Set<Integer> rule = FirstN.operators(partitions, count);
+            if (own.equals(Sets.intersection(rule, working))) {
+                return OptionalInt.of(count);
+            }
+        }
+        return OptionalInt.empty();
+    }
+}

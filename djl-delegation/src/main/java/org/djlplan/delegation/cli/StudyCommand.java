@@ -1,0 +1,168 @@
+package org.djlplan.delegation.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import org.djlplan.delegation.Quantities;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.CliCommand;
+import org.djlplan.memplan.spi.DelegableModel;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code djlplan study}: what partitions and sets of partitions of a model take. */
+@Command(
+        name = "study",
+        description = {
+            "Measure what every partition of a TensorFlow Lite model takes in the CPU kernels and in"
+                    + " the delegate, and how fast every set of partitions is; show which feature"
+                    + " of partitions predicts best what pays, and what TensorFlow Lite's own rule"
+                    + " (the N partitions with most operators) would choose beside a usual run of"
+                    + " djlplan tune. Nothing is kept.",
+            "Of more than ten partitions not all sets are measured, but each partition alone,"
+                    + " everything but each, and the rule's choices."
+        })
+public final class StudyCommand implements CliCommand {
+
+    private static final Duration USUAL_BUDGET = Duration.ofSeconds(10);
+    private static final Duration LONGEST_BUDGET = Duration.ofHours(24);
+    private static final double TOLERANCE = 1e-4;
+
+    @Spec private CommandSpec spec;
+
+    @Mixin private ModelOptions model = new ModelOptions();
+
+    @Option(
+            names = "--threads",
+            paramLabel = "N",
+            defaultValue = "-1",
+            description = "Threads per prediction (default: the engine's own).")
+    private int threads;
+
+    @Option(
+            names = "--budget",
+            paramLabel = "TIME",
+            defaultValue = "5m",
+            description =
+                    "After how much time no more sets are begun, such as 90s or 10m; the usual run"
+                            + " before them has 10s at most (default: ${DEFAULT-VALUE}).")
+    private String budget;
+
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            defaultValue = "20",
+            description = "How many turns each set gets (default: ${DEFAULT-VALUE}).")
+    private int rounds;
+
+    @Option(
+            names = "--chart",
+            paramLabel = "FILE.html",
+            arity = "0..1",
+            fallbackValue = "",
+            description =
+                    "Write a page with charts, that needs nothing else (default of FILE: the"
+                            + " model's name with -study.html, in the working directory).")
+    private String chart;
+
+    @Option(names = "--json", description = "Print one JSON object.")
+    private boolean json;
+
+    /** Called by ServiceLoader. */
+    public StudyCommand() {}
+
+    @Override
+    public Integer call() throws IOException {
+        Path file = model.file();
+        StudySettings settings = settings();
+        Optional<Path> page = page(file);
+        DelegableModel measurable = TfLiteModels.open(file, model.delegate());
+        Study study;
+        try {
+            study = Cancellation.cancellable(() -> study(measurable, settings));
+        } catch (InterruptedException e) {
+            complain("cancelled");
+            return ExitCode.SOFTWARE;
+        }
+        if (page.isPresent()) {
+            Files.writeString(page.get(), StudyPage.of(study), StandardCharsets.UTF_8);
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        if (json) {
+            out.println(StudyJson.of(study));
+        } else {
+            out.print(StudyText.of(study));
+            page.ifPresent(written -> out.println("charts: " + written));
+        }
+        out.flush();
+        return study.fastest().isEmpty() ? ExitCode.SOFTWARE : ExitCode.OK;
+    }
+
+    private Study study(DelegableModel measurable, StudySettings settings)
+            throws IOException, InterruptedException {
+        try (CandidateRunner runner = measurable.newProcess()) {
+            return StudyRun.study(
+                    measurable.graph(),
+                    runner,
+                    settings,
+                    ProgressLine.ifWatched(spec.commandLine().getErr()));
+        } catch (CandidateException e) {
+            throw new IllegalStateException(
+                    measurable.file() + " cannot be measured: " + e.getMessage(), e);
+        }
+    }
+
+    private StudySettings settings() {
+        if (threads != -1 && threads < 1) {
+            throw usage("--threads must be at least 1, not " + threads);
+        }
+        if (rounds < 1) {
+            throw usage("--rounds must be at least 1, not " + rounds);
+        }
+        Duration time =
+                Quantities.duration(budget, LONGEST_BUDGET)
+                        .orElseThrow(
+                                () ->
+                                        usage(
+                                                "--budget %s: must be a duration of at most 24h,"
+                                                                .formatted(budget)
+                                                        + " such as 10s, 500ms or 2m"));
+        Duration usual = time.compareTo(USUAL_BUDGET) < 0 ? time : USUAL_BUDGET;
+        return new StudySettings(threads, time, rounds, usual, TOLERANCE);
+    }
+
+    private Optional<Path> page(Path file) {
+        if (chart == null) {
+            return Optional.empty();
+        }
+        if (!chart.isEmpty()) {
+            // So that no model is overwritten that stands where the page's name was forgotten.
+            if (!chart.endsWith(".html")) {
+                throw usage("--chart " + chart + ": must be the name of an .html file");
+            }
+            return Optional.of(Path.of(chart));
+        }
+        String name = file.getFileName().toString();
+        return Optional.of(Path.of(name.substring(0, name.lastIndexOf('.')) + "-study.html"));
+    }
+
+    private ParameterException usage(String problem) {
+        return new ParameterException(spec.commandLine(), problem);
+    }
+
+    private void complain(String line) {
+        PrintWriter err = spec.commandLine().getErr();
+        err.println("djlplan: " + line);
+        err.flush();
+    }
+}

@@ -1,0 +1,232 @@
+package org.djlplan.delegation.cli;
+
+import ai.djl.util.Progress;
+import com.google.common.collect.Collections2;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.ImmutableSortedSet;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.stream.IntStream;
+import org.djlplan.delegation.cli.Study.PartitionCost;
+import org.djlplan.delegation.cli.Study.SetTime;
+import org.djlplan.delegation.partition.Unit;
+import org.djlplan.delegation.partition.UnitGraph;
+import org.djlplan.delegation.profile.ProfileSettings;
+import org.djlplan.delegation.profile.Profiler;
+import org.djlplan.delegation.table.Entry;
+import org.djlplan.delegation.table.Goal;
+import org.djlplan.delegation.table.Objective;
+import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.delegation.table.Tolerance;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.Trial;
+
+/**
+ * Measures what a study needs: a usual profiling run first, then what partitions take on either
+ * side, then the sets. The fastest sets are measured once more, all in turns, as those that only
+ * were lucky would look best otherwise.
+ */
+final class StudyRun {
+
+    private static final int PROFILED = 5;
+    private static final int FINALISTS = 12;
+
+    private final Graph graph;
+    private final CandidateRunner runner;
+    private final StudySettings settings;
+    private final ImmutableList<ImmutableSortedSet<Integer>> partitions;
+    private final UnitGraph units;
+
+    private StudyRun(
+            Graph graph,
+            CandidateRunner runner,
+            StudySettings settings,
+            ImmutableList<ImmutableSortedSet<Integer>> partitions) {
+        this.graph = graph;
+        this.runner = runner;
+        this.settings = settings;
+        this.partitions = partitions;
+        this.units = UnitGraph.of(graph, partitions, 1);
+    }
+
+    /**
+     * Runs a study.
+     *
+     * @param runner of the model's candidates; not closed
+     * @throws CandidateException if the delegate cannot be asked, or the CPU kernels do not run
+     */
+    static Study study(
+            Graph graph,
+            CandidateRunner runner,
+            StudySettings settings,
+            Optional<Progress> progress)
+            throws CandidateException, InterruptedException {
+        ImmutableList<ImmutableSortedSet<Integer>> partitions =
+                runner.partitions().stream()
+                        .map(ImmutableSortedSet::copyOf)
+                        .collect(ImmutableList.toImmutableList());
+        return new StudyRun(graph, runner, settings, partitions).study(progress);
+    }
+
+    private Study study(Optional<Progress> progress)
+            throws CandidateException, InterruptedException {
+        ProfileTable usual = usual(progress);
+        List<ImmutableSet<Integer>> sets = StudySets.of(partitions, units);
+        List<ImmutableSet<Integer>> rule = StudySets.firstN(partitions, units);
+        List<PartitionCost> costs = costs();
+        long start = System.nanoTime();
+        StudyTimes times =
+                new StudyTimes(runner, new Tolerance(settings.tolerance()), settings.rounds());
+        Set<Candidate> candidates = candidates(sets, rule, usual);
+        time(times, candidates, progress, start);
+        return new Study(
+                graph.name(),
+                graph.operators().size(),
+                partitions.size(),
+                settings.threads(),
+                costs,
+                candidates.size(),
+                setTimes(times),
+                rule.stream()
+                        .map(set -> ImmutableSet.copyOf(Collections2.transform(set, this::number)))
+                        .toList(),
+                usual,
+                times.inferences(),
+                System.nanoTime() - start);
+    }
+
+    private ProfileTable usual(Optional<Progress> progress) throws InterruptedException {
+        return Profiler.profile(
+                graph,
+                runner,
+                new ProfileSettings(
+                        new Goal(Objective.LATENCY, OptionalLong.empty()),
+                        List.of(settings.threads()),
+                        settings.usualBudget(),
+                        settings.tolerance(),
+                        false),
+                progress);
+    }
+
+    /** What is compared with others comes first, in case that time does not suffice for all. */
+    private Set<Candidate> candidates(
+            List<ImmutableSet<Integer>> sets,
+            List<ImmutableSet<Integer>> rule,
+            ProfileTable usual) {
+        Set<Candidate> candidates = new LinkedHashSet<>();
+        candidates.add(Candidate.cpu(settings.threads()));
+        candidates.add(usual.chosen());
+        rule.forEach(set -> candidates.add(candidate(set)));
+        sets.forEach(set -> candidates.add(candidate(set)));
+        return candidates;
+    }
+
+    private Candidate candidate(Set<Integer> set) {
+        return new Candidate(units.operators(set), settings.threads());
+    }
+
+    private void time(
+            StudyTimes times,
+            Set<Candidate> candidates,
+            Optional<Progress> progress,
+            long startNanos)
+            throws InterruptedException {
+        String message = "Measuring %d sets of %s".formatted(candidates.size(), graph.name());
+        progress.ifPresent(p -> p.reset(message, candidates.size()));
+        progress.ifPresent(p -> p.start(0));
+        try {
+            times.time(
+                    candidates,
+                    () -> System.nanoTime() - startNanos < settings.budget().toNanos(),
+                    () -> progress.ifPresent(p -> p.increment(1)));
+            Set<Candidate> finalists = new LinkedHashSet<>(candidates.stream().limit(2).toList());
+            ProfileText.sorted(ImmutableList.copyOf(times.entries().values())).stream()
+                    .filter(Entry.Measured.class::isInstance)
+                    .limit(FINALISTS)
+                    .forEach(entry -> finalists.add(entry.candidate()));
+            if (times.entries().size() > finalists.size()) {
+                times.time(finalists, () -> true, () -> {});
+            }
+        } finally {
+            progress.ifPresent(Progress::end);
+        }
+    }
+
+    private List<SetTime> setTimes(StudyTimes times) {
+        SetNames names = SetNames.of(graph, partitions);
+        List<SetTime> found = new ArrayList<>();
+        times.entries()
+                .forEach(
+                        (candidate, entry) -> {
+                            Set<Integer> touched = ImmutableSet.copyOf(names.touched(candidate));
+                            boolean whole = candidate(places(touched)).equals(candidate);
+                            found.add(new SetTime(touched, whole, names.name(candidate), entry));
+                        });
+        found.sort(Comparator.comparingInt(set -> set.partitions().size()));
+        return found;
+    }
+
+    private Set<Integer> places(Set<Integer> numbers) {
+        return IntStream.range(0, units.units().size())
+                .filter(place -> numbers.contains(number(place)))
+                .boxed()
+                .collect(ImmutableSet.toImmutableSet());
+    }
+
+    /** Returns how people count the partition at a place. */
+    private int number(int place) {
+        return units.units().get(place).partition() + 1;
+    }
+
+    private List<PartitionCost> costs() throws CandidateException, InterruptedException {
+        Candidate cpu = Candidate.cpu(settings.threads());
+        List<NodeTime> cpuTimes = profile(cpu);
+        List<PartitionCost> costs = new ArrayList<>();
+        for (int i = 0; i < units.units().size(); i++) {
+            Unit unit = units.units().get(i);
+            Optional<Long> delegate = delegateNanos(candidate(Set.of(i)), unit.operators());
+            if (delegate.isPresent()) {
+                costs.add(
+                        new PartitionCost(unit, nanos(cpuTimes, unit.operators()), delegate.get()));
+            }
+        }
+        return costs;
+    }
+
+    /** Alone, so that a partition that does not run costs no other; empty for one that does not. */
+    private Optional<Long> delegateNanos(Candidate alone, SortedSet<Integer> operators)
+            throws InterruptedException {
+        try {
+            return Optional.of(nanos(profile(alone), operators));
+        } catch (CandidateException e) {
+            return Optional.empty();
+        } finally {
+            runner.release(alone);
+        }
+    }
+
+    private List<NodeTime> profile(Candidate candidate)
+            throws CandidateException, InterruptedException {
+        Trial unused = runner.prepare(candidate);
+        return runner.profile(candidate, PROFILED);
+    }
+
+    private static long nanos(List<NodeTime> times, Set<Integer> operators) {
+        return times.stream()
+                .filter(node -> !Collections.disjoint(node.operators(), operators))
+                .mapToLong(NodeTime::nanos)
+                .sum();
+    }
+}

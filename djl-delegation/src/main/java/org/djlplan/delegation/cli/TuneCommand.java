@@ -1,0 +1,184 @@
+package org.djlplan.delegation.cli;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.delegation.DelegationOptions;
+import org.djlplan.delegation.Tuning;
+import org.djlplan.delegation.store.ProfileStore;
+import org.djlplan.delegation.table.Entry;
+import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.spi.CliCommand;
+import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.store.Kept;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code djlplan tune}: measures by hand which operators of a model to delegate. */
+@Command(
+        name = "tune",
+        description = {
+            "Measure which operators of a TensorFlow Lite model are best left to the delegate, and"
+                    + " keep the result next to the model, where every load finds it. What was"
+                    + " measured before is replaced.",
+            "Candidates run in a process of their own. Exits with 1 if none could be measured."
+        })
+public final class TuneCommand implements CliCommand {
+
+    @Spec private CommandSpec spec;
+
+    @Mixin private ModelOptions model = new ModelOptions();
+
+    @Mixin private TuneOptions options = new TuneOptions();
+
+    @Option(
+            names = "--exhaustive",
+            description =
+                    "Measure every union of partitions (of more than ten, those of the ten largest)"
+                            + " equally often, for studies. Kept only if the objective is latency,"
+                            + " all unions were measured, and the set that is kept so far is one of"
+                            + " them: otherwise a usual run may know better, as it also looks into"
+                            + " partitions.")
+    private boolean exhaustive;
+
+    @Option(
+            names = "--show",
+            description =
+                    "Print all that is kept of the model, and measure nothing; exits with 1 if there"
+                            + " is nothing.")
+    private boolean show;
+
+    @Option(names = "--json", description = "Print one JSON object.")
+    private boolean json;
+
+    /** Called by ServiceLoader. */
+    public TuneCommand() {}
+
+    @Override
+    public Integer call() throws IOException {
+        Path file = model.file();
+        List<DelegationOptions> settings = options.settings(model.delegate(), exhaustive);
+        if (show) {
+            return show(file);
+        }
+        DelegableModel measurable = TfLiteModels.open(file, model.delegate());
+        Output output = new Output(measurable.graph(), file);
+        try {
+            boolean measured =
+                    Cancellation.cancellable(() -> tuneAll(measurable, settings, output));
+            output.end();
+            return measured ? ExitCode.OK : ExitCode.SOFTWARE;
+        } catch (InterruptedException e) {
+            complain("cancelled; what was not measured to the end is not kept");
+            return ExitCode.SOFTWARE;
+        }
+    }
+
+    private boolean tuneAll(
+            DelegableModel measurable, List<DelegationOptions> settings, Output output)
+            throws IOException, InterruptedException {
+        boolean measured = true;
+        for (DelegationOptions setting : settings) {
+            measured &= tune(measurable, setting, output);
+        }
+        return measured;
+    }
+
+    /** Returns whether anything could be measured. */
+    private boolean tune(DelegableModel measurable, DelegationOptions setting, Output output)
+            throws IOException, InterruptedException {
+        PrintWriter err = spec.commandLine().getErr();
+        Tuning tuning = Tuning.of(measurable, setting, exhaustive, ProgressLine.ifWatched(err));
+        Optional<ProfileTable> kept = exhaustive ? tuning.kept() : Optional.empty();
+        ProfileTable table =
+                tuning.measure(found -> objection(output, setting, tuning, found, kept).isEmpty())
+                        .orElseThrow(
+                                () ->
+                                        new IllegalStateException(
+                                                "another process has been measuring this model for"
+                                                        + " long; try again when it has ended"));
+        Optional<String> objection = objection(output, setting, tuning, table, kept);
+        objection.ifPresent(reason -> complain("not kept: " + reason));
+        output.add(new Kept<>(tuning.key(), table), objection.isEmpty());
+        return table.entries().stream().anyMatch(Entry.Measured.class::isInstance);
+    }
+
+    private Optional<String> objection(
+            Output output,
+            DelegationOptions setting,
+            Tuning tuning,
+            ProfileTable table,
+            Optional<ProfileTable> kept) {
+        return exhaustive
+                ? ExhaustiveResult.objection(
+                        output.graph, setting.goal(), tuning.threads(), table, kept)
+                : Optional.empty();
+    }
+
+    private int show(Path file) throws IOException {
+        if (exhaustive) {
+            throw new ParameterException(
+                    spec.commandLine(), "--show measures nothing: not with --exhaustive");
+        }
+        List<Kept<ProfileTable>> all = ProfileStore.list(file, TfLiteModels.cacheFolder());
+        if (all.isEmpty()) {
+            complain("nothing that was measured of " + file + " is kept");
+            return ExitCode.SOFTWARE;
+        }
+        Output output = new Output(TfLiteModels.graph(file), file);
+        all.forEach(kept -> output.add(kept, true));
+        output.end();
+        return ExitCode.OK;
+    }
+
+    private void complain(String line) {
+        PrintWriter err = spec.commandLine().getErr();
+        err.println("djlplan: " + line);
+        err.flush();
+    }
+
+    /** Prints tables as they come, or one JSON object in the end. */
+    private final class Output {
+
+        private final PrintWriter out = spec.commandLine().getOut();
+        private final Graph graph;
+        private final JsonObject object = new JsonObject();
+        private final JsonArray tables = new JsonArray();
+        private boolean first = true;
+
+        Output(Graph graph, Path file) {
+            this.graph = graph;
+            object.addProperty("model", file.toString());
+            object.addProperty("operators", graph.operators().size());
+            object.add("tables", tables);
+        }
+
+        void add(Kept<ProfileTable> kept, boolean isKept) {
+            if (json) {
+                tables.add(ProfileJson.of(graph, kept.key().facts(), kept.value(), isKept));
+            } else {
+                out.print(first ? "" : "\n");
+                out.print(ProfileText.of(graph, kept.key().facts(), kept.value()));
+                out.flush();
+            }
+            first = false;
+        }
+
+        void end() {
+            if (json) {
+                out.println(object);
+            }
+            out.flush();
+        }
+    }
+}

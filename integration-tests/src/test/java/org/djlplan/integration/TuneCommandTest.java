@@ -1,0 +1,160 @@
+package org.djlplan.integration;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.ZooModel;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.djlplan.integration.DjlPlanProcess.Result;
+import org.djlplan.memplan.cli.demo.Activation;
+import org.djlplan.memplan.cli.demo.NetworkBuilder;
+import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The commands that measure delegation, each started as a user starts it. */
+@Timeout(value = 5, unit = TimeUnit.MINUTES)
+class TuneCommandTest {
+
+    private static final String BUDGET = "--budget=1500ms";
+
+    @TempDir Path folder;
+    private Path model = Path.of("");
+
+    /** Convolutions with an operator between them that XNNPACK does not know. */
+    @BeforeEach
+    void writeModel() throws IOException {
+        NetworkBuilder network = new NetworkBuilder("small", 1);
+        Value x = network.input("in", 1, 32, 32, 3);
+        x = network.conv2d(x, 16, 3, 1, Activation.RELU6);
+        x = network.conv2d(x, 16, 3, 1, Activation.RELU6);
+        x = network.unary("TANH", x);
+        x = network.conv2d(x, 4, 3, 2, Activation.NONE);
+        model = folder.resolve("small.tflite");
+        TfLiteWriter.write(network.output(x).build(), model);
+    }
+
+    private Result djlplan(String... arguments) throws IOException, InterruptedException {
+        return DjlPlanProcess.run(folder, arguments);
+    }
+
+    private Result show() throws IOException, InterruptedException {
+        return djlplan("tune", "--show", "--json", model.toString());
+    }
+
+    private List<Path> kept() throws IOException {
+        Path store = folder.resolve(".djlplan");
+        if (!Files.exists(store)) {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.list(store)) {
+            return files.filter(file -> file.toString().endsWith(".profile.json")).toList();
+        }
+    }
+
+    private static JsonObject onlyTable(Result result) {
+        assertEquals(0, result.exitCode(), result.err());
+        JsonArray tables = result.json().getAsJsonArray("tables");
+        assertEquals(1, tables.size(), result.out());
+        return tables.get(0).getAsJsonObject();
+    }
+
+    @Test
+    void tune_smallModel_isShownAndFoundByALoad() throws Exception {
+        Result result = djlplan("tune", "--json", "--threads=1", BUDGET, model.toString());
+        JsonObject table = onlyTable(result);
+        assertTrue(table.get("kept").getAsBoolean());
+        assertEquals("[[0,1],[3]]", table.get("partitions").toString());
+        assertEquals("1", table.getAsJsonObject("key").get("threads").getAsString());
+        assertTrue(table.getAsJsonArray("entries").size() >= 2, result.out());
+        assertEquals(table, onlyTable(show()));
+
+        int operators = table.getAsJsonObject("chosen").getAsJsonArray("operators").size();
+        try (ZooModel<NDList, NDList> loaded =
+                Planned.load(model, Map.of("delegation.threads", "1"))) {
+            DelegationReport report =
+                    PlanReport.of(loaded).orElseThrow().delegation().orElseThrow();
+            assertEquals("STORED", report.origin());
+            assertEquals(operators, report.delegatedOperators());
+            assertEquals(table.get("reason").getAsString(), report.reason());
+        }
+    }
+
+    @Test
+    void tune_damagedFile_isReportedAndRebuilt() throws Exception {
+        JsonObject before =
+                onlyTable(djlplan("tune", "--json", "--exhaustive", BUDGET, model.toString()));
+        assertEquals(4, before.getAsJsonArray("entries").size());
+        assertTrue(before.get("kept").getAsBoolean(), before.toString());
+        Path file = kept().get(0);
+        String text = Files.readString(file);
+        Files.writeString(file, text.substring(0, text.length() / 2));
+        Result damaged = show();
+        assertEquals(1, damaged.exitCode());
+        assertTrue(damaged.err().contains(file.getFileName() + " is of no use"), damaged.err());
+        JsonObject after = onlyTable(djlplan("tune", "--json", BUDGET, model.toString()));
+        assertEquals(List.of(file), kept());
+        assertEquals(before.get("key"), after.get("key"));
+        assertEquals(after, onlyTable(show()));
+    }
+
+    @Test
+    void tune_terminated_leavesNoProcess() throws Exception {
+        String threads =
+                IntStream.rangeClosed(1, 200)
+                        .mapToObj(Integer::toString)
+                        .collect(Collectors.joining(","));
+        DjlPlanProcess command =
+                DjlPlanProcess.start(folder, "tune", "--threads", threads, model.toString());
+        while (kept().isEmpty() && command.process().isAlive()) {
+            Thread.sleep(50);
+        }
+        List<ProcessHandle> children = command.process().descendants().toList();
+        command.process().destroy();
+        Result result = command.finish();
+        assertNotEquals(0, result.exitCode());
+        assertTrue(result.err().contains("djlplan: cancelled"), result.err());
+        assertFalse(kept().isEmpty(), "what was measured to the end stays");
+        for (ProcessHandle child : children) {
+            child.onExit().get(30, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void study_smallModel_writesAPageAndKeepsNothing() throws Exception {
+        Path page = folder.resolve("page.html");
+        JsonObject study =
+                djlplan(
+                                "study",
+                                "--json",
+                                "--rounds=3",
+                                BUDGET,
+                                "--chart=" + page,
+                                model.toString())
+                        .json();
+        assertEquals(4, study.getAsJsonArray("sets").size(), study.toString());
+        assertEquals(2, study.getAsJsonArray("partitions").size());
+        assertEquals(2, study.getAsJsonArray("tfLiteFirstN").size());
+        assertTrue(study.get("best").isJsonObject() && study.get("chosen").isJsonObject());
+        assertTrue(Files.readString(page).contains("</svg>"));
+        assertEquals(List.of(), kept());
+    }
+}

@@ -1,0 +1,159 @@
+package org.djlplan.integration.delegation;
+
+import com.google.common.math.Quantiles;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.djlplan.delegation.profile.ProfileSettings;
+import org.djlplan.delegation.profile.Profiler;
+import org.djlplan.delegation.table.Entry;
+import org.djlplan.delegation.table.Goal;
+import org.djlplan.delegation.table.Objective;
+import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.integration.StockInterpreter;
+import org.djlplan.integration.TestModels;
+import org.djlplan.integration.Tolerance;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.measure.MeasurableModel;
+import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
+import org.djlplan.memplan.source.tflite.TfLiteGraphs;
+import org.djlplan.memplan.source.tflite.TfLiteReader;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What is chosen with few runs against the best of an exhaustive search over all unions of
+ * partitions: both are raced against each other afterwards, in turns. Prints a table; asserts
+ * nothing, because machines are noisy.
+ */
+@Tag("bench")
+class ChoiceBench {
+
+    private static final Duration BUDGET = Duration.ofSeconds(10);
+    private static final Duration EXHAUSTIVE_BUDGET = Duration.ofSeconds(150);
+
+    /** The published study ran each union as often. */
+    private static final int RUNS_PER_UNION = 100;
+
+    private static final int FINAL_ROUNDS = 61;
+    private static final int PROFILES = 3;
+    private static final double MILLION = 1e6;
+    private static final PrintStream OUT =
+            new PrintStream(System.out, true, StandardCharsets.UTF_8);
+
+    @TempDir Path folder;
+
+    @Test
+    void print() throws Exception {
+        StockInterpreter.loadEngine();
+        print(
+                "%-26s %7s %10s %10s %10s %9s %8s %8s%n",
+                "model",
+                "threads",
+                "partitions",
+                "best ms",
+                "chosen ms",
+                "/ best",
+                "runs",
+                "% of all");
+        List<Path> models = new ArrayList<>();
+        List.of("onet", "rnet", "FaceAntiSpoofing")
+                .forEach(name -> TestModels.real(name).ifPresent(models::add));
+        List.of("uneven_7", "uneven").forEach(name -> models.add(TestModels.built(name)));
+        for (Path file : models) {
+            for (int threads : new int[] {1, 2}) {
+                compare(file, threads);
+            }
+        }
+    }
+
+    private void compare(Path file, int threads) throws Exception {
+        Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), file.getFileName().toString());
+        RuntimeOptions options = RuntimeOptions.defaults();
+        MeasurableModel model =
+                new MeasurableModel(
+                        file, graph, Delegates.XNNPACK, folder, options, EngineLibrary.loaded());
+        ProfileTable all;
+        try (CandidateRunner runner = model.newProcess()) {
+            all = profile(graph, runner, threads, EXHAUSTIVE_BUDGET, true);
+        }
+        Candidate best = fastest(all);
+        for (int i = 0; i < PROFILES; i++) {
+            try (CandidateRunner runner = model.newProcess()) {
+                ProfileTable few = profile(graph, runner, threads, BUDGET, false);
+                double[][] millis = race(runner, best, few.chosen());
+                double runsOfAll = Math.pow(2, few.partitions().size()) * RUNS_PER_UNION;
+                print(
+                        "%-26s %7d %10d %10.3f %10.3f %9.3f %8d %8.1f%n",
+                        file.getFileName(),
+                        threads,
+                        few.partitions().size(),
+                        median(millis[0]),
+                        median(millis[1]),
+                        ratio(millis[1], millis[0]),
+                        few.inferences(),
+                        100 * few.inferences() / runsOfAll);
+            }
+        }
+    }
+
+    private static ProfileTable profile(
+            Graph graph, CandidateRunner runner, int threads, Duration budget, boolean exhaustive)
+            throws InterruptedException {
+        Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
+        return Profiler.profile(
+                graph,
+                runner,
+                new ProfileSettings(goal, List.of(threads), budget, Tolerance.RELATIVE, exhaustive),
+                Optional.empty());
+    }
+
+    private static Candidate fastest(ProfileTable table) {
+        return table.entries().stream()
+                .filter(Entry.Measured.class::isInstance)
+                .map(Entry.Measured.class::cast)
+                .min(Comparator.comparingLong(entry -> entry.latency().medianNanos()))
+                .orElseThrow()
+                .candidate();
+    }
+
+    private static double[][] race(CandidateRunner runner, Candidate... candidates)
+            throws Exception {
+        double[][] millis = new double[candidates.length][FINAL_ROUNDS];
+        for (int round = 0; round < FINAL_ROUNDS; round++) {
+            for (int i = 0; i < candidates.length; i++) {
+                int which = (i + round) % candidates.length;
+                millis[which][round] = runner.time(candidates[which], 1)[0] / MILLION;
+            }
+        }
+        return millis;
+    }
+
+    private static double ratio(double[] numerators, double[] denominators) {
+        double[] ratios = new double[numerators.length];
+        for (int i = 0; i < ratios.length; i++) {
+            ratios[i] = numerators[i] / denominators[i];
+        }
+        return median(ratios);
+    }
+
+    private static double median(double[] values) {
+        return Quantiles.median().compute(values);
+    }
+
+    private static void print(String format, Object... arguments) {
+        OUT.print(String.format(Locale.ROOT, format, arguments));
+    }
+}
