@@ -2,7 +2,6 @@ package org.djlplan.delegation;
 
 import ai.djl.util.Progress;
 import java.util.Optional;
-import org.djlplan.delegation.profile.ProfileSettings;
 import org.djlplan.delegation.profile.Profiler;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.CandidateRunner;
@@ -24,14 +23,6 @@ interface Profiling {
     static Profiling of(boolean exhaustive) {
         return (request, runner, progress) ->
                 Profiler.profile(
-                        request.model().graph(),
-                        runner,
-                        new ProfileSettings(
-                                request.goal(),
-                                request.threads(),
-                                request.budget(),
-                                request.tolerance(),
-                                exhaustive),
-                        progress);
+                        request.model().graph(), runner, request.settings(exhaustive), progress);
     }
 }

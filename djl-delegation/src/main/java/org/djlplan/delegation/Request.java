@@ -4,6 +4,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.Iterables;
 import java.time.Duration;
 import java.util.List;
+import org.djlplan.delegation.profile.ProfileSettings;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.memplan.spi.DelegableModel;
 
@@ -31,6 +32,11 @@ record Request(
                         .candidates(model.threads(), Runtime.getRuntime().availableProcessors()),
                 options.profileBudget(),
                 options.tolerance());
+    }
+
+    /** Returns what is to be found by measuring. */
+    ProfileSettings settings(boolean exhaustive) {
+        return new ProfileSettings(goal, threads, budget, tolerance, exhaustive);
     }
 
     /** Returns how many threads to use as long as no other number was measured to be better. */

@@ -1,7 +1,6 @@
 package org.djlplan.delegation.profile;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.math.Quantiles;
 import com.google.common.primitives.ImmutableLongArray;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -12,11 +11,11 @@ import java.util.Set;
 import org.djlplan.delegation.choice.Contender;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Latency;
+import org.djlplan.delegation.table.Tolerance;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.NodeTime;
-import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Trial;
 
 /**
@@ -42,7 +41,7 @@ final class Trials {
     }
 
     private final CandidateRunner runner;
-    private final double tolerance;
+    private final Tolerance tolerance;
     private final Budget budget;
     private final Map<Candidate, Outcome> outcomes = new LinkedHashMap<>();
     private final Set<Candidate> released = new HashSet<>();
@@ -52,7 +51,7 @@ final class Trials {
 
     Trials(CandidateRunner runner, double tolerance, Budget budget) {
         this.runner = runner;
-        this.tolerance = tolerance;
+        this.tolerance = new Tolerance(tolerance);
         this.budget = budget;
     }
 
@@ -78,7 +77,7 @@ final class Trials {
     }
 
     private void judge(Candidate candidate, Trial trial, boolean first) {
-        if (!trial.errors().stream().allMatch(this::tolerable)) {
+        if (!trial.errors().stream().allMatch(tolerance::admits)) {
             runner.release(candidate);
             outcomes.put(
                     candidate, new Outcome.Rejected(new Entry.Wrong(candidate, trial.errors())));
@@ -90,14 +89,6 @@ final class Trials {
                             trial,
                             ImmutableLongArray.of()));
         }
-    }
-
-    private boolean tolerable(OutputError error) {
-        return switch (error.type()) {
-            case FLOAT16, FLOAT32, FLOAT64 -> error.difference() <= tolerance;
-            case INT8, UINT8, INT16, UINT16 -> error.difference() <= 1;
-            default -> error.difference() == 0;
-        };
     }
 
     private void reject(Candidate candidate, CandidateException e) {
@@ -226,17 +217,8 @@ final class Trials {
                         new Entry.Measured(
                                 proven.contender().candidate(),
                                 proven.contender().partitions(),
-                                latency(proven.nanos().toArray()),
+                                Latency.of(proven.nanos().toArray()),
                                 proven.contender().memoryBytes(),
                                 proven.trial().errors()));
-    }
-
-    private static Latency latency(long[] nanos) {
-        Map<Integer, Double> quartiles = Quantiles.quartiles().indexes(1, 2, 3).compute(nanos);
-        return new Latency(
-                Math.round(quartiles.get(2)),
-                Math.round(quartiles.get(1)),
-                Math.round(quartiles.get(3)),
-                nanos.length);
     }
 }
