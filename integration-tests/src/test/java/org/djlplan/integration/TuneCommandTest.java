@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
+import com.google.common.collect.Streams;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import java.io.IOException;
@@ -34,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class TuneCommandTest {
 
-    private static final String BUDGET = "--budget=1500ms";
+    private static final String BUDGET = "--budget=1s";
 
     @TempDir Path folder;
     private Path model = Path.of("");
@@ -101,7 +102,8 @@ class TuneCommandTest {
     @Test
     void tune_damagedFile_isReportedAndRebuilt() throws Exception {
         JsonObject before =
-                onlyTable(djlplan("tune", "--json", "--exhaustive", BUDGET, model.toString()));
+                onlyTable(
+                        djlplan("tune", "--json", "--exhaustive", "--threads=1", model.toString()));
         assertEquals(4, before.getAsJsonArray("entries").size());
         assertTrue(before.get("kept").getAsBoolean(), before.toString());
         Path file = kept().get(0);
@@ -110,7 +112,8 @@ class TuneCommandTest {
         Result damaged = show();
         assertEquals(1, damaged.exitCode());
         assertTrue(damaged.err().contains(file.getFileName() + " is of no use"), damaged.err());
-        JsonObject after = onlyTable(djlplan("tune", "--json", BUDGET, model.toString()));
+        JsonObject after =
+                onlyTable(djlplan("tune", "--json", "--threads=1", BUDGET, model.toString()));
         assertEquals(List.of(file), kept());
         assertEquals(before.get("key"), after.get("key"));
         assertEquals(after, onlyTable(show()));
@@ -146,11 +149,17 @@ class TuneCommandTest {
                                 "study",
                                 "--json",
                                 "--rounds=3",
+                                "--threads=1",
                                 BUDGET,
                                 "--chart=" + page,
                                 model.toString())
                         .json();
-        assertEquals(4, study.getAsJsonArray("sets").size(), study.toString());
+        // The usual run may also choose a part of a partition.
+        long whole =
+                Streams.stream(study.getAsJsonArray("sets"))
+                        .filter(set -> set.getAsJsonObject().get("whole").getAsBoolean())
+                        .count();
+        assertEquals(4, whole, study.toString());
         assertEquals(2, study.getAsJsonArray("partitions").size());
         assertEquals(2, study.getAsJsonArray("tfLiteFirstN").size());
         assertTrue(study.get("best").isJsonObject() && study.get("chosen").isJsonObject());
