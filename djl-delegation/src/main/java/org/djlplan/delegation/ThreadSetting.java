@@ -17,11 +17,13 @@ public sealed interface ThreadSetting {
      */
     List<Integer> candidates(int ofModel, int cores);
 
-    /** As many as the model's own setting says. */
+    /** As many as the model's own setting says; if it says nothing, as many as are found best. */
     record AsModel() implements ThreadSetting {
         @Override
         public List<Integer> candidates(int ofModel, int cores) {
-            return ImmutableList.of(ofModel);
+            return ofModel == -1
+                    ? new Auto().candidates(ofModel, cores)
+                    : ImmutableList.of(ofModel);
         }
     }
 

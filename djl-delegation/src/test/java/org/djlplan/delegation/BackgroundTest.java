@@ -34,7 +34,7 @@ class BackgroundTest extends ProviderFixture {
 
     private StoreKey key() throws IOException {
         Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
-        return ProfileKeys.of(model, goal, List.of(-1), 1e-4);
+        return ProfileKeys.of(model, goal, List.of(2), 1e-4);
     }
 
     @Test

@@ -142,7 +142,7 @@ class DelegationOptionsTest {
 
     @Test
     void candidates_oneSetting_isThatOne() {
-        assertEquals(List.of(-1), new ThreadSetting.AsModel().candidates(-1, 8));
+        assertEquals(List.of(1, 2, 4, 8), new ThreadSetting.AsModel().candidates(-1, 8));
         assertEquals(List.of(3), new ThreadSetting.AsModel().candidates(3, 8));
         assertEquals(List.of(2), new ThreadSetting.Fixed(2).candidates(-1, 8));
     }

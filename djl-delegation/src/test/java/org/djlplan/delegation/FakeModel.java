@@ -31,7 +31,7 @@ public final class FakeModel implements DelegableModel {
     private final Path folder;
     public boolean trusted = true;
     public boolean processes = true;
-    public int threads = -1;
+    public int threads = 2;
     public Map<String, String> facts = Map.of("engine", "TFLite 2.6.2", "delegate", "xnnpack");
     public final AtomicInteger startedProcesses = new AtomicInteger();
     public final AtomicInteger runnersInThisProcess = new AtomicInteger();

@@ -281,7 +281,7 @@ class MeasuredDelegationTest extends ProviderFixture {
                 new ProfileTable(
                         List.of(ImmutableSortedSet.of(0)),
                         List.<Entry>of(),
-                        Candidate.cpu(-1),
+                        Candidate.cpu(2),
                         "nothing ran",
                         0,
                         0);

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** A provider over a fake model, a fake predictor, and whatever measures in a test. */
 abstract class ProviderFixture {
 
-    static final ProfileTable TABLE = SampleTables.small(-1);
-    static final Candidate PREDICTED = new Candidate(ImmutableSortedSet.of(0, 1, 2, 5, 6), -1);
+    static final ProfileTable TABLE = SampleTables.small(2);
+    static final Candidate PREDICTED = new Candidate(ImmutableSortedSet.of(0, 1, 2, 5, 6), 2);
 
     static final Patience SHORT = new Patience(Duration.ofMillis(300), Duration.ofMillis(10));
 

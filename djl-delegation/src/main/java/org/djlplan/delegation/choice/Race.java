@@ -34,7 +34,7 @@ import org.djlplan.delegation.choice.PairedRatio.Noise;
 public final class Race {
 
     /** A set of more partitions that is not so many times as fast is not worth having. */
-    static final double WORTHWHILE = 1.015;
+    static final double WORTHWHILE = 1.01;
 
     /** Bound for dropping the slower one, in standard deviations: it is looked at every round. */
     private static final double EVERY_ROUND = 3;

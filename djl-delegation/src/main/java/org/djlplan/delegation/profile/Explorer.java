@@ -47,8 +47,12 @@ final class Explorer {
     /** Of fewer units, most unions are raced anyway. */
     private static final int FEW = 5;
 
+    /** Later there is no time to learn about neighbours. */
+    private static final double PART_OF_BUDGET = 0.25;
+
     private final Graph graph;
     private final Trials trials;
+    private final Budget budget;
     private final Preference preference;
     private final Set<Integer> constants;
     private List<SortedSet<Integer>> parts;
@@ -61,8 +65,10 @@ final class Explorer {
             Graph graph,
             List<? extends Set<Integer>> partitions,
             Trials trials,
-            Preference preference) {
+            Preference preference,
+            Budget budget) {
         this.graph = graph;
+        this.budget = budget;
         this.trials = trials;
         this.preference = preference;
         parts = operators(UnitGraph.of(graph, partitions, 1));
@@ -94,7 +100,8 @@ final class Explorer {
         runs = runs(units, cpuTimes.get(), allTimes.get());
         MemoryModel memory = new MemoryModel(units.units(), cpu.get().memoryBytes());
         memory.measured(indices(units), all.get().partitions(), all.get().memoryBytes());
-        if (units.units().size() >= FEW || units.units().size() > parts.size()) {
+        boolean many = units.units().size() >= FEW || units.units().size() > parts.size();
+        if (many && budget.spent() < PART_OF_BUDGET) {
             Set<Integer> even = Sets.filter(indices(units), unit -> unit % 2 == 0);
             for (Set<Integer> union : List.of(even, Sets.difference(indices(units), even))) {
                 alternating(units, union, threads, memory).ifPresent(runs::add);

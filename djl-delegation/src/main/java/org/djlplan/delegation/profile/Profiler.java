@@ -45,6 +45,8 @@ public final class Profiler {
     private final Budget budget;
     private final Preference preference;
     private final Trials trials;
+    private final Shortlist shortlist;
+    private final List<Forecast> forecasts = new ArrayList<>();
 
     private Profiler(Graph graph, CandidateRunner runner, ProfileSettings settings, Budget budget) {
         this.graph = graph;
@@ -53,6 +55,7 @@ public final class Profiler {
         this.budget = budget;
         this.preference = new Preference(settings.goal());
         this.trials = new Trials(runner, settings.tolerance(), budget);
+        this.shortlist = new Shortlist(trials, preference, budget);
     }
 
     /**
@@ -115,14 +118,13 @@ public final class Profiler {
 
     private List<Contender> promising(List<SortedSet<Integer>> partitions)
             throws InterruptedException {
-        Explorer explorer = new Explorer(graph, partitions, trials, preference);
-        List<Forecast> forecasts = new ArrayList<>();
+        Explorer explorer = new Explorer(graph, partitions, trials, preference, budget);
         for (int threads : settings.threads()) {
             explorer.explore(threads).ifPresent(forecasts::add);
         }
         double unions = forecasts.stream().mapToDouble(f -> Math.pow(2, f.units())).sum();
         budget.allow(Math.max(FEWEST_INFERENCES, INFERENCES_PER_UNION * unions));
-        new Shortlist(trials, preference, budget).prove(forecasts);
+        shortlist.prove(forecasts);
         return trials.proven();
     }
 
@@ -135,17 +137,30 @@ public final class Profiler {
             return cpu(partitions, "the CPU kernels: memory cannot be measured here");
         }
         Optional<Contender> winner = new Rounds(trials, preference, budget).race(contenders);
+        while (!settings.exhaustive() && trials.failedWhenTimed() && budget.spent() < 1) {
+            // It may have been what others were not tried for.
+            shortlist.prove(forecasts);
+            winner = new Rounds(trials, preference, budget).race(trials.proveAgain());
+        }
         List<Entry> entries = trials.entries();
         Optional<Entry.Measured> chosen = winner.flatMap(w -> trials.measured(w.candidate()));
         if (chosen.isPresent()) {
-            return table(partitions, chosen.get().candidate(), reason.of(chosen.get(), entries));
+            String line = reason.of(chosen.get(), entries) + leftOut(partitions);
+            return table(partitions, chosen.get().candidate(), line);
         }
-        boolean over = entries.stream().anyMatch(Entry.Measured.class::isInstance);
+        boolean over = !contenders.isEmpty() && contenders.stream().noneMatch(preference::admits);
         return cpu(
                 partitions,
                 over
                         ? "the CPU kernels: nothing keeps to the limit of memory, not even they"
                         : "the CPU kernels: nothing could be measured" + reason.rejected(entries));
+    }
+
+    private String leftOut(List<SortedSet<Integer>> partitions) {
+        int most = Exhaustive.MOST_PARTITIONS;
+        return settings.exhaustive() && partitions.size() > most
+                ? "; only the " + most + " largest partitions were tried"
+                : "";
     }
 
     private ProfileTable cpu(List<SortedSet<Integer>> partitions, String reason) {

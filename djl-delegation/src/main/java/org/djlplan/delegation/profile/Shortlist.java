@@ -42,37 +42,43 @@ final class Shortlist {
 
     /** Proves the best of all forecasts. The best one of fewer partitions is always among them. */
     void prove(List<Forecast> forecasts) throws InterruptedException {
+        List<Proposal> hopeful = hopeful(forecasts);
         int raced = 0;
         for (int i = 0; i < TRIED && raced < RACED; i++) {
-            if (budget.spent() >= (i < NEEDED ? 1 : PART_OF_BUDGET)) {
-                return;
-            }
-            Optional<Proposal> next = next(forecasts, i == 1);
-            if (next.isEmpty()) {
+            Optional<Proposal> next = next(hopeful, i == 1);
+            if (next.isEmpty() || budget.spent() >= (i < NEEDED ? 1 : PART_OF_BUDGET)) {
                 return;
             }
             Optional<Contender> proven = trials.prove(next.get().candidate());
-            if (proven.isPresent()) {
-                next.get().measured(proven.get().memoryBytes());
+            if (proven.isEmpty()) {
+                hopeful = hopeful(forecasts);
+            } else {
                 raced += preference.admits(proven.get()) ? 1 : 0;
+                if (preference.asksForMemory()) {
+                    next.get().measured(proven.get().memoryBytes());
+                    hopeful = hopeful(forecasts);
+                }
             }
         }
     }
 
-    private Optional<Proposal> next(List<Forecast> forecasts, boolean simpler) {
+    private List<Proposal> hopeful(List<Forecast> forecasts) {
         List<Proposal> best = new ArrayList<>();
         for (Forecast forecast : forecasts) {
             best.addAll(forecast.best(LOOKED_AT, preference));
         }
+        best.removeIf(proposal -> trials.rejected(proposal.candidate()));
         best.sort(Comparator.comparingDouble(Proposal::cost));
-        List<Proposal> hopeful =
-                best.stream()
-                        .filter(p -> !preference.hopeless(p.cost(), best.get(0).cost()))
-                        .toList();
+        return best.stream()
+                .filter(p -> !preference.hopeless(p.cost(), best.get(0).cost()))
+                .toList();
+    }
+
+    private Optional<Proposal> next(List<Proposal> hopeful, boolean simpler) {
         List<Proposal> untried =
                 hopeful.stream().filter(p -> !trials.tried(p.candidate())).toList();
         return untried.stream()
-                .filter(p -> simpler && p.union().kernels() < best.get(0).union().kernels())
+                .filter(p -> simpler && p.union().kernels() < hopeful.get(0).union().kernels())
                 .findFirst()
                 .or(() -> untried.stream().findFirst());
     }

@@ -45,6 +45,7 @@ final class Trials {
     private final Budget budget;
     private final Map<Candidate, Outcome> outcomes = new LinkedHashMap<>();
     private final Set<Candidate> released = new HashSet<>();
+    private boolean failedWhenTimed;
     private int crashes;
     private double nanosPerInference;
 
@@ -138,6 +139,7 @@ final class Trials {
             outcomes.put(candidate, new Outcome.Proven(contender, proven.trial(), all));
             return Optional.of(nanos);
         } catch (CandidateException e) {
+            failedWhenTimed = true;
             reject(candidate, e);
             return Optional.empty();
         }
@@ -148,6 +150,26 @@ final class Trials {
         if (released.add(contender.candidate())) {
             runner.release(contender.candidate());
         }
+    }
+
+    /** Returns whether a proven candidate failed in its turn since this was asked last. */
+    boolean failedWhenTimed() {
+        boolean failed = failedWhenTimed;
+        failedWhenTimed = false;
+        return failed;
+    }
+
+    /** Prepares all proven candidates that were released. */
+    List<Contender> proveAgain() throws InterruptedException {
+        for (Contender contender : proven()) {
+            prove(contender.candidate());
+        }
+        return proven();
+    }
+
+    /** Returns whether a candidate cannot be used. */
+    boolean rejected(Candidate candidate) {
+        return outcomes.get(candidate) instanceof Outcome.Rejected;
     }
 
     /** Returns whether a candidate was run, or tried to. */

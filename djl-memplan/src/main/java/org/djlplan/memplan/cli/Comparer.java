@@ -26,7 +26,8 @@ import org.djlplan.memplan.config.OptionKey;
  * take turns at being timed, so that whatever else the machine does hits each of them.
  *
  * <p>On PyTorch a plan is recorded by the first predictions and stored: before anything is
- * measured, one more process does that, compares its predictions with stock ones, and ends.
+ * measured, one more process does that, compares its predictions with stock ones, and ends. On
+ * TFLite one more process measures what to delegate, if anything is to be.
  */
 final class Comparer {
 
@@ -68,6 +69,13 @@ final class Comparer {
                             Contestant.RECORDING, options.with(OptionKey.VERIFY, "true"))) {
                 worker.awaitLoaded();
                 worker.time(RECORDED_PREDICTIONS);
+                worker.finish();
+                tell(Contestant.RECORDING.name(), worker);
+            }
+        }
+        if (options.engine() == EngineKind.TFLITE && options.delegates()) {
+            try (WorkerProcess worker = WorkerProcess.start(Contestant.RECORDING, options)) {
+                worker.awaitLoaded();
                 worker.finish();
                 tell(Contestant.RECORDING.name(), worker);
             }

@@ -15,6 +15,7 @@ enum Figure {
     LOWER_BOUND("lowerBoundBytes", "lower bound", Unit.BYTES),
     NAIVE("naiveBytes", "naive", Unit.BYTES),
     UNPLANNED("unplannedAllocations", "unplanned allocations", Unit.COUNT),
+    DELEGATED("delegatedOperators", "operators delegated", Unit.COUNT),
     LOAD_MILLIS("loadMillis", "time to load", Unit.MILLIS);
 
     /** What a figure counts. */

@@ -152,6 +152,12 @@ final class Measurement implements AutoCloseable {
         values.put(Figure.LOWER_BOUND, (double) report.lowerBoundBytes());
         values.put(Figure.NAIVE, (double) report.naiveBytes());
         values.put(Figure.UNPLANNED, (double) report.unplannedPredictions());
+        report.delegation()
+                .ifPresent(
+                        delegation ->
+                                values.put(
+                                        Figure.DELEGATED,
+                                        (double) delegation.delegatedOperators()));
     }
 
     private void fill(long seed) {

@@ -57,8 +57,7 @@ final class PlannedLoading {
             options.threads()
                     .ifPresent(n -> arguments.put(OptionKey.THREADS.key(), Integer.toString(n)));
         }
-        if (options.arguments().keySet().stream()
-                .noneMatch(key -> key.startsWith(PlanOptions.DELEGATION_PREFIX))) {
+        if (!options.delegates()) {
             arguments.put(PlanOptions.DELEGATION_PREFIX + "enabled", "false");
         }
         // The user's own -o memplan.threads=N wins, as it is the more special one.

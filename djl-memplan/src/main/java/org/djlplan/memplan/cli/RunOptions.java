@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import org.djlplan.memplan.config.OptionKey;
+import org.djlplan.memplan.config.PlanOptions;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -70,12 +71,27 @@ final class RunOptions {
 
     /** Returns the same options with another argument, unless it is given already. */
     RunOptions with(OptionKey key, String value) {
+        return with(key.key(), value);
+    }
+
+    private RunOptions with(String key, String value) {
         RunOptions options = of(model, effort, spec);
         options.engine = engine;
         options.inputs = inputs;
         options.arguments = new LinkedHashMap<>(arguments);
-        options.arguments.putIfAbsent(key.key(), value);
+        options.arguments.putIfAbsent(key, value);
         return options;
+    }
+
+    /** Returns the same options, with the model measured for delegation while it is loaded. */
+    RunOptions withDelegation() {
+        return with(PlanOptions.DELEGATION_PREFIX + "profile", "blocking");
+    }
+
+    /** Returns whether the user says anything of delegation; else nothing is delegated. */
+    boolean delegates() {
+        return arguments.keySet().stream()
+                .anyMatch(key -> key.startsWith(PlanOptions.DELEGATION_PREFIX));
     }
 
     /** Returns the same options for another model. */
