@@ -2,6 +2,7 @@ package org.djlplan.delegation.cli;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -25,15 +26,19 @@ final class Cancellation {
     /**
      * Does something that Ctrl-C cancels.
      *
-     * @throws InterruptedException if it was
+     * @param cancelled called if it was; the JVM waits for that, too
+     * @return its result; empty if it was cancelled
      */
-    static <T> T cancellable(Work<T> work) throws IOException, InterruptedException {
+    static <T> Optional<T> cancellable(Work<T> work, Runnable cancelled) throws IOException {
         Cancellation cancellation = new Cancellation();
         Thread worker = Thread.currentThread();
         Thread hook = new Thread(() -> cancellation.cancel(worker), "cancellation");
         Runtime.getRuntime().addShutdownHook(hook);
         try {
-            return work.run();
+            return Optional.of(work.run());
+        } catch (InterruptedException e) {
+            cancelled.run();
+            return Optional.empty();
         } finally {
             cancellation.done.countDown();
             remove(hook);

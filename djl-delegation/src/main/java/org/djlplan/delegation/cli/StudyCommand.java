@@ -87,13 +87,13 @@ public final class StudyCommand implements CliCommand {
         StudySettings settings = settings();
         Optional<Path> page = page(file);
         DelegableModel measurable = TfLiteModels.open(file, model.delegate());
-        Study study;
-        try {
-            study = Cancellation.cancellable(() -> study(measurable, settings));
-        } catch (InterruptedException e) {
-            complain("cancelled");
-            return ExitCode.SOFTWARE;
-        }
+        Optional<Study> study =
+                Cancellation.cancellable(
+                        () -> study(measurable, settings), () -> complain("cancelled"));
+        return study.isPresent() ? print(study.get(), page) : ExitCode.SOFTWARE;
+    }
+
+    private int print(Study study, Optional<Path> page) throws IOException {
         if (page.isPresent()) {
             Files.writeString(page.get(), StudyPage.of(study), StandardCharsets.UTF_8);
         }

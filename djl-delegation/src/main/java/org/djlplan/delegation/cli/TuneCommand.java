@@ -74,15 +74,14 @@ public final class TuneCommand implements CliCommand {
         }
         DelegableModel measurable = TfLiteModels.open(file, model.delegate());
         Output output = new Output(measurable.graph(), file);
-        try {
-            boolean measured =
-                    Cancellation.cancellable(() -> tuneAll(measurable, settings, output));
+        Optional<Boolean> measured =
+                Cancellation.cancellable(
+                        () -> tuneAll(measurable, settings, output),
+                        () -> complain("cancelled; what was not measured to the end is not kept"));
+        if (measured.isPresent()) {
             output.end();
-            return measured ? ExitCode.OK : ExitCode.SOFTWARE;
-        } catch (InterruptedException e) {
-            complain("cancelled; what was not measured to the end is not kept");
-            return ExitCode.SOFTWARE;
         }
+        return measured.orElse(false) ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 
     private boolean tuneAll(
