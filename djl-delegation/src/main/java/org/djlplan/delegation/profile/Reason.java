@@ -23,6 +23,9 @@ final class Reason {
     private final boolean severalThreads;
     private final Preference preference;
 
+    /** Medians differ as much by chance. */
+    private static final double HARDLY_DIFFERENT = 0.03;
+
     Reason(
             Graph graph,
             List<? extends Set<Integer>> partitions,
@@ -109,6 +112,10 @@ final class Reason {
                 preference.asksForMemory()
                         ? String.format(Locale.ROOT, " (%.1f MB)", megabytes(other))
                         : "";
+        if (Math.abs(times - 1) < HARDLY_DIFFERENT) {
+            // The race did not find them apart; then the simpler one is chosen.
+            return ", as fast as " + name + memory;
+        }
         return String.format(Locale.ROOT, ", %.3g times as fast as %s%s", times, name, memory);
     }
 

@@ -4,6 +4,8 @@ import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.repository.zoo.ZooModel;
+import ai.djl.tflite.engine.XnnPackByHand;
+import com.google.common.collect.ImmutableList;
 import com.google.common.math.Quantiles;
 import java.io.PrintStream;
 import java.nio.ByteBuffer;
@@ -22,7 +24,6 @@ import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.tensorflow.lite.Interpreter;
 
 /**
  * The one line against the stock engine and against XNNPACK switched on by hand for everything, all
@@ -32,9 +33,26 @@ import org.tensorflow.lite.Interpreter;
 @Tag("bench")
 class DelegationBench {
 
-    private static final int ROUNDS = 41;
-    private static final double ROUND_MILLIS = 30;
+    private static final int ROUNDS = 25;
+    private static final double ROUND_MILLIS = 20;
     private static final int LOADS = 11;
+    private static final int WARM_UP = 10_000;
+
+    private static final ImmutableList<String> REAL =
+            ImmutableList.of(
+                    "MobileFaceNet",
+                    "FaceAntiSpoofing",
+                    "hand_landmark_full",
+                    "face_landmark",
+                    "palm_detection_full",
+                    "face_detection_short_range",
+                    "pnet",
+                    "onet",
+                    "rnet");
+
+    private static final ImmutableList<String> BUILT =
+            ImmutableList.of("mobilenet_v1", "mobilenet_v2", "inception", "uneven");
+
     private static final PrintStream OUT =
             new PrintStream(System.out, true, StandardCharsets.UTF_8);
 
@@ -47,6 +65,7 @@ class DelegationBench {
     @Test
     void print() throws Exception {
         StockInterpreter.loadEngine();
+        compileWhatRunsOften();
         print(
                 "%-34s %7s %9s %9s %9s %8s %8s  %s%n",
                 "model",
@@ -58,14 +77,9 @@ class DelegationBench {
                 "/ hand",
                 "delegated: reason");
         List<Double> againstHand = new ArrayList<>();
-        for (Path file : TestModels.runnable()) {
+        for (Path file : models()) {
             for (int threads : new int[] {1, 2}) {
                 againstHand.add(compare(file, threads));
-            }
-        }
-        for (int threads : new int[] {1, 2}) {
-            for (String name : List.of("uneven", "uneven_7", "uneven_9")) {
-                againstHand.add(compare(TestModels.built(name), threads));
             }
         }
         double logs = againstHand.stream().mapToDouble(Math::log).average().orElseThrow();
@@ -75,9 +89,36 @@ class DelegationBench {
                 againstHand.size(),
                 Math.exp(logs));
         print("%n%-34s %10s %10s %10s%n", "load, ms", "hand", "stored", "extra");
-        for (Path file : TestModels.runnable()) {
+        for (Path file : models()) {
             compareLoads(file);
         }
+    }
+
+    /** Ten thousand predictions, so that no interpreted Java code is measured. */
+    private static void compileWhatRunsOften() throws Exception {
+        Path file = TestModels.built("chains");
+        try (StockInterpreter stock = new StockInterpreter(file, 1);
+                ZooModel<NDList, NDList> hand = XnnPackByHand.load(file, 1);
+                Predictor<NDList, NDList> handPredictor = hand.newPredictor();
+                ZooModel<NDList, NDList> model =
+                        Planned.load(file, Map.of("delegation.profile", "off"));
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            List<ByteBuffer> inputs = stock.randomInputs(1);
+            NDList arrays = Planned.inputs(manager, inputs, stock.shapes());
+            for (int i = 0; i < WARM_UP; i++) {
+                List<ByteBuffer> unused = stock.run(inputs);
+                handPredictor.predict(arrays).close();
+                predictor.predict(arrays).close();
+            }
+        }
+    }
+
+    private static List<Path> models() {
+        List<Path> models = new ArrayList<>();
+        REAL.forEach(name -> TestModels.real(name).ifPresent(models::add));
+        BUILT.forEach(name -> models.add(TestModels.built(name)));
+        return models;
     }
 
     private double compare(Path original, int threads) throws Exception {
@@ -85,16 +126,16 @@ class DelegationBench {
         Map<String, Object> arguments = arguments(threads);
         Planned.load(file, arguments).close();
         try (StockInterpreter stock = new StockInterpreter(file, threads);
-                Interpreter hand = byHand(file, threads);
+                ZooModel<NDList, NDList> hand = XnnPackByHand.load(file, threads);
+                Predictor<NDList, NDList> handPredictor = hand.newPredictor();
                 ZooModel<NDList, NDList> model = Planned.load(file, arguments);
                 Predictor<NDList, NDList> predictor = model.newPredictor();
                 NDManager manager = model.getNDManager().newSubManager()) {
             List<ByteBuffer> inputs = stock.randomInputs(1);
             NDList arrays = Planned.inputs(manager, inputs, stock.shapes());
-            Object[] values = inputs.toArray();
             Step[] steps = {
                 () -> stock.run(inputs),
-                () -> hand.runForMultipleInputsOutputs(rewound(values), Map.of()),
+                () -> handPredictor.predict(arrays).close(),
                 () -> predictor.predict(arrays).close()
             };
             double[][] millis = rounds(steps);
@@ -125,21 +166,8 @@ class DelegationBench {
         return Files.copy(original, own);
     }
 
-    private static Interpreter byHand(Path file, int threads) {
-        return new Interpreter(
-                file.toFile(),
-                new Interpreter.Options().setNumThreads(threads).setUseXNNPACK(true));
-    }
-
-    private static Object[] rewound(Object[] values) {
-        for (Object value : values) {
-            ((ByteBuffer) value).rewind();
-        }
-        return values;
-    }
-
     /**
-     * Each step as often as takes about {@link #ROUND_MILLIS}, after one time that is not timed.
+     * Runs each step as often as takes about {@link #ROUND_MILLIS}, after one that is not timed.
      */
     private static double[][] rounds(Step[] steps) throws Exception {
         int[] times = new int[steps.length];
@@ -166,14 +194,7 @@ class DelegationBench {
         double[] hand = new double[LOADS];
         double[] stored = new double[LOADS];
         for (int i = 0; i < LOADS; i++) {
-            hand[i] =
-                    millis(
-                            () -> {
-                                // DJL opens one without, which we close.
-                                Planned.loadStock(file).close();
-                                byHand(file, 1).close();
-                            },
-                            1);
+            hand[i] = millis(() -> XnnPackByHand.load(file, 1).close(), 1);
             stored[i] = millis(() -> Planned.load(file, arguments).close(), 1);
         }
         double[] extra = new double[LOADS];
