@@ -109,6 +109,7 @@ class ComparisonTest {
                         "lowerBoundBytes",
                         "naiveBytes",
                         "unplannedAllocations",
+                        "delegatedOperators",
                         "loadMillis",
                         "outputSha256"),
                 List.copyOf(json.keySet()));

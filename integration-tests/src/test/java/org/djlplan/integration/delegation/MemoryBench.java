@@ -1,0 +1,69 @@
+package org.djlplan.integration.delegation;
+
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import org.djlplan.integration.ChildJvm;
+import org.djlplan.integration.TestModels;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What models take in a fresh JVM under several limits: the limit is honoured by what is measured
+ * beforehand, and this shows what the resident set says of it afterwards. Prints a table; asserts
+ * nothing.
+ */
+@Tag("bench")
+class MemoryBench {
+
+    private static final List<String> JVM =
+            List.of(
+                    "-Xms64m",
+                    "-Xmx64m",
+                    "-XX:+AlwaysPreTouch",
+                    "-XX:+UseSerialGC",
+                    "-XX:TieredStopAtLevel=1",
+                    "-Dorg.slf4j.simpleLogger.defaultLogLevel=error");
+
+    private static final PrintStream OUT =
+            new PrintStream(System.out, true, StandardCharsets.UTF_8);
+
+    @TempDir Path folder;
+
+    @Test
+    void print() throws Exception {
+        OUT.println(
+                "model, options: anonymous resident MB of the process above a load of another"
+                        + " model, median ms; delegated: reason");
+        for (String name : List.of("palm_detection_full", "hand_landmark_full")) {
+            Path original = TestModels.real(name).orElse(TestModels.built("mobilenet_v2"));
+            String limit = name.startsWith("palm") ? "16MB" : "22MB";
+            measure(original, "delegation.enabled=false");
+            measure(original, "delegation.maxMemory=" + limit);
+            measure(original, "delegation.objective=memory");
+            measure(original, "delegation.objective=balanced");
+            measure(original, "delegation.objective=latency");
+        }
+    }
+
+    private void measure(Path original, String option) throws Exception {
+        Path file = Files.createTempDirectory(folder, "model").resolve(original.getFileName());
+        Files.copy(original, file);
+        // The first JVM measures, the second finds what the first kept.
+        ChildJvm.Result unused =
+                ChildJvm.run(folder, JVM, MemoryProbe.class, file.toString(), option);
+        ChildJvm.Result result =
+                ChildJvm.run(folder, JVM, MemoryProbe.class, file.toString(), option);
+        OUT.print(
+                String.format(
+                        Locale.ROOT,
+                        "%-20s %-32s %s",
+                        original.getFileName().toString().replace(".tflite", ""),
+                        option,
+                        result.out().isEmpty() ? result.err() : result.out()));
+    }
+}
