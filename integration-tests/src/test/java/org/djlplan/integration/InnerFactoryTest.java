@@ -24,8 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.runtime.ArenaPool;
-import org.djlplan.memplan.runtime.MappedFile;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -43,8 +41,7 @@ class InnerFactoryTest {
 
     @AfterEach
     void everythingIsFreed() {
-        assertEquals(0, MappedFile.openCount());
-        assertEquals(0, ArenaPool.shared().metric().arenaBytes());
+        Freed.assertEverything();
     }
 
     private static ZooModel<NDList, NDList> load(String url) throws Exception {

@@ -20,8 +20,6 @@ import java.util.List;
 import java.util.Map;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.runtime.ArenaPool;
-import org.djlplan.memplan.runtime.MappedFile;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -41,8 +39,7 @@ class OptionsTest {
 
     @AfterEach
     void everythingIsFreed() {
-        assertEquals(0, MappedFile.openCount());
-        assertEquals(0, ArenaPool.shared().metric().arenaBytes());
+        Freed.assertEverything();
     }
 
     private static void predictAsStock(ZooModel<NDList, NDList> model) throws Exception {

@@ -14,15 +14,14 @@ import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.djlplan.integration.Freed;
 import org.djlplan.integration.Planned;
 import org.djlplan.integration.StockInterpreter;
 import org.djlplan.integration.TestModels;
 import org.djlplan.integration.Tolerance;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.runtime.MappedFile;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.tflite.DelegationSetup;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
@@ -44,12 +43,8 @@ class SwitchOverTest {
 
     /** What is being built in the background when a model is closed is freed soon after. */
     @AfterEach
-    void everythingIsFreed() throws InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
-        while (MappedFile.openCount() > 0 && System.nanoTime() < deadline) {
-            Thread.sleep(10);
-        }
-        assertEquals(0, MappedFile.openCount());
+    void everythingIsFreed() {
+        Freed.assertEverything();
     }
 
     @Test
