@@ -244,6 +244,7 @@ void djlplan_tflite_session_delete(struct djlplan_tflite_session *session) {
     free(session->wanted.values);
     free(session->chosen.values);
     free(session->partitions.values);
+    free(session->shown);
     free(session->nodes);
     free(session->node_ids);
     free(session->builtin_codes);

@@ -8,6 +8,9 @@
 #include <string.h>
 #include <time.h>
 
+/* TfLiteBuiltinOperator */
+enum { DEQUANTIZE = 6, DENSIFY = 124 };
+
 _Thread_local struct djlplan_tflite_session *djlplan_tflite_current;
 
 static int by_address(const void *a, const void *b) {
@@ -153,12 +156,70 @@ static TfLiteStatus replace_chosen(TfLiteContext *context, TfLiteRegistration ke
     return status;
 }
 
+static bool unpacks(const TfLiteRegistration *registration) {
+    return registration->builtin_code == DEQUANTIZE || registration->builtin_code == DENSIFY;
+}
+
+/*
+ * Whether a node is shown: a chosen one, or one that unpacks what such a node reads. Nodes come in
+ * reverse order; `read` marks the tensors that those shown so far read.
+ */
+static bool is_shown(const struct djlplan_tflite_session *session, TfLiteContext *context, int id,
+                     bool *read) {
+    TfLiteNode *node;
+    TfLiteRegistration *registration;
+    if (context->GetNodeAndRegistration(context, id, &node, &registration) != kTfLiteOk) {
+        return false;
+    }
+    bool shown = contains(&session->chosen, id) ||
+                 (unpacks(registration) && node->outputs->size == 1 &&
+                  read[node->outputs->data[0]]);
+    for (int i = 0; shown && i < node->inputs->size; i++) {
+        if (node->inputs->data[i] >= 0) read[node->inputs->data[i]] = true;
+    }
+    return shown;
+}
+
+/* The execution plan as the other delegate sees it. */
+static TfLiteStatus shown_plan(TfLiteContext *context, TfLiteIntArray **plan) {
+    struct djlplan_tflite_session *session = djlplan_tflite_current;
+    TfLiteIntArray *all;
+    TfLiteStatus status = session->get_plan(context, &all);
+    if (status != kTfLiteOk) return status;
+    bool *read = djlplan_zeroed((int)context->tensors_size, sizeof *read);
+    bool *show = djlplan_zeroed(all->size, sizeof *show);
+    free(session->shown);
+    session->shown = malloc(sizeof(TfLiteIntArray) + sizeof(int) * (size_t)all->size);
+    if (read == NULL || show == NULL || session->shown == NULL) {
+        status = kTfLiteError;
+    } else {
+        for (int i = all->size - 1; i >= 0; i--) {
+            show[i] = is_shown(session, context, all->data[i], read);
+        }
+        session->shown->size = 0;
+        for (int i = 0; i < all->size; i++) {
+            if (show[i]) session->shown->data[session->shown->size++] = all->data[i];
+        }
+        *plan = session->shown;
+    }
+    free(read);
+    free(show);
+    return status;
+}
+
+/*
+ * Lets the other delegate see the chosen operators only, and what unpacks their constants: XNNPACK
+ * keeps unpacked what all operators that it sees read.
+ */
 static TfLiteStatus delegate_chosen(struct djlplan_tflite_session *session,
                                     TfLiteContext *context) {
     if (session->real == NULL) return kTfLiteOk;
     session->replace = context->ReplaceNodeSubsetsWithDelegateKernels;
+    session->get_plan = context->GetExecutionPlan;
     context->ReplaceNodeSubsetsWithDelegateKernels = replace_chosen;
+    if (!session->preview) context->GetExecutionPlan = shown_plan;
     TfLiteStatus status = session->real->Prepare(context, session->real);
+    context->GetExecutionPlan = session->get_plan;
     context->ReplaceNodeSubsetsWithDelegateKernels = session->replace;
     return status;
 }

@@ -36,6 +36,8 @@ struct djlplan_tflite_session {
     bool timed;
     TfLiteDelegate *real; /* NULL: nothing is delegated */
     TfLiteReplaceFunction replace;
+    TfLiteStatus (*get_plan)(TfLiteContext *, TfLiteIntArray **);
+    TfLiteIntArray *shown; /* the execution plan that the real delegate was shown */
     /* what the real delegate reports: count and ids of each partition */
     struct ids partitions;
     /* execution plan */

@@ -37,7 +37,7 @@ public final class Profiler {
     private static final double INFERENCES_PER_UNION = 10;
 
     /** That of three partitions, for less. */
-    private static final double FEWEST_INFERENCES = 80;
+    private static final double FEWEST_INFERENCES = 70;
 
     private final Graph graph;
     private final CandidateRunner runner;

@@ -69,9 +69,9 @@ class ChoiceBench {
                 "runs",
                 "% of all");
         List<Path> models = new ArrayList<>();
+        List.of("uneven_7", "uneven").forEach(name -> models.add(TestModels.built(name)));
         List.of("onet", "rnet", "FaceAntiSpoofing")
                 .forEach(name -> TestModels.real(name).ifPresent(models::add));
-        List.of("uneven_7", "uneven").forEach(name -> models.add(TestModels.built(name)));
         for (Path file : models) {
             for (int threads : new int[] {1, 2}) {
                 compare(file, threads);
