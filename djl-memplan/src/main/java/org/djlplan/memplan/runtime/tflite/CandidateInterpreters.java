@@ -40,7 +40,6 @@ public final class CandidateInterpreters implements CandidateRunner {
     private final OpenModel model;
     private final RuntimeOptions options;
     private final DelegateFactory delegates;
-    private final InterpreterFactory factory;
     private final List<List<ByteBuffer>> inputs;
     private final ProcessMemory memory = new ProcessMemory();
     private final Map<Candidate, Prepared> prepared = new HashMap<>();
@@ -76,13 +75,6 @@ public final class CandidateInterpreters implements CandidateRunner {
         this.options = options;
         this.delegates = delegates;
         Graph graph = model.graph();
-        factory =
-                new InterpreterFactory(
-                        model.handle(),
-                        graph,
-                        options.withOwnArena(),
-                        delegates,
-                        new DelegationChoice(Candidate.cpu(-1), Origin.PREDICTED, "unused"));
         inputs = new ArrayList<>();
         for (int seed = 0; seed < INPUTS; seed++) {
             inputs.add(RandomValues.of(graph, seed));
@@ -136,6 +128,14 @@ public final class CandidateInterpreters implements CandidateRunner {
 
     private LeasedInterpreter lease(Candidate candidate, boolean timed)
             throws UnplannableException, InterruptedException {
+        // One for each, so that no candidate finds the arena of another, which would not count.
+        InterpreterFactory factory =
+                new InterpreterFactory(
+                        model.handle(),
+                        model.graph(),
+                        options.withOwnArena(),
+                        delegates,
+                        new DelegationChoice(candidate, Origin.MEASURED, "being measured"));
         PlannedInterpreter built = factory.build(factory.shapesInFile(), candidate, timed);
         return LeasedInterpreter.of(built, options.arenaWait());
     }
