@@ -141,11 +141,15 @@ final class Measurement {
     /**
      * Returns one in a process of its own, or in this one if the delegate is known not to crash.
      */
-    private CandidateRunner runner() throws IOException {
+    private CandidateRunner runner() throws IOException, InterruptedException {
         DelegableModel model = request.model();
         try {
             return model.newProcess();
         } catch (IOException e) {
+            if (Thread.interrupted()) {
+                // Cancelled while the process started, which is no reason to do without one.
+                throw new InterruptedException();
+            }
             if (!model.trusted()) {
                 throw e;
             }

@@ -19,8 +19,6 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.djlplan.integration.networks.OddModels;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.runtime.ArenaPool;
-import org.djlplan.memplan.runtime.MappedFile;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 import org.junit.jupiter.api.AfterEach;
@@ -46,8 +44,7 @@ class OddModelTest {
 
     @AfterEach
     void everythingIsFreed() {
-        assertEquals(0, MappedFile.openCount());
-        assertEquals(0, ArenaPool.shared().metric().arenaBytes());
+        Freed.assertEverything();
     }
 
     private Path write(TfLiteFile model) throws Exception {
