@@ -3,6 +3,7 @@ package org.djlplan.memplan.plan;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableMap;
+import java.util.List;
 import java.util.Map;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
@@ -23,6 +24,22 @@ public record OffsetPlan(String strategy, PlanningProblem problem, Map<Integer, 
             checkArgument(unitOffsets.containsKey(unit.tensor()), "no offset for %s", unit);
         }
         checkArgument(unitOffsets.size() == problem.units().size(), "offsets without a unit");
+    }
+
+    /**
+     * A plan from offsets in the order of {@link PlanningProblem#units()}.
+     *
+     * @param offsets offset in bytes of every unit
+     */
+    public static OffsetPlan ofUnits(String strategy, PlanningProblem problem, long[] offsets) {
+        List<UsageRecord> units = problem.units();
+        checkArgument(offsets.length == units.size(), "%s offsets", offsets.length);
+        ImmutableMap.Builder<Integer, Long> byTensor =
+                ImmutableMap.builderWithExpectedSize(offsets.length);
+        for (int i = 0; i < offsets.length; i++) {
+            byTensor.put(units.get(i).tensor(), offsets[i]);
+        }
+        return new OffsetPlan(strategy, problem, byTensor.buildOrThrow());
     }
 
     /** Returns the offset in bytes of a tensor. */

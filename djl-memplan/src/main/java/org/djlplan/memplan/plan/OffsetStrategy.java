@@ -11,6 +11,11 @@ public interface OffsetStrategy {
     /** Returns the largest number of units this strategy admits. */
     int largestProblem();
 
+    /** Returns whether this strategy can plan {@code problem}, by its size and by its kind. */
+    default boolean admits(PlanningProblem problem) {
+        return problem.units().size() <= largestProblem();
+    }
+
     /** Returns a valid plan; ties are broken by tensor id, so the plan is always the same. */
     OffsetPlan plan(PlanningProblem problem);
 }

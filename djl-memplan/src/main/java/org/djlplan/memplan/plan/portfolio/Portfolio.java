@@ -40,7 +40,7 @@ public final class Portfolio {
         ImmutableList.Builder<Attempt> attempts = ImmutableList.builder();
         for (PlanningProblem problem : variants) {
             for (OffsetStrategy strategy : strategies) {
-                if (problem.units().size() <= strategy.largestProblem()) {
+                if (strategy.admits(problem)) {
                     attempts.add(attempt(strategy, problem));
                 }
             }
@@ -66,7 +66,7 @@ public final class Portfolio {
                 if (best != null && best.plan().totalBytes() == boundBytes) {
                     return best;
                 }
-                if (problem.units().size() <= strategy.largestProblem()) {
+                if (strategy.admits(problem)) {
                     best = better(best, strategy, problem);
                 }
             }
