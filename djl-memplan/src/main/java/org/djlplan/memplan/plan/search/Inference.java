@@ -1,0 +1,259 @@
+package org.djlplan.memplan.plan.search;
+
+import static org.djlplan.memplan.plan.search.Technique.CONFLICT_WEIGHTS;
+import static org.djlplan.memplan.plan.search.Technique.DOMINANCE;
+import static org.djlplan.memplan.plan.search.Technique.FAIL_FIRST;
+import static org.djlplan.memplan.plan.search.Technique.LOCAL_VALLEYS;
+import static org.djlplan.memplan.plan.search.Technique.RELEASE_BOUND;
+import static org.djlplan.memplan.plan.search.Technique.SUPPORT;
+
+import java.util.Arrays;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Set;
+
+/**
+ * What follows from a partial plan: how low each unit left over can still lie, which floors that
+ * raises, whether everything can still fit, and which section to decide next.
+ */
+final class Inference {
+
+    private final Sections sections;
+    private final Skyline skyline;
+    private final boolean releaseBound;
+    private final boolean support;
+    private final boolean dominance;
+    private final boolean localValleys;
+    private final boolean failFirst;
+    private final boolean conflictWeights;
+
+    /** Per unit: the highest floor of its sections, and the least offset it can still have. */
+    private final long[] highestFloor;
+
+    private final long[] least;
+
+    /** Per section: sizes that cannot start lower; then the least offset of a member. */
+    private final long[] above;
+
+    /** Per section: how many units may lie right on its floor. */
+    private final int[] candidates;
+
+    /** Per section: how often it was where an attempt failed. */
+    private final long[] failures;
+
+    Inference(Skyline skyline, Set<Technique> techniques) {
+        this.skyline = skyline;
+        sections = skyline.sections;
+        releaseBound = techniques.contains(RELEASE_BOUND);
+        support = techniques.contains(SUPPORT);
+        dominance = techniques.contains(DOMINANCE);
+        localValleys = techniques.contains(LOCAL_VALLEYS);
+        failFirst = techniques.contains(FAIL_FIRST);
+        conflictWeights = techniques.contains(CONFLICT_WEIGHTS);
+        highestFloor = new long[sections.units];
+        least = new long[sections.units];
+        above = new long[sections.count];
+        candidates = new int[sections.count];
+        failures = new long[sections.count];
+    }
+
+    /** Returns the least offset that a unit can still have, as of the last {@link #decide}. */
+    long leastOffset(int unit) {
+        return least[unit];
+    }
+
+    /** Returns whether nothing that is placed carries a unit at its least offset. */
+    boolean stuck(int unit) {
+        return highestFloor[unit] > skyline.support[unit];
+    }
+
+    /**
+     * Raises floors as far as they follow from each other, and returns the section to decide next;
+     * empty if the part cannot fit into the capacity any more. Sorts the part's units by least
+     * offset, highest first.
+     */
+    OptionalInt decide(Part part, long capacity) {
+        do {
+            if (!bound(part, capacity) || (releaseBound && !releaseBound(part, capacity))) {
+                return OptionalInt.empty();
+            }
+        } while (raise(part));
+        return OptionalInt.of(valley(part));
+    }
+
+    private boolean bound(Part part, long capacity) {
+        for (int s = part.from(); s <= part.to(); s++) {
+            if (skyline.open[s] > 0 && skyline.floor[s] + skyline.open[s] > capacity) {
+                failures[s]++;
+                return false;
+            }
+        }
+        for (int unit : part.units()) {
+            highestFloor[unit] = skyline.highestFloor(unit);
+            if (dominance
+                    && skyline.support[unit] + sections.bytes[unit] <= skyline.lowestFloor(unit)) {
+                return false;
+            }
+        }
+        for (int unit : part.units()) {
+            long offset = stuck(unit) ? onUnplaced(unit) : highestFloor[unit];
+            if (offset > capacity - sections.bytes[unit]) {
+                failures[sections.first[unit]]++;
+                return false;
+            }
+            least[unit] = offset;
+        }
+        sort(part.units());
+        return true;
+    }
+
+    /** Returns the least offset of a unit that has to lie on one not placed yet. */
+    private long onUnplaced(int unit) {
+        if (!support) {
+            return highestFloor[unit];
+        }
+        long lowestTop = Long.MAX_VALUE;
+        for (int other : sections.overlaps[unit]) {
+            if (!skyline.placed[other]) {
+                lowestTop = Math.min(lowestTop, highestFloor[other] + sections.bytes[other]);
+            }
+        }
+        return Math.max(highestFloor[unit], lowestTop);
+    }
+
+    /** Sorts by least offset, highest first; nearly sorted already, as the last call left them. */
+    private void sort(int[] units) {
+        for (int i = 1; i < units.length; i++) {
+            int unit = units[i];
+            int j = i;
+            for (; j > 0 && least[units[j - 1]] < least[unit]; j--) {
+                units[j] = units[j - 1];
+            }
+            units[j] = unit;
+        }
+    }
+
+    private boolean releaseBound(Part part, long capacity) {
+        Arrays.fill(above, part.from(), part.to() + 1, 0);
+        for (int unit : part.units()) {
+            long most = capacity - least[unit];
+            for (int s = sections.first[unit]; s <= sections.last[unit]; s++) {
+                above[s] += sections.bytes[unit];
+                if (above[s] > most) {
+                    failures[s]++;
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    /** Raises floors to the least offset of any member; returns whether any was lower. */
+    private boolean raise(Part part) {
+        Arrays.fill(above, part.from(), part.to() + 1, -1);
+        Arrays.fill(candidates, part.from(), part.to() + 1, 0);
+        for (int i = part.units().length - 1; i >= 0; i--) {
+            int unit = part.units()[i];
+            for (int s = sections.first[unit]; s <= sections.last[unit]; s++) {
+                if (above[s] < 0) {
+                    above[s] = least[unit];
+                }
+                if (least[unit] == skyline.floor[s]) {
+                    candidates[s]++;
+                }
+            }
+        }
+        boolean raised = false;
+        for (int s = part.from(); s <= part.to(); s++) {
+            if (above[s] > skyline.floor[s]) {
+                skyline.raise(s, above[s]);
+                raised = true;
+            }
+        }
+        return raised;
+    }
+
+    /**
+     * Returns a section of a valley: a run of sections with one floor, lower than on both sides. A
+     * unit right on the floor of a valley lies within the valley, so it lies on all of its
+     * sections' floors.
+     */
+    private int valley(Part part) {
+        int best = -1;
+        int from = part.from();
+        while (from <= part.to()) {
+            if (skyline.open[from] == 0) {
+                from++;
+                continue;
+            }
+            int to = from;
+            while (to < part.to()
+                    && skyline.open[to + 1] > 0
+                    && skyline.floor[to + 1] == skyline.floor[from]) {
+                to++;
+            }
+            if (wall(part, from - 1, from) && wall(part, to + 1, from)) {
+                for (int s = from; s <= to; s++) {
+                    if (best < 0 || better(s, best)) {
+                        best = s;
+                    }
+                }
+            }
+            from = to + 1;
+        }
+        return best;
+    }
+
+    private boolean wall(Part part, int beside, int valley) {
+        return beside < part.from()
+                || beside > part.to()
+                || skyline.open[beside] == 0
+                || skyline.floor[beside] > skyline.floor[valley];
+    }
+
+    private boolean better(int section, int than) {
+        if (!localValleys && skyline.floor[section] != skyline.floor[than]) {
+            return skyline.floor[section] < skyline.floor[than];
+        }
+        double weight = failFirst ? candidates[section] : 1;
+        double other = failFirst ? candidates[than] : 1;
+        if (conflictWeights) {
+            weight *= 1.0 + failures[than];
+            other *= 1.0 + failures[section];
+        }
+        return weight < other;
+    }
+
+    /**
+     * Returns the least height at which the lowest unit left over in a section can lie if it does
+     * not lie on the section's floor; the floors are those of the last {@link #decide}, unless no
+     * height is left. Empty if there is none.
+     */
+    OptionalLong aboveFloor(int section) {
+        long lowest = Long.MAX_VALUE;
+        for (int unit : sections.members[section]) {
+            if (!skyline.placed[unit]) {
+                long offset = skyline.highestFloor(unit);
+                lowest =
+                        Math.min(
+                                lowest,
+                                offset > skyline.floor[section]
+                                        ? offset
+                                        : lowestTopBeside(unit, section));
+            }
+        }
+        return lowest == Long.MAX_VALUE ? OptionalLong.empty() : OptionalLong.of(lowest);
+    }
+
+    /** Returns the lowest top of a unit that overlaps {@code unit}, but not in {@code section}. */
+    private long lowestTopBeside(int unit, int section) {
+        long lowest = Long.MAX_VALUE;
+        for (int other : sections.overlaps[unit]) {
+            if (!skyline.placed[other]
+                    && (sections.first[other] > section || sections.last[other] < section)) {
+                lowest = Math.min(lowest, skyline.highestFloor(other) + sections.bytes[other]);
+            }
+        }
+        return lowest;
+    }
+}

@@ -1,0 +1,126 @@
+package org.djlplan.memplan.plan.search;
+
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import org.djlplan.memplan.plan.search.Attempt.Outcome;
+
+/**
+ * Makes attempts until the bounds meet. Which order of candidates suits a problem shows early if at
+ * all, so every order gets a small number of nodes first, and twice as many in each next round
+ * (Moffitt 2023, section 5); what attempts learn of sections and failures is kept between them.
+ */
+final class Worker implements Runnable {
+
+    /** What a worker aims at. */
+    enum Aim {
+        /** Proves that nothing fits into the lower bound, or finds what does. */
+        RAISE_LOWER_BOUND,
+        /** Improves the best plan. */
+        IMPROVE_PLAN,
+        /** Takes turns. */
+        BOTH
+    }
+
+    private static final int REMEMBERED = 1 << 17;
+    private static final int FIRST_NODES_PER_UNIT = 2;
+
+    private final Sections sections;
+    private final Bounds bounds;
+    private final Aim aim;
+    private final boolean random;
+    private final long mostNodes;
+    private final BooleanSupplier stop;
+    private final Attempt lowerAttempts;
+    private final Attempt planAttempts;
+    private final List<Preference> published;
+    private final Random seeded = new Random(1);
+
+    private long target = Long.MAX_VALUE;
+    private int unsuccessful;
+
+    /**
+     * @param random whether to try random orders instead of the published ones
+     * @param stop when to end at the latest
+     */
+    Worker(
+            Sections sections,
+            Bounds bounds,
+            Aim aim,
+            boolean random,
+            Set<Technique> techniques,
+            long mostNodes,
+            BooleanSupplier stop) {
+        this.sections = sections;
+        this.bounds = bounds;
+        this.aim = aim;
+        this.random = random;
+        this.mostNodes = mostNodes;
+        this.stop = stop;
+        BooleanSupplier obsolete =
+                () -> stop.getAsBoolean() || bounds.closed() || bounds.answered(target);
+        lowerAttempts = new Attempt(sections, techniques, REMEMBERED, obsolete);
+        planAttempts = new Attempt(sections, techniques, REMEMBERED, obsolete);
+        published =
+                ImmutableList.of(
+                        Preference.byLength(sections),
+                        Preference.byCrowdAndArea(sections),
+                        Preference.byCrowdAndLength(sections));
+    }
+
+    /** Returns how many partial plans were looked at. */
+    long nodes() {
+        return lowerAttempts.nodes() + planAttempts.nodes();
+    }
+
+    @Override
+    public void run() {
+        int turns = aim == Aim.BOTH && bounds.goalBytes().isEmpty() ? 2 : 1;
+        for (int turn = 0;
+                !bounds.closed() && !stop.getAsBoolean() && nodes() < mostNodes;
+                turn++) {
+            int attempt = turn / turns;
+            boolean lower = turns == 2 ? turn % 2 == 0 : aim != Aim.IMPROVE_PLAN;
+            target = target(lower);
+            Attempt attempts = lower ? lowerAttempts : planAttempts;
+            Outcome outcome = attempts.run(target, order(attempt), nodesOf(attempt));
+            if (outcome == Outcome.FOUND) {
+                bounds.found(attempts.offsets());
+            } else if (outcome == Outcome.IMPOSSIBLE) {
+                bounds.refuted(target);
+            }
+            if (!lower) {
+                unsuccessful = outcome == Outcome.FOUND ? 0 : unsuccessful + 1;
+            }
+        }
+    }
+
+    private Preference order(int attempt) {
+        return random
+                ? Preference.nearLength(sections, seeded)
+                : published.get(attempt % published.size());
+    }
+
+    private long nodesOf(int attempt) {
+        int round = Math.min(attempt / published.size(), 40);
+        long nodes = ((long) FIRST_NODES_PER_UNIT * sections.units) << round;
+        return Math.min(nodes, mostNodes - nodes());
+    }
+
+    /**
+     * Returns the capacity to attempt next: halfway down at first, less far if that is too hard.
+     */
+    private long target(boolean lower) {
+        if (bounds.goalBytes().isPresent()) {
+            return bounds.goalBytes().getAsLong();
+        }
+        if (lower) {
+            return bounds.lowerBytes();
+        }
+        long open = bounds.bestBytes() - bounds.lowerBytes();
+        long step = open >> Math.min(62, 1 + unsuccessful / published.size());
+        return bounds.bestBytes() - Math.max(bounds.granule(), step);
+    }
+}

@@ -1,0 +1,9 @@
+/**
+ * Exact search for offsets: fits a capacity or minimises the arena, and proves the result where it
+ * can.
+ *
+ * <p>{@link org.djlplan.memplan.plan.search.ExactSearch} is the strategy. Inside, a {@code Worker}
+ * makes attempts of growing effort; each {@code Attempt} is a depth-first search at one capacity
+ * over a {@code Skyline}, pruned by {@code Inference}.
+ */
+package org.djlplan.memplan.plan.search;
