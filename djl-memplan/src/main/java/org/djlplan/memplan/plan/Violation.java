@@ -37,6 +37,30 @@ public sealed interface Violation {
         }
     }
 
+    /**
+     * Two tensors that do not share a place have bytes in common, and though their intervals do not
+     * overlap the problem says that they may be alive at once.
+     */
+    record ConflictOverlap(int tensor, int other) implements Violation {
+        @Override
+        public String rule() {
+            return "conflict-overlap";
+        }
+
+        @Override
+        public List<Integer> tensors() {
+            return ImmutableList.of(tensor, other);
+        }
+
+        @Override
+        public String describe(List<String> names) {
+            return names.get(0)
+                    + " and "
+                    + names.get(1)
+                    + " overlap in space and may be alive at once in another order";
+        }
+    }
+
     /** A tensor lies before the arena's start. */
     record NegativeOffset(int tensor, long offsetBytes) implements Violation {
         @Override
