@@ -78,7 +78,8 @@ public final class PlanningProblem {
                 ImmutableList.sortedCopyOf(
                         Comparator.comparingInt(UsageRecord::tensor), merged.build());
         this.conflicts = conflicts;
-        this.unitConflicts = conflicts.map(this::unitOf);
+        conflicts.tensors().forEach(this::unitOf);
+        this.unitConflicts = this.aliasClasses.isEmpty() ? conflicts : conflicts.map(this::unitOf);
     }
 
     /**

@@ -8,7 +8,7 @@ import java.util.Map;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 
-/** In which order units are placed; O(n²) for n units, as every two are compared. */
+/** In which order units are placed; counting conflicts compares every two of n units: O(n²). */
 final class ConflictOrders {
 
     private static final Comparator<UsageRecord> BY_SIZE =
@@ -16,8 +16,14 @@ final class ConflictOrders {
 
     private ConflictOrders() {}
 
-    /** Returns the units by size, largest first, then by conflicts, then by tensor id. */
+    /** Returns the units by size, largest first, then by tensor id. */
     static List<UsageRecord> bySize(PlanningProblem problem) {
+        return ImmutableList.sortedCopyOf(
+                BY_SIZE.thenComparingInt(UsageRecord::tensor), problem.units());
+    }
+
+    /** Returns the units by size, largest first, then by conflicts, then by tensor id. */
+    static List<UsageRecord> bySizeAndConflicts(PlanningProblem problem) {
         return ImmutableList.sortedCopyOf(
                 BY_SIZE.thenComparing(byConflictCount(problem))
                         .thenComparingInt(UsageRecord::tensor),

@@ -6,8 +6,8 @@ import org.djlplan.memplan.usage.PlanningProblem;
 
 /**
  * Greedy by Size (Pisarchyk and Lee 2020, section 5.2, Algorithm 3) with conflicts for overlapping
- * intervals: units by size, largest first, ties by number of conflicts, then by tensor id; each
- * into the smallest gap that fits, else behind the last unit in its way. O(n²) for n units.
+ * intervals: units by size, largest first, ties by tensor id; each into the smallest gap that fits,
+ * else behind the last unit in its way. O(n²) for n units.
  */
 public final class GreedyBySizeOverConflicts implements OffsetStrategy {
 

@@ -31,6 +31,6 @@ public final class TvmGreedyBySize implements OffsetStrategy {
         return new OffsetPlan(
                 name(),
                 problem,
-                ConflictPlacement.behindLast(problem, ConflictOrders.bySize(problem)));
+                ConflictPlacement.behindLast(problem, ConflictOrders.bySizeAndConflicts(problem)));
     }
 }

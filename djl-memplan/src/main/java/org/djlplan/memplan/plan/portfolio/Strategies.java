@@ -4,6 +4,10 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
 import org.djlplan.memplan.config.Nearest;
 import org.djlplan.memplan.plan.OffsetStrategy;
+import org.djlplan.memplan.plan.conflict.GreedyByConflicts;
+import org.djlplan.memplan.plan.conflict.GreedyBySizeOverConflicts;
+import org.djlplan.memplan.plan.conflict.TvmGreedyByConflicts;
+import org.djlplan.memplan.plan.conflict.TvmGreedyBySize;
 import org.djlplan.memplan.plan.greedy.GreedyByBreadth;
 import org.djlplan.memplan.plan.greedy.GreedyBySize;
 import org.djlplan.memplan.plan.greedy.Naive;
@@ -18,6 +22,15 @@ public final class Strategies {
     private static final ImmutableList<OffsetStrategy> ALL =
             ImmutableList.of(new GreedyBySize(), new GreedyByBreadth(), new Naive());
 
+    /** Those that plan problems with conflicts, too; in order of preference. */
+    private static final ImmutableList<OffsetStrategy> OVER_CONFLICTS =
+            ImmutableList.of(
+                    new GreedyBySizeOverConflicts(),
+                    new GreedyByConflicts(),
+                    new TvmGreedyBySize(),
+                    new TvmGreedyByConflicts(),
+                    new Naive());
+
     private Strategies() {}
 
     /** Returns every name that {@link #named} knows. */
@@ -25,6 +38,11 @@ public final class Strategies {
         ImmutableSet.Builder<String> names = ImmutableSet.builder();
         ALL.forEach(strategy -> names.add(strategy.name()));
         return names.add(BEST).build();
+    }
+
+    /** Returns the strategies for problems with conflicts, in order of preference. */
+    public static ImmutableList<OffsetStrategy> overConflicts() {
+        return OVER_CONFLICTS;
     }
 
     /**
