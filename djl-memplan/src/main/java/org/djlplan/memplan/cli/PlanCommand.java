@@ -3,12 +3,14 @@ package org.djlplan.memplan.cli;
 import static com.google.common.base.Preconditions.checkState;
 
 import com.google.common.base.Stopwatch;
+import com.google.common.collect.Iterables;
 import com.google.common.math.Quantiles;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.plan.OffsetPlan;
@@ -72,6 +74,13 @@ public final class PlanCommand implements Callable<Integer> {
     private String strategy;
 
     @Option(
+            names = "--parallel",
+            description =
+                    "Also plan for an engine that runs independent branches at once, and tell what"
+                            + " that costs; --out and --capacity are then about that plan.")
+    private boolean parallel;
+
+    @Option(
             names = "--capacity",
             paramLabel = "BYTES",
             description = "Exit with 1 if the best plan is larger.")
@@ -111,13 +120,16 @@ public final class PlanCommand implements Callable<Integer> {
                                                         + " of "
                                                         + model.text()));
         PlanOutput output = describe(input, attempts, best);
+        Optional<ParallelPrice> price =
+                input.graph().filter(graph -> parallel).map(g -> ParallelPrice.of(g, best.plan()));
+        OffsetPlan chosen = price.map(ParallelPrice::plan).orElse(best.plan());
         if (out != null) {
-            CsvFiles.writePlan(out, CsvPlan.of(best.plan(), input.ids()));
+            CsvFiles.writePlan(out, CsvPlan.of(chosen, input.ids()));
         }
         PrintWriter printer = spec.commandLine().getOut();
-        printer.println(json ? output.toJson() : output.toText());
+        printer.println(json ? output.toJson(price) : output.toText(price));
         printer.flush();
-        return withinCapacity(best) ? ExitCode.OK : ExitCode.SOFTWARE;
+        return withinCapacity(chosen) ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 
     private PlanInput read() throws IOException {
@@ -137,6 +149,9 @@ public final class PlanCommand implements Callable<Integer> {
     private void checkFile(Path file) {
         if (!PlanInput.isCsv(file) && !PlanInput.isModel(file)) {
             throw usage("'" + file + "' is neither a .tflite nor a .csv file");
+        }
+        if (parallel && PlanInput.isCsv(file)) {
+            throw usage("--parallel needs a graph, and a .csv file has none");
         }
         if (!inputs.isEmpty()) {
             throw usage("--input-shape is for blocks");
@@ -181,6 +196,7 @@ public final class PlanCommand implements Callable<Integer> {
                 input.view().label(),
                 UsageRecords.naiveBytes(records),
                 LowerBounds.offsetBytes(records),
+                LowerBounds.offsetBytes(Iterables.getLast(input.variants()).units()),
                 results,
                 PlanOutput.BestResult.of(
                         bestResult, best.plan().totalBytes() == best.lowerBoundBytes()));
@@ -210,14 +226,14 @@ public final class PlanCommand implements Callable<Integer> {
         return Quantiles.median().compute(nanos);
     }
 
-    private boolean withinCapacity(Attempt best) {
-        if (capacityBytes == null || best.plan().totalBytes() <= capacityBytes) {
+    private boolean withinCapacity(OffsetPlan chosen) {
+        if (capacityBytes == null || chosen.totalBytes() <= capacityBytes) {
             return true;
         }
         PrintWriter errors = spec.commandLine().getErr();
         errors.println(
                 "djlplan: the best plan needs "
-                        + best.plan().totalBytes()
+                        + chosen.totalBytes()
                         + " bytes, more than the capacity of "
                         + capacityBytes);
         errors.flush();

@@ -3,8 +3,10 @@ package org.djlplan.memplan.cli;
 import com.google.common.collect.ImmutableList;
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
+import com.google.gson.JsonObject;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /**
  * What the plan command tells; the fields are those of its JSON.
@@ -13,6 +15,8 @@ import java.util.Locale;
  * @param view where the records come from: {@code file}, {@code live} or {@code csv}
  * @param naiveBytes size of all tensors, each with memory of its own
  * @param lowerBoundBytes maximum operator breadth without aliases; in-place plans may be smaller
+ * @param aliasedLowerBoundBytes the same when tensors share places wherever operators may write
+ *     over or view their inputs; equal where none can, as in files of records
  * @param results one per strategy and variant
  * @param best the smallest valid one
  */
@@ -21,6 +25,7 @@ record PlanOutput(
         String view,
         long naiveBytes,
         long lowerBoundBytes,
+        long aliasedLowerBoundBytes,
         List<Result> results,
         BestResult best) {
 
@@ -72,21 +77,30 @@ record PlanOutput(
         }
     }
 
-    String toJson() {
-        return GSON.toJson(this);
+    /**
+     * Returns all as one JSON object.
+     *
+     * @param price what a parallel plan costs, as the object {@code parallel}, if that was asked
+     */
+    String toJson(Optional<ParallelPrice> price) {
+        JsonObject all = GSON.toJsonTree(this).getAsJsonObject();
+        price.ifPresent(p -> all.add("parallel", GSON.toJsonTree(p.figures())));
+        return GSON.toJson(all);
     }
 
-    String toText() {
+    String toText(Optional<ParallelPrice> price) {
         StringBuilder text = new StringBuilder();
         text.append(
                 String.format(
                         Locale.ROOT,
                         "%,d records (view: %s)%nnaive       %,15d bytes%n"
-                                + "lower bound %,15d bytes (without sharing places)%n%n",
+                                + "lower bound %,15d bytes (without sharing places)%n"
+                                + "aliased     %,15d bytes (lower bound with places shared)%n%n",
                         records,
                         view,
                         naiveBytes,
-                        lowerBoundBytes));
+                        lowerBoundBytes,
+                        aliasedLowerBoundBytes));
         for (Result r : results) {
             text.append(
                     String.format(
@@ -104,6 +118,7 @@ record PlanOutput(
                         best.strategy,
                         best.totalBytes,
                         best.provedOptimal ? ", at the lower bound" : ""));
+        price.ifPresent(p -> text.append(p.figures().toText()));
         return text.toString();
     }
 }

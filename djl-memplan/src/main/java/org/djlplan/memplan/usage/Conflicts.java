@@ -39,14 +39,10 @@ public final class Conflicts {
          */
         public Builder add(int tensor, int other) {
             checkArgument(tensor != other, "tensor %s in conflict with itself", tensor);
-            others.computeIfAbsent(tensor, id -> new BitSet()).set(checkedId(other));
-            others.computeIfAbsent(other, id -> new BitSet()).set(checkedId(tensor));
+            checkArgument(tensor >= 0 && other >= 0, "negative id: %s or %s", tensor, other);
+            others.computeIfAbsent(tensor, id -> new BitSet()).set(other);
+            others.computeIfAbsent(other, id -> new BitSet()).set(tensor);
             return this;
-        }
-
-        private static int checkedId(int tensor) {
-            checkArgument(tensor >= 0, "negative tensor id: %s", tensor);
-            return tensor;
         }
 
         /** Returns the relation of all pairs added. */

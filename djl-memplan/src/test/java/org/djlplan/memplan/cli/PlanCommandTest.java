@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.GraphSketch;
+import org.djlplan.memplan.usage.BranchyGraphs;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -110,6 +111,7 @@ class PlanCommandTest {
         assertEquals("csv", json.get("view").getAsString());
         assertEquals(234, json.get("naiveBytes").getAsLong());
         assertEquals(124, json.get("lowerBoundBytes").getAsLong());
+        assertEquals(124, json.get("aliasedLowerBoundBytes").getAsLong());
         assertEquals(List.of("greedy-by-size", "greedy-by-breadth", "naive"), strategies(json));
         JsonObject naive = json.getAsJsonArray("results").get(2).getAsJsonObject();
         assertEquals(234, naive.get("totalBytes").getAsLong());
@@ -140,6 +142,8 @@ class PlanCommandTest {
                         "naive+in-place"),
                 strategies(json));
         assertEquals(128, json.get("lowerBoundBytes").getAsLong());
+        assertEquals(64, json.get("aliasedLowerBoundBytes").getAsLong());
+        assertFalse(json.has("parallel"));
         JsonObject best = json.getAsJsonObject("best");
         assertEquals("greedy-by-size+in-place", best.get("strategy").getAsString());
         assertEquals(64, best.get("totalBytes").getAsLong());
@@ -150,6 +154,53 @@ class PlanCommandTest {
         assertEquals(0, run("--json", "--live", model));
         assertEquals("live", json().get("view").getAsString());
         assertEquals(4, json().get("records").getAsInt());
+    }
+
+    private int runBranches(Object... arguments) {
+        Graph graph = BranchyGraphs.branches(3, 3);
+        return execute(
+                new PlanCommand(
+                        new GraphSource(file -> graph, file -> graph, (block, inputs) -> graph)),
+                arguments);
+    }
+
+    @Test
+    void plan_parallel_tellsThePrice() {
+        assertEquals(0, runBranches("--json", "--parallel", model));
+        // The best serial plan keeps the ends of two branches while the third runs.
+        assertEquals(256, json().getAsJsonObject("best").get("totalBytes").getAsLong());
+        JsonObject price = json().getAsJsonObject("parallel");
+        assertEquals("greedy-by-size-over-conflicts", price.get("strategy").getAsString());
+        assertEquals(256, price.get("serialBytes").getAsLong());
+        assertEquals(384, price.get("totalBytes").getAsLong());
+        assertEquals(1.5, price.get("ratio").getAsDouble());
+        assertEquals(384, price.get("lowerBoundBytes").getAsLong());
+        assertTrue(price.get("provedOptimal").getAsBoolean());
+        out.getBuffer().setLength(0);
+        assertEquals(0, runBranches("--parallel", model));
+        assertTrue(
+                out.toString()
+                        .contains(
+                                "branches at once: greedy-by-size-over-conflicts, 384 bytes, at"
+                                        + " the lower bound, 1.500 times as much"),
+                out::toString);
+    }
+
+    @Test
+    void plan_parallel_writesAndLimitsThatPlan() throws IOException {
+        Path plan = folder.resolve("plan.csv");
+        assertEquals(1, runBranches("--parallel", "--capacity", 383, "--out", plan, model));
+        assertEquals(0, execute(new ValidateCommand(), plan));
+        assertTrue(out.toString().contains("valid: 9 records in 384 bytes"), out::toString);
+        assertEquals(0, runBranches("--parallel", "--capacity", 384, model));
+    }
+
+    @Test
+    void plan_parallelOfAnEmptyGraph_costsNothing() {
+        Graph empty = new GraphSketch().build();
+        GraphSource source = new GraphSource(f -> empty, f -> empty, (block, inputs) -> empty);
+        assertEquals(0, execute(new PlanCommand(source), "--json", "--parallel", model));
+        assertEquals(1, json().getAsJsonObject("parallel").get("ratio").getAsDouble());
     }
 
     @Test
@@ -207,6 +258,8 @@ class PlanCommandTest {
         assertEquals(2, run("--strategy", "greedybysize", csv));
         assertTrue(err.toString().contains("did you mean 'greedy-by-size'?"), err::toString);
         assertEquals(2, run("--live", csv));
+        assertEquals(2, run("--parallel", csv));
+        assertTrue(err.toString().contains("--parallel needs a graph"), err::toString);
         assertEquals(2, run("--repeat", 0, csv));
         assertEquals(2, run("--capacity", -1, csv));
         assertEquals(2, run(folder.resolve("model.onnx")));

@@ -17,7 +17,7 @@ import org.djlplan.memplan.usage.UsageRecords;
  */
 final class ConflictPlacement {
 
-    /** What ConflictPlacement admits: about a second. */
+    /** Units that are placed in a few seconds. */
     static final int LARGEST_PROBLEM = 16_384;
 
     private record Placed(UsageRecord unit, long startBytes, long endBytes) {}
