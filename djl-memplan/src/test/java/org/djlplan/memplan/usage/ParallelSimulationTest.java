@@ -72,7 +72,7 @@ class ParallelSimulationTest {
         assertTrue(runsIntactInAllOrders(graph, overConflicts(ParallelUse.of(graph).problem())));
     }
 
-    @Property(tries = 300)
+    @Property(tries = 150)
     void parallelPlan_anyGraph_isIntactInAnyOrder(@ForAll Random random) {
         Graph graph = BranchyGraphs.random(random, 14);
         ParallelUse use = ParallelUse.of(graph);

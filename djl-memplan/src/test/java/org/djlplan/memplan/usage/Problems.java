@@ -58,7 +58,13 @@ public final class Problems {
     /** Returns problems with alias classes in which some pairs are in conflict at all times. */
     public static Arbitrary<PlanningProblem> withConflicts() {
         return Combinators.combine(
-                        aliased(), Arbitraries.integers().between(0, 9).list().ofSize(625))
+                        aliased(),
+                        Arbitraries.integers()
+                                .between(0, 9)
+                                .withoutEdgeCases()
+                                .list()
+                                .ofSize(625)
+                                .withoutEdgeCases())
                 .as(
                         (problem, chosen) -> {
                             Conflicts.Builder conflicts = new Conflicts.Builder();

@@ -22,7 +22,11 @@ public final class Strategies {
     private static final ImmutableList<OffsetStrategy> ALL =
             ImmutableList.of(new GreedyBySize(), new GreedyByBreadth(), new Naive());
 
-    /** Those that plan problems with conflicts, too; in order of preference. */
+    /**
+     * Those that plan problems with conflicts, too; in order of preference. The two with TVM's rule
+     * of placing are hardly ever alone in having the smallest plan; they are here so that it is
+     * never larger than theirs.
+     */
     private static final ImmutableList<OffsetStrategy> OVER_CONFLICTS =
             ImmutableList.of(
                     new GreedyBySizeOverConflicts(),
