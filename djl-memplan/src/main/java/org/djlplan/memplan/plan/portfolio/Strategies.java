@@ -6,7 +6,12 @@ import org.djlplan.memplan.config.Nearest;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.greedy.GreedyByBreadth;
 import org.djlplan.memplan.plan.greedy.GreedyBySize;
+import org.djlplan.memplan.plan.greedy.GreedyInOrder;
 import org.djlplan.memplan.plan.greedy.Naive;
+import org.djlplan.memplan.plan.greedy.TfliteArena;
+import org.djlplan.memplan.plan.strip.BestFit;
+import org.djlplan.memplan.plan.strip.LongestFirst;
+import org.djlplan.memplan.plan.strip.PathCover;
 
 /** The strategies by name. */
 public final class Strategies {
@@ -16,7 +21,15 @@ public final class Strategies {
 
     /** In order of preference when plans are equally small. */
     private static final ImmutableList<OffsetStrategy> ALL =
-            ImmutableList.of(new GreedyBySize(), new GreedyByBreadth(), new Naive());
+            ImmutableList.of(
+                    new GreedyBySize(),
+                    new GreedyByBreadth(),
+                    new BestFit(),
+                    new TfliteArena(),
+                    new GreedyInOrder(),
+                    new PathCover(),
+                    new LongestFirst(),
+                    new Naive());
 
     private Strategies() {}
 
