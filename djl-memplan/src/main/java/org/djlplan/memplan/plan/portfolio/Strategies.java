@@ -10,7 +10,12 @@ import org.djlplan.memplan.plan.conflict.TvmGreedyByConflicts;
 import org.djlplan.memplan.plan.conflict.TvmGreedyBySize;
 import org.djlplan.memplan.plan.greedy.GreedyByBreadth;
 import org.djlplan.memplan.plan.greedy.GreedyBySize;
+import org.djlplan.memplan.plan.greedy.GreedyInOrder;
 import org.djlplan.memplan.plan.greedy.Naive;
+import org.djlplan.memplan.plan.greedy.TfliteArena;
+import org.djlplan.memplan.plan.strip.BestFit;
+import org.djlplan.memplan.plan.strip.LongestFirst;
+import org.djlplan.memplan.plan.strip.PathCover;
 
 /** The strategies by name. */
 public final class Strategies {
@@ -20,7 +25,15 @@ public final class Strategies {
 
     /** In order of preference when plans are equally small. */
     private static final ImmutableList<OffsetStrategy> ALL =
-            ImmutableList.of(new GreedyBySize(), new GreedyByBreadth(), new Naive());
+            ImmutableList.of(
+                    new GreedyBySize(),
+                    new GreedyByBreadth(),
+                    new BestFit(),
+                    new PathCover(),
+                    new TfliteArena(),
+                    new GreedyInOrder(),
+                    new LongestFirst(),
+                    new Naive());
 
     /**
      * Those that plan problems with conflicts, too; in order of preference. The two with TVM's rule
