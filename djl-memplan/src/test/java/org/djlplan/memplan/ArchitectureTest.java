@@ -40,6 +40,8 @@ class ArchitectureTest {
                     .definedBy(ROOT + ".source..")
                     .layer("plan")
                     .definedBy(ROOT + ".plan..")
+                    .layer("order")
+                    .definedBy(ROOT + ".order..")
                     .layer("usage")
                     .definedBy(ROOT + ".usage..")
                     .layer("graph")
@@ -68,8 +70,10 @@ class ArchitectureTest {
                     .mayOnlyBeAccessedByLayers("store", "runtime", "djl", "cli")
                     .whereLayer("plan")
                     .mayOnlyBeAccessedByLayers("store", "runtime", "source", "djl", "cli")
+                    .whereLayer("order")
+                    .mayOnlyBeAccessedByLayers("store", "runtime", "cli")
                     .whereLayer("usage")
-                    .mayOnlyBeAccessedByLayers("plan", "store", "runtime", "source", "cli")
+                    .mayOnlyBeAccessedByLayers("plan", "order", "store", "runtime", "source", "cli")
                     .whereLayer("config")
                     .mayOnlyBeAccessedByLayers("djl", "plan", "runtime", "measure", "cli");
 
@@ -77,7 +81,11 @@ class ArchitectureTest {
     static final ArchRule planningIsPure =
             classes()
                     .that()
-                    .resideInAnyPackage(ROOT + ".graph..", ROOT + ".usage..", ROOT + ".plan..")
+                    .resideInAnyPackage(
+                            ROOT + ".graph..",
+                            ROOT + ".usage..",
+                            ROOT + ".order..",
+                            ROOT + ".plan..")
                     .should()
                     .onlyDependOnClassesThat()
                     .resideInAnyPackage(
@@ -87,6 +95,7 @@ class ArchitectureTest {
                             "com.google.errorprone..",
                             ROOT + ".graph..",
                             ROOT + ".usage..",
+                            ROOT + ".order..",
                             ROOT + ".plan..",
                             ROOT + ".config..");
 
