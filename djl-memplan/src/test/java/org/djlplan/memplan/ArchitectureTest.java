@@ -69,13 +69,13 @@ class ArchitectureTest {
                     .whereLayer("source")
                     .mayOnlyBeAccessedByLayers("store", "runtime", "djl", "cli")
                     .whereLayer("plan")
-                    .mayOnlyBeAccessedByLayers("store", "runtime", "source", "djl", "cli")
+                    .mayOnlyBeAccessedByLayers("store", "runtime", "source", "djl", "cli", "order")
                     .whereLayer("order")
                     .mayOnlyBeAccessedByLayers("store", "runtime", "cli")
                     .whereLayer("usage")
                     .mayOnlyBeAccessedByLayers("plan", "order", "store", "runtime", "source", "cli")
                     .whereLayer("config")
-                    .mayOnlyBeAccessedByLayers("djl", "plan", "runtime", "measure", "cli");
+                    .mayOnlyBeAccessedByLayers("djl", "plan", "order", "runtime", "measure", "cli");
 
     @ArchTest
     static final ArchRule planningIsPure =
