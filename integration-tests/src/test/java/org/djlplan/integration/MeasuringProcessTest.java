@@ -42,7 +42,12 @@ class MeasuringProcessTest {
                 TfLiteGraphs.toGraph(
                         TfLiteReader.read(TestModels.built("mobilenet_v2")), "mobilenet_v2");
         return new MeasurableModel(
-                OrderedModel.asInFile(file), graph, delegate, folder, RuntimeOptions.defaults(), EngineLibrary.loaded());
+                OrderedModel.asInFile(file),
+                graph,
+                delegate,
+                folder,
+                RuntimeOptions.defaults(),
+                EngineLibrary.loaded());
     }
 
     private MeasurableModel model(String delegate) throws Exception {

@@ -85,7 +85,12 @@ class ChoiceBench {
         RuntimeOptions options = RuntimeOptions.defaults();
         MeasurableModel model =
                 new MeasurableModel(
-                        OrderedModel.asInFile(file), graph, Delegates.XNNPACK, folder, options, EngineLibrary.loaded());
+                        OrderedModel.asInFile(file),
+                        graph,
+                        Delegates.XNNPACK,
+                        folder,
+                        options,
+                        EngineLibrary.loaded());
         ProfileTable all;
         try (CandidateRunner runner = model.newProcess()) {
             all = profile(graph, runner, threads, EXHAUSTIVE_BUDGET, true);

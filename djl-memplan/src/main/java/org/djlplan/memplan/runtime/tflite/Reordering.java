@@ -51,12 +51,22 @@ public final class Reordering {
     public OrderedModel of(Path file, RuntimeOptions options) {
         try (MappedFile original = MappedFile.open(file)) {
             TfLiteFile model = TfLiteReader.read(original.bytes(), file.toString());
-            PlannedOrder found = find(file, model, options);
+            Graph graph = TfLiteGraphs.toGraph(model, file.getFileName().toString());
+            FolderStore<PlannedOrder> store =
+                    FolderStore.at(
+                            new OrderCodec(), file.toAbsolutePath().getParent(), cacheFolder);
+            StoreKey key = key(file, options);
+            Optional<PlannedOrder> known = store.load(key).filter(order -> fits(graph, order));
+            PlannedOrder found = known.isPresent() ? known.get() : search(file, graph, options);
             Path opened = file;
             if (found.worthwhile()) {
-                opened =
-                        new ReorderedCopy(file, original.bytes(), model, found.order().operators())
-                                .findOrMake(kept(file, options));
+                ReorderedCopy copy =
+                        new ReorderedCopy(file, original.bytes(), model, found.order().operators());
+                opened = copy.findOrMake(kept(file, options));
+            }
+            if (known.isEmpty()) {
+                // Not before: where no copy can be made, one warning is enough.
+                store.save(key, found);
             }
             return new OrderedModel(file, opened, Optional.of(found));
         } catch (UnplannableException | UnsupportedPlatformException e) {
@@ -68,22 +78,13 @@ public final class Reordering {
         return OrderedModel.asInFile(file);
     }
 
-    private PlannedOrder find(Path file, TfLiteFile model, RuntimeOptions options)
+    private static PlannedOrder search(Path file, Graph graph, RuntimeOptions options)
             throws IOException, UnplannableException {
-        Graph graph = TfLiteGraphs.toGraph(model, file.getFileName().toString());
-        StoreKey key = key(file, options);
-        FolderStore<PlannedOrder> store =
-                FolderStore.at(new OrderCodec(), file.toAbsolutePath().getParent(), cacheFolder);
-        Optional<PlannedOrder> known = store.load(key).filter(order -> fits(graph, order));
-        if (known.isPresent()) {
-            return known.get();
-        }
         Graph live = EngineView.of(file, options.threads()).graph();
         PlannedOrder found = PlannedOrder.of(live, options.strategy(), options.inPlace());
         if (!fits(graph, found)) {
             throw new IllegalStateException("the engine's graph has other dependencies");
         }
-        store.save(key, found);
         return found;
     }
 
