@@ -65,6 +65,11 @@ public final class PlanCommand implements Callable<Integer> {
     private boolean live;
 
     @Option(
+            names = "--reorder",
+            description = "Tell what an order of operators with a smaller breadth would bring.")
+    private boolean reorder;
+
+    @Option(
             names = "--strategy",
             paramLabel = "NAME",
             defaultValue = ALL,
@@ -115,7 +120,12 @@ public final class PlanCommand implements Callable<Integer> {
             CsvFiles.writePlan(out, CsvPlan.of(best.plan(), input.ids()));
         }
         PrintWriter printer = spec.commandLine().getOut();
-        printer.println(json ? output.toJson() : output.toText());
+        if (reorder) {
+            OrderEffect effect = OrderEffect.of(input.graph().orElseThrow(), strategyName());
+            printer.println(effect.addTo(output, json));
+        } else {
+            printer.println(json ? output.toJson() : output.toText());
+        }
         printer.flush();
         return withinCapacity(best) ? ExitCode.OK : ExitCode.SOFTWARE;
     }
@@ -150,6 +160,9 @@ public final class PlanCommand implements Callable<Integer> {
         if (live && !(model instanceof ModelRef.OfFile of && PlanInput.isModel(of.file()))) {
             throw usage("--live needs a .tflite file");
         }
+        if (reorder && model instanceof ModelRef.OfFile of && PlanInput.isCsv(of.file())) {
+            throw usage("--reorder needs a model, not records");
+        }
         if (repeat < 1) {
             throw usage("--repeat must be at least 1: " + repeat);
         }
@@ -157,10 +170,14 @@ public final class PlanCommand implements Callable<Integer> {
             throw usage("--capacity must not be negative: " + capacityBytes);
         }
         try {
-            return Strategies.named(strategy.equals(ALL) ? Strategies.BEST : strategy);
+            return Strategies.named(strategyName());
         } catch (IllegalArgumentException e) {
             throw usage(e.getMessage());
         }
+    }
+
+    private String strategyName() {
+        return strategy.equals(ALL) ? Strategies.BEST : strategy;
     }
 
     private ParameterException usage(String problem) {

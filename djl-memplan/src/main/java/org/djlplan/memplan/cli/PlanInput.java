@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.source.csv.CsvFiles;
@@ -23,9 +24,14 @@ import org.djlplan.memplan.usage.UsageRecords;
  * @param variants the planning problem, and the same with alias classes if there are any
  * @param ids names of the tensors
  * @param alignmentBytes what offsets are multiples of
+ * @param graph the model; empty for records alone
  */
 record PlanInput(
-        View view, List<PlanningProblem> variants, Map<Integer, String> ids, long alignmentBytes) {
+        View view,
+        List<PlanningProblem> variants,
+        Map<Integer, String> ids,
+        long alignmentBytes,
+        Optional<Graph> graph) {
 
     /** Where records come from. */
     enum View {
@@ -65,7 +71,7 @@ record PlanInput(
     static PlanInput readCsv(Path file) throws IOException {
         CsvRecords records = CsvFiles.readRecords(existing(file));
         PlanningProblem problem = new PlanningProblem(records.records());
-        return new PlanInput(View.CSV, List.of(problem), records.ids(), 1);
+        return new PlanInput(View.CSV, List.of(problem), records.ids(), 1, Optional.empty());
     }
 
     static PlanInput readModel(Path file, GraphSource source, boolean live) throws IOException {
@@ -83,7 +89,8 @@ record PlanInput(
                 view,
                 variants,
                 CsvRecords.numbered(variants.get(0)).ids(),
-                UsageRecords.ALIGNMENT_BYTES);
+                UsageRecords.ALIGNMENT_BYTES,
+                Optional.of(graph));
     }
 
     static Path existing(Path file) throws IOException {

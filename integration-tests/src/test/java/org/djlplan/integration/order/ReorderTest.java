@@ -255,10 +255,14 @@ class ReorderTest {
     private void assertDelegated(boolean reorder, String origin) throws Exception {
         Map<String, Object> arguments =
                 Map.of(
-                        "memplan.reorder", reorder,
-                        "delegation.profile", "blocking",
-                        "delegation.threads", 1,
-                        "delegation.profileBudget", "2s");
+                        "memplan.reorder",
+                        reorder,
+                        "delegation.profile",
+                        "blocking",
+                        "delegation.threads",
+                        1,
+                        "delegation.profileBudget",
+                        "2s");
         try (StockInterpreter stock = new StockInterpreter(file, 1);
                 ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
             List<ByteBuffer> inputs = stock.randomInputs(1);
