@@ -67,6 +67,11 @@ public final class PlanCommand implements Callable<Integer> {
     private boolean live;
 
     @Option(
+            names = "--reorder",
+            description = "Tell what an order of operators with a smaller breadth would bring.")
+    private boolean reorder;
+
+    @Option(
             names = "--strategy",
             paramLabel = "NAME",
             defaultValue = ALL,
@@ -127,7 +132,11 @@ public final class PlanCommand implements Callable<Integer> {
             CsvFiles.writePlan(out, CsvPlan.of(chosen, input.ids()));
         }
         PrintWriter printer = spec.commandLine().getOut();
-        printer.println(json ? output.toJson(price) : output.toText(price));
+        Optional<OrderEffect> order =
+                input.graph()
+                        .filter(graph -> reorder)
+                        .map(graph -> OrderEffect.of(graph, strategyName()));
+        printer.println(json ? output.toJson(price, order) : output.toText(price, order));
         printer.flush();
         return withinCapacity(chosen) ? ExitCode.OK : ExitCode.SOFTWARE;
     }
@@ -165,6 +174,9 @@ public final class PlanCommand implements Callable<Integer> {
         if (live && !(model instanceof ModelRef.OfFile of && PlanInput.isModel(of.file()))) {
             throw usage("--live needs a .tflite file");
         }
+        if (reorder && model instanceof ModelRef.OfFile of && PlanInput.isCsv(of.file())) {
+            throw usage("--reorder needs a model, not records");
+        }
         if (repeat < 1) {
             throw usage("--repeat must be at least 1: " + repeat);
         }
@@ -172,10 +184,14 @@ public final class PlanCommand implements Callable<Integer> {
             throw usage("--capacity must not be negative: " + capacityBytes);
         }
         try {
-            return Strategies.named(strategy.equals(ALL) ? Strategies.BEST : strategy);
+            return Strategies.named(strategyName());
         } catch (IllegalArgumentException e) {
             throw usage(e.getMessage());
         }
+    }
+
+    private String strategyName() {
+        return strategy.equals(ALL) ? Strategies.BEST : strategy;
     }
 
     private ParameterException usage(String problem) {

@@ -81,14 +81,16 @@ record PlanOutput(
      * Returns all as one JSON object.
      *
      * @param price what a parallel plan costs, as the object {@code parallel}, if that was asked
+     * @param order what a better order brings, as the object {@code order}, if that was asked
      */
-    String toJson(Optional<ParallelPrice> price) {
+    String toJson(Optional<ParallelPrice> price, Optional<OrderEffect> order) {
         JsonObject all = GSON.toJsonTree(this).getAsJsonObject();
         price.ifPresent(p -> all.add("parallel", GSON.toJsonTree(p.figures())));
+        order.ifPresent(o -> all.add("order", GSON.toJsonTree(o)));
         return GSON.toJson(all);
     }
 
-    String toText(Optional<ParallelPrice> price) {
+    String toText(Optional<ParallelPrice> price, Optional<OrderEffect> order) {
         StringBuilder text = new StringBuilder();
         text.append(
                 String.format(
@@ -119,6 +121,7 @@ record PlanOutput(
                         best.totalBytes,
                         best.provedOptimal ? ", at the lower bound" : ""));
         price.ifPresent(p -> text.append(p.figures().toText()));
+        order.ifPresent(o -> text.append(o.toText()));
         return text.toString();
     }
 }

@@ -41,12 +41,12 @@ public final class AliasAnalysis {
     }
 
     private final Graph graph;
-    private final OperatorOrder order;
+    private final Precedence order;
     private final List<List<Integer>> users;
     private final Map<Integer, UsageRecord> records = new HashMap<>();
     private final Map<Integer, AliasClass> classOf = new HashMap<>();
 
-    private AliasAnalysis(Graph graph, OperatorOrder order) {
+    private AliasAnalysis(Graph graph, Precedence order) {
         this.graph = graph;
         this.order = order;
         users = TensorUsers.of(graph);
@@ -79,11 +79,11 @@ public final class AliasAnalysis {
      */
     public static ImmutableList<ImmutableList<Integer>> aliasClasses(
             Graph graph, IntPredicate where) {
-        return aliasClasses(graph, where, OperatorOrder.SERIAL);
+        return aliasClasses(graph, where, Precedence.SERIAL);
     }
 
     static ImmutableList<ImmutableList<Integer>> aliasClasses(
-            Graph graph, IntPredicate where, OperatorOrder order) {
+            Graph graph, IntPredicate where, Precedence order) {
         AliasAnalysis analysis = new AliasAnalysis(graph, order);
         for (Operator operator : graph.operators()) {
             if (where.test(operator.index())) {

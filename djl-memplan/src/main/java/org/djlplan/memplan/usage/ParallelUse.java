@@ -22,7 +22,7 @@ public final class ParallelUse {
     public static final int MOST_TENSORS = 16_384;
 
     private final Graph graph;
-    private final OperatorOrder.ByDataFlow order;
+    private final Precedence.ByDataFlow order;
     private final ImmutableList<UsageRecord> records;
 
     private ParallelUse(Graph graph) {
@@ -33,7 +33,7 @@ public final class ParallelUse {
                 "%s tensors; the conflicts of at most %s can be worked out",
                 records.size(),
                 MOST_TENSORS);
-        order = new OperatorOrder.ByDataFlow(graph);
+        order = new Precedence.ByDataFlow(graph);
     }
 
     /**

@@ -18,6 +18,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.GraphSketch;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.portfolio.Strategies;
+import org.djlplan.memplan.source.csv.CsvFiles;
 import org.djlplan.memplan.usage.BranchyGraphs;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -107,6 +108,62 @@ class PlanCommandTest {
 
     private static List<String> allStrategies() {
         return Strategies.named(Strategies.BEST).stream().map(OffsetStrategy::name).toList();
+    }
+
+    /** Two branches, wide and narrow; both wide operators come first. */
+    private static Graph branches() {
+        GraphSketch sketch = new GraphSketch();
+        int input = sketch.input(16);
+        int[] wide = {sketch.tensor(128), sketch.tensor(128)};
+        Integer[] narrow = {sketch.tensor(16), sketch.tensor(16)};
+        int output = sketch.tensor(32);
+        sketch.operator("CONV_2D", wide[0], input).operator("CONV_2D", wide[1], input);
+        sketch.operator("CONV_2D", narrow[0], wide[0]).operator("CONV_2D", narrow[1], wide[1]);
+        return sketch.operator("CONCATENATION", output, narrow).output(output).build();
+    }
+
+    private int reorder(Object... arguments) {
+        GraphSource.Reader reader = file -> branches();
+        return execute(
+                new PlanCommand(new GraphSource(reader, reader, (block, inputs) -> branches())),
+                arguments);
+    }
+
+    @Test
+    void plan_reorderAsJson_tellsBothOrders() {
+        assertEquals(0, reorder("--reorder", "--json", model));
+        JsonObject order = json().getAsJsonObject("order");
+        assertEquals(64 * (8 + 8 + 1), order.get("breadthBeforeBytes").getAsLong());
+        assertEquals(64 * (8 + 1 + 1), order.get("breadthAfterBytes").getAsLong());
+        assertEquals(64 * (8 + 8 + 1), order.get("arenaBeforeBytes").getAsLong());
+        assertEquals(64 * (8 + 1 + 1), order.get("arenaAfterBytes").getAsLong());
+        assertTrue(order.get("minimal").getAsBoolean());
+        assertEquals("[0,2,1,3,4]", order.get("operators").toString());
+        assertEquals(
+                order.get("arenaBeforeBytes"), json().getAsJsonObject("best").get("totalBytes"));
+    }
+
+    @Test
+    void plan_reorder_printsTheEffect() {
+        assertEquals(0, reorder("--reorder", model));
+        assertTrue(out.toString().contains("1,088                640"), out.toString());
+        assertTrue(out.toString().contains("proved: no order"), out.toString());
+    }
+
+    @Test
+    void plan_reorderAndParallel_tellsBothAndWritesTheParallelPlan() throws IOException {
+        Path plan = folder.resolve("plan.csv");
+        assertEquals(0, reorder("--reorder", "--parallel", "--json", "--out", plan, model));
+        JsonObject json = json();
+        assertEquals(640, json.getAsJsonObject("order").get("arenaAfterBytes").getAsLong());
+        long bytes = json.getAsJsonObject("parallel").get("totalBytes").getAsLong();
+        assertEquals(bytes, CsvFiles.readPlan(plan).totalBytes());
+    }
+
+    @Test
+    void plan_reorderOfRecords_isWrongUsage() {
+        assertEquals(2, run("--reorder", csv));
+        assertTrue(err.toString().contains("--reorder needs a model"), err.toString());
     }
 
     @Test

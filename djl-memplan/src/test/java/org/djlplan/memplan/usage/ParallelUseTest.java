@@ -122,7 +122,7 @@ class ParallelUseTest {
 
     @Test
     void conflicts_tooLargeAGraph_isAnError() {
-        for (int i = 0; i <= OperatorOrder.ByDataFlow.MOST_OPERATORS; i++) {
+        for (int i = 0; i <= Precedence.ByDataFlow.MOST_OPERATORS; i++) {
             sketch.operator("CONV_2D", output, input);
         }
         Graph graph = sketch.build();

@@ -9,10 +9,10 @@ import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 
 /** Which operators of a graph surely have ended before another one begins. */
-interface OperatorOrder {
+interface Precedence {
 
     /** One operator after another, in execution order. */
-    OperatorOrder SERIAL = (operator, other) -> operator < other;
+    Precedence SERIAL = (operator, other) -> operator < other;
 
     /** Returns whether {@code operator} ends before {@code other} begins; both by index. */
     boolean precedes(int operator, int other);
@@ -21,7 +21,7 @@ interface OperatorOrder {
      * The order by data dependencies: an operator begins when those have ended whose results it
      * reads, and all that these waited for.
      */
-    final class ByDataFlow implements OperatorOrder {
+    final class ByDataFlow implements Precedence {
 
         /** What {@link ByDataFlow} admits: 32 MB of bit sets. */
         static final int MOST_OPERATORS = 16_384;
