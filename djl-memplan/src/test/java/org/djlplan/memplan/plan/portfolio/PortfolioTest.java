@@ -50,8 +50,20 @@ class PortfolioTest {
         assertEquals(
                 List.of("greedy-by-size", "greedy-by-breadth", "naive"),
                 Strategies.named("best").stream().map(OffsetStrategy::name).toList());
-        assertEquals(
-                Set.of("greedy-by-size", "greedy-by-breadth", "naive", "best"), Strategies.names());
+    }
+
+    @Test
+    void names_areThoseOfAllOffsetStrategiesAndBest() {
+        assertTrue(
+                Strategies.names()
+                        .containsAll(
+                                Set.of("greedy-by-size", "greedy-by-breadth", "naive", "best")));
+        assertTrue(Strategies.names().contains("shared-optimal-end-to-end"));
+        assertFalse(Strategies.names().contains("shared-optimal"));
+        for (OffsetStrategy strategy : Strategies.all()) {
+            assertEquals(List.of(strategy), Strategies.named(strategy.name()));
+        }
+        assertEquals(Strategies.all().size() + 1, Strategies.names().size());
     }
 
     @Test
