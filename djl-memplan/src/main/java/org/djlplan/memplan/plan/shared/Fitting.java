@@ -12,7 +12,9 @@ import java.util.Set;
  * <p>What happens from a turn on depends only on when each object becomes free. Objects whose sizes
  * no coming unit tells apart are interchangeable, and a time at which an object becomes free may be
  * put off until a unit comes that fits into it. So states are compared after sorting the times
- * within each group of interchangeable objects, and a state that failed is not tried again.
+ * within each group of interchangeable objects, and a state that failed is not tried again. Nor is
+ * a unit put into a larger object than it needs where that leaves too few for later ones ({@link
+ * Slack}).
  */
 final class Fitting {
 
@@ -38,6 +40,7 @@ final class Fitting {
     /** Per object and turn, the first turn from there on whose unit fits into it. */
     private final int[][] nextUse;
 
+    private final Slack slack;
     private final int[] freeFrom;
     private final int[] objects;
     private final Set<ImmutableIntArray> failed = new HashSet<>();
@@ -58,11 +61,13 @@ final class Fitting {
         alikeFrom = new int[sizes.length];
         nextUse = new int[sizes.length][];
         prepare();
+        slack = new Slack(sweep, from, to, sizes);
         freeFrom = new int[sizes.length];
         Arrays.fill(freeFrom, from);
         objects = new int[to];
         deepest = from;
-        outcome = place(from);
+        boolean enough = budget.take((long) sizes.length * (to - from));
+        outcome = enough ? place(from) : Outcome.GAVE_UP;
     }
 
     private void prepare() {
@@ -97,7 +102,7 @@ final class Fitting {
         if (turn == to) {
             return Outcome.FITS;
         }
-        if (!budget.take()) {
+        if (!budget.take(sizes.length)) {
             return Outcome.GAVE_UP;
         }
         deepest = Math.max(deepest, turn);
@@ -111,11 +116,7 @@ final class Fitting {
             groupDone &= !newGroup;
             if (!groupDone && sizes[object] >= sweep.rank(turn) && freeFrom[object] <= turn) {
                 groupDone = true;
-                int before = freeFrom[object];
-                freeFrom[object] = Math.min(to, sweep.released(turn));
-                objects[turn] = object;
-                Outcome rest = place(turn + 1);
-                freeFrom[object] = before;
+                Outcome rest = place(turn, object);
                 if (rest != Outcome.DOES_NOT_FIT) {
                     return rest;
                 }
@@ -125,6 +126,24 @@ final class Fitting {
             failed.add(state);
         }
         return Outcome.DOES_NOT_FIT;
+    }
+
+    private Outcome place(int turn, int object) {
+        if (!budget.take(slack.steps(turn, sizes[object]))) {
+            return Outcome.GAVE_UP;
+        }
+        int blocked = slack.take(turn, sizes[object]);
+        if (blocked < to) {
+            deepest = Math.max(deepest, blocked);
+            return Outcome.DOES_NOT_FIT;
+        }
+        int before = freeFrom[object];
+        freeFrom[object] = Math.min(to, sweep.released(turn));
+        objects[turn] = object;
+        Outcome rest = place(turn + 1);
+        freeFrom[object] = before;
+        slack.giveBack(turn, sizes[object]);
+        return rest;
     }
 
     /** Returns the turn, and when the objects are free, sorted within groups. */

@@ -9,9 +9,13 @@ final class NodeBudget {
     /** Nodes between two looks at the clock. */
     private static final int STRIDE = 256;
 
+    /** Simple steps that count as a further node. */
+    private static final long STEPS_PER_NODE = 256;
+
     private final long mostNanos;
     private final Stopwatch watch;
     private long left;
+    private long untilLook;
 
     NodeBudget(SearchLimit limit) {
         this(limit.nodes(), limit.nanos().orElse(Long.MAX_VALUE), Stopwatch.createStarted());
@@ -23,15 +27,22 @@ final class NodeBudget {
         this.watch = watch;
     }
 
-    /** Takes a node, and returns whether there was one left. */
-    boolean take() {
-        if (left % STRIDE == 0 && watch.elapsed(TimeUnit.NANOSECONDS) > mostNanos) {
-            left = 0;
+    /**
+     * Takes a node, and returns whether there was one left.
+     *
+     * @param steps how many simple steps the node takes: large ones count as several
+     */
+    boolean take(long steps) {
+        if (untilLook-- == 0) {
+            untilLook = STRIDE;
+            if (watch.elapsed(TimeUnit.NANOSECONDS) > mostNanos) {
+                left = 0;
+            }
         }
         if (left == 0) {
             return false;
         }
-        left--;
+        left = Math.max(0, left - 1 - steps / STEPS_PER_NODE);
         return true;
     }
 

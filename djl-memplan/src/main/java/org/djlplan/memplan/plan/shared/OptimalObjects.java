@@ -25,7 +25,7 @@ import org.djlplan.memplan.usage.PlanningProblem;
 public final class OptimalObjects implements SharedObjectsStrategy {
 
     /** Enough for every network of the paper, and at most about a second. */
-    private static final SearchLimit USUAL = SearchLimit.ofNodes(100_000);
+    private static final SearchLimit USUAL = SearchLimit.ofNodes(500_000);
 
     private final SearchLimit limit;
 

@@ -7,7 +7,8 @@ import java.util.OptionalLong;
 /**
  * When {@link OptimalObjects} gives up.
  *
- * @param nodes most nodes of the search; the same number gives the same plan on any machine
+ * @param nodes most nodes of the search, where nodes that take longer than usual count as several;
+ *     the same number gives the same plan on any machine
  * @param nanos most time, if limited; a plan that depends on it may differ from run to run
  */
 public record SearchLimit(long nodes, OptionalLong nanos) {

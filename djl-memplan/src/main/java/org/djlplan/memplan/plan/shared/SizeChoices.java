@@ -52,7 +52,7 @@ final class SizeChoices {
             if (conflict.isEmpty()) {
                 return Optional.of(sizes);
             }
-            if (!budget.take()) {
+            if (!budget.take(conflicts.size())) {
                 return Optional.empty();
             }
             queue.remove();

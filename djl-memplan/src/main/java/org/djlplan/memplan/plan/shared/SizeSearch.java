@@ -7,11 +7,18 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import org.djlplan.memplan.plan.SharedObjectsPlan;
+import org.djlplan.memplan.plan.shared.Fitting.Outcome;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.PositionalMaxima;
 
 /** One search of {@link OptimalObjects}: tries sizes and learns from those that do not do. */
 final class SizeSearch {
+
+    /** Units in the shortest stretch that is tried on its own. */
+    private static final int SHORTEST = 16;
+
+    /** What is spent on a stretch at first, for each of its units. */
+    private static final long NODES_PER_TURN = 20;
 
     private final PlanningProblem problem;
     private final SharedObjectsPlan known;
@@ -63,14 +70,38 @@ final class SizeSearch {
         return new SharedSearchResult(known, choices.lowerBoundBytes());
     }
 
+    /**
+     * Tries what may settle it soonest: where units did not fit before, all of them, and ever
+     * longer stretches on their own, which may not fit though the search for all is lost before it
+     * gets there.
+     */
     private Fitting fit(int[] sizes) {
         for (Conflict conflict : conflicts) {
             Fitting stretch = new Fitting(sweep, conflict.from(), conflict.to(), sizes, budget);
-            if (stretch.outcome() != Fitting.Outcome.FITS) {
+            if (stretch.outcome() != Outcome.FITS) {
                 return stretch;
             }
         }
+        Fitting all = fit(0, sweep.size(), sizes);
+        if (all.outcome() != Outcome.GAVE_UP) {
+            return all;
+        }
+        for (int length = SHORTEST; length < sweep.size(); length *= 2) {
+            for (int from = 0; from < sweep.size(); from += length / 2) {
+                Fitting stretch = fit(from, Math.min(from + length, sweep.size()), sizes);
+                if (stretch.outcome() == Outcome.DOES_NOT_FIT) {
+                    return stretch;
+                }
+            }
+        }
         return new Fitting(sweep, 0, sweep.size(), sizes, budget);
+    }
+
+    private Fitting fit(int from, int to, int[] sizes) {
+        NodeBudget trial = budget.share(NODES_PER_TURN * (to - from));
+        Fitting fitting = new Fitting(sweep, from, to, sizes, trial);
+        budget.giveBack(trial);
+        return fitting;
     }
 
     /** Returns a plan whose objects are numbered by first use. */
