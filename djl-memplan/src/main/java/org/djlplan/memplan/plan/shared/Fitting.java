@@ -37,12 +37,21 @@ final class Fitting {
     /** Per object, the first turn from which on no unit fits into it but not into the next one. */
     private final int[] alikeFrom;
 
-    /** Per object and turn, the first turn from there on whose unit fits into it. */
+    /** Per object and turn, counted from the first, the next turn whose unit fits into it. */
     private final int[][] nextUse;
 
     private final Slack slack;
     private final int[] freeFrom;
+
+    /** Per turn, the object its unit is in or was in last; further ones are those below. */
     private final int[] objects;
+
+    /** Per turn, when that object was free before. */
+    private final int[] before;
+
+    /** Per turn, the state in which it was reached. */
+    private final ImmutableIntArray[] states;
+
     private final Set<ImmutableIntArray> failed = new HashSet<>();
     private final Outcome outcome;
     private int deepest;
@@ -50,7 +59,7 @@ final class Fitting {
     /**
      * @param from first turn; all objects are free then
      * @param to turn after the last
-     * @param sizes ranks of the objects' sizes, largest first
+     * @param sizes ranks of the objects' sizes, largest first; each unit fits into the largest
      */
     Fitting(Sweep sweep, int from, int to, int[] sizes, NodeBudget budget) {
         this.sweep = sweep;
@@ -60,17 +69,19 @@ final class Fitting {
         this.budget = budget;
         alikeFrom = new int[sizes.length];
         nextUse = new int[sizes.length][];
-        prepare();
-        slack = new Slack(sweep, from, to, sizes);
         freeFrom = new int[sizes.length];
-        Arrays.fill(freeFrom, from);
-        objects = new int[to];
+        objects = new int[to - from];
+        before = new int[to - from];
+        states = new ImmutableIntArray[to - from];
+        slack = new Slack(sweep, from, to, sizes);
         deepest = from;
-        boolean enough = budget.take((long) sizes.length * (to - from));
-        outcome = enough ? place(from) : Outcome.GAVE_UP;
+        prepare();
+        budget.spend((long) sizes.length * (to - from));
+        outcome = search();
     }
 
     private void prepare() {
+        Arrays.fill(freeFrom, from);
         int[] lastOfRank = new int[sweep.highestRank() + 1];
         for (int turn = from; turn < to; turn++) {
             lastOfRank[sweep.rank(turn)] = turn + 1;
@@ -80,70 +91,74 @@ final class Fitting {
             for (int rank = smaller + 1; rank <= sizes[object]; rank++) {
                 alikeFrom[object] = Math.max(alikeFrom[object], lastOfRank[rank]);
             }
-            if (object > 0 && sizes[object] == sizes[object - 1]) {
-                nextUse[object] = nextUse[object - 1];
-            } else {
-                nextUse[object] = nextUses(sizes[object]);
-            }
+            nextUse[object] =
+                    object > 0 && sizes[object] == sizes[object - 1]
+                            ? nextUse[object - 1]
+                            : nextUses(sizes[object]);
         }
     }
 
-    /** Returns the table for an object; its first entry is for turn 0, though none asks for it. */
     private int[] nextUses(int size) {
-        int[] next = new int[to + 1];
-        next[to] = to;
+        int[] next = new int[to - from + 1];
+        next[to - from] = to;
         for (int turn = to - 1; turn >= from; turn--) {
-            next[turn] = sweep.rank(turn) <= size ? turn : next[turn + 1];
+            next[turn - from] = sweep.rank(turn) <= size ? turn : next[turn - from + 1];
         }
         return next;
     }
 
-    private Outcome place(int turn) {
-        if (turn == to) {
-            return Outcome.FITS;
-        }
-        if (!budget.take(sizes.length)) {
-            return Outcome.GAVE_UP;
-        }
-        deepest = Math.max(deepest, turn);
-        ImmutableIntArray state = state(turn);
-        if (failed.contains(state)) {
-            return Outcome.DOES_NOT_FIT;
-        }
-        boolean groupDone = false;
-        for (int object = sizes.length - 1; object >= 0; object--) {
-            boolean newGroup = object == sizes.length - 1 || turn < alikeFrom[object];
-            groupDone &= !newGroup;
-            if (!groupDone && sizes[object] >= sweep.rank(turn) && freeFrom[object] <= turn) {
-                groupDone = true;
-                Outcome rest = place(turn, object);
-                if (rest != Outcome.DOES_NOT_FIT) {
-                    return rest;
-                }
+    private Outcome search() {
+        int turn = from;
+        boolean descending = true;
+        while (turn < to) {
+            budget.spend(sizes.length);
+            if (!budget.take()) {
+                return Outcome.GAVE_UP;
             }
+            if (descending) {
+                deepest = Math.max(deepest, turn);
+                states[turn - from] = state(turn);
+                objects[turn - from] = sizes.length;
+            }
+            if (!(descending && failed.contains(states[turn - from])) && placeFurther(turn)) {
+                turn++;
+                descending = true;
+                continue;
+            }
+            if ((long) failed.size() * (sizes.length + 1) < MOST_REMEMBERED) {
+                failed.add(states[turn - from]);
+            }
+            if (turn == from) {
+                return Outcome.DOES_NOT_FIT;
+            }
+            turn--;
+            descending = false;
+            freeFrom[objects[turn - from]] = before[turn - from];
+            slack.giveBack(turn, sizes[objects[turn - from]]);
         }
-        if ((long) failed.size() * (sizes.length + 1) < MOST_REMEMBERED) {
-            failed.add(state);
-        }
-        return Outcome.DOES_NOT_FIT;
+        return Outcome.FITS;
     }
 
-    private Outcome place(int turn, int object) {
-        if (!budget.take(slack.steps(turn, sizes[object]))) {
-            return Outcome.GAVE_UP;
+    /** Puts the unit of a turn into the next object that was not tried, if there is one. */
+    private boolean placeFurther(int turn) {
+        int tried = objects[turn - from];
+        boolean groupDone = tried < sizes.length;
+        for (int object = tried - 1; object >= 0; object--) {
+            groupDone &= turn >= alikeFrom[object];
+            if (!groupDone && sizes[object] >= sweep.rank(turn) && freeFrom[object] <= turn) {
+                groupDone = true;
+                budget.spend(slack.steps(turn, sizes[object]));
+                int blocked = slack.take(turn, sizes[object]);
+                if (blocked == to) {
+                    objects[turn - from] = object;
+                    before[turn - from] = freeFrom[object];
+                    freeFrom[object] = Math.min(to, sweep.released(turn));
+                    return true;
+                }
+                deepest = Math.max(deepest, blocked);
+            }
         }
-        int blocked = slack.take(turn, sizes[object]);
-        if (blocked < to) {
-            deepest = Math.max(deepest, blocked);
-            return Outcome.DOES_NOT_FIT;
-        }
-        int before = freeFrom[object];
-        freeFrom[object] = Math.min(to, sweep.released(turn));
-        objects[turn] = object;
-        Outcome rest = place(turn + 1);
-        freeFrom[object] = before;
-        slack.giveBack(turn, sizes[object]);
-        return rest;
+        return false;
     }
 
     /** Returns the turn, and when the objects are free, sorted within groups. */
@@ -152,7 +167,7 @@ final class Fitting {
         times[sizes.length] = turn;
         int groupEnd = sizes.length;
         for (int object = sizes.length - 1; object >= 0; object--) {
-            times[object] = nextUse[object][Math.max(turn, freeFrom[object])];
+            times[object] = nextUse[object][Math.max(turn, freeFrom[object]) - from];
             if (object == 0 || turn < alikeFrom[object - 1]) {
                 Arrays.sort(times, object, groupEnd);
                 groupEnd = object;
@@ -175,7 +190,7 @@ final class Fitting {
         return deepest + 1;
     }
 
-    /** Returns the object of every turn, once the units fit. */
+    /** Returns the object of every turn from the first on, once the units fit. */
     int[] objects() {
         return objects.clone();
     }

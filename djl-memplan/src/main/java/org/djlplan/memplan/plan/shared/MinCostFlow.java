@@ -118,7 +118,7 @@ public final class MinCostFlow implements SharedObjectsStrategy {
 
     @Override
     public int largestProblem() {
-        return 2_000;
+        return 1_500;
     }
 
     /**

@@ -9,7 +9,7 @@ final class NodeBudget {
     /** Nodes between two looks at the clock. */
     private static final int STRIDE = 256;
 
-    /** Simple steps that count as a further node. */
+    /** Simple steps that count as a node. */
     private static final long STEPS_PER_NODE = 256;
 
     private final long mostNanos;
@@ -27,12 +27,8 @@ final class NodeBudget {
         this.watch = watch;
     }
 
-    /**
-     * Takes a node, and returns whether there was one left.
-     *
-     * @param steps how many simple steps the node takes: large ones count as several
-     */
-    boolean take(long steps) {
+    /** Takes a node, and returns whether there was one left. */
+    boolean take() {
         if (untilLook-- == 0) {
             untilLook = STRIDE;
             if (watch.elapsed(TimeUnit.NANOSECONDS) > mostNanos) {
@@ -42,8 +38,13 @@ final class NodeBudget {
         if (left == 0) {
             return false;
         }
-        left = Math.max(0, left - 1 - steps / STEPS_PER_NODE);
+        left--;
         return true;
+    }
+
+    /** Counts simple steps beyond those of a usual node: many of them are as much as a node. */
+    void spend(long steps) {
+        left = Math.max(0, left - steps / STEPS_PER_NODE);
     }
 
     /** Returns how many nodes are left. */

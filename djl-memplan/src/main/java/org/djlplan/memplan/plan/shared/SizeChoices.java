@@ -52,7 +52,8 @@ final class SizeChoices {
             if (conflict.isEmpty()) {
                 return Optional.of(sizes);
             }
-            if (!budget.take(conflicts.size())) {
+            budget.spend(conflicts.size());
+            if (!budget.take()) {
                 return Optional.empty();
             }
             queue.remove();
