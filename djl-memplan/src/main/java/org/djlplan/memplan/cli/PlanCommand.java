@@ -1,10 +1,5 @@
 package org.djlplan.memplan.cli;
 
-import static com.google.common.base.Preconditions.checkState;
-
-import com.google.common.base.Stopwatch;
-import com.google.common.collect.Iterables;
-import com.google.common.math.Quantiles;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -12,18 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.plan.OffsetPlan;
-import org.djlplan.memplan.plan.OffsetStrategy;
-import org.djlplan.memplan.plan.portfolio.Attempt;
-import org.djlplan.memplan.plan.portfolio.Portfolio;
-import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.source.csv.CsvFiles;
 import org.djlplan.memplan.source.csv.CsvPlan;
-import org.djlplan.memplan.usage.LowerBounds;
-import org.djlplan.memplan.usage.PlanningProblem;
-import org.djlplan.memplan.usage.UsageRecord;
-import org.djlplan.memplan.usage.UsageRecords;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
@@ -37,8 +23,6 @@ import picocli.CommandLine.Spec;
         name = "plan",
         description = "Plan the memory of a model's intermediate tensors and compare strategies.")
 public final class PlanCommand implements Callable<Integer> {
-
-    private static final String ALL = "all";
 
     private final GraphSource source;
 
@@ -74,8 +58,11 @@ public final class PlanCommand implements Callable<Integer> {
     @Option(
             names = "--strategy",
             paramLabel = "NAME",
-            defaultValue = ALL,
-            description = "One strategy, 'best' for the best of all only, or 'all' (the default).")
+            defaultValue = StrategyChoice.ALL,
+            description = {
+                "One strategy; 'best' for the best of those that models are loaded with; or 'all'"
+                        + " (the default), shared objects as well."
+            })
     private String strategy;
 
     @Option(
@@ -98,7 +85,10 @@ public final class PlanCommand implements Callable<Integer> {
             description = "Plan N times after a warm-up and print the median time.")
     private int repeat;
 
-    @Option(names = "--out", paramLabel = "PLAN.csv", description = "Write the best plan.")
+    @Option(
+            names = "--out",
+            paramLabel = "PLAN.csv",
+            description = "Write the best plan; shared objects only as offsets, end to end.")
     private Path out;
 
     @Option(names = "--json", description = "Print one JSON object.")
@@ -111,12 +101,11 @@ public final class PlanCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        List<OffsetStrategy> strategies = checkUsage();
+        StrategyChoice choice = checkUsage();
         PlanInput input = read();
-        List<Attempt> attempts =
-                new Portfolio(strategies, input.alignmentBytes()).attempts(input.variants());
-        Attempt best =
-                Portfolio.smallest(attempts)
+        PlanRun run = PlanRun.of(input, choice);
+        OffsetPlan best =
+                run.bestPlan()
                         .orElseThrow(
                                 () ->
                                         new IllegalStateException(
@@ -124,10 +113,10 @@ public final class PlanCommand implements Callable<Integer> {
                                                         + strategy
                                                         + " of "
                                                         + model.text()));
-        PlanOutput output = describe(input, attempts, best);
+        PlanOutput output = run.describe(choice.bestOnly(), repeat);
         Optional<ParallelPrice> price =
-                input.graph().filter(graph -> parallel).map(g -> ParallelPrice.of(g, best.plan()));
-        OffsetPlan chosen = price.map(ParallelPrice::plan).orElse(best.plan());
+                input.graph().filter(graph -> parallel).map(g -> ParallelPrice.of(g, best));
+        OffsetPlan chosen = price.map(ParallelPrice::plan).orElse(best);
         if (out != null) {
             CsvFiles.writePlan(out, CsvPlan.of(chosen, input.ids()));
         }
@@ -135,7 +124,7 @@ public final class PlanCommand implements Callable<Integer> {
         Optional<OrderEffect> order =
                 input.graph()
                         .filter(graph -> reorder)
-                        .map(graph -> OrderEffect.of(graph, strategyName()));
+                        .map(graph -> OrderEffect.of(graph, choice.arenaStrategy()));
         printer.println(json ? output.toJson(price, order) : output.toText(price, order));
         printer.flush();
         return withinCapacity(chosen) ? ExitCode.OK : ExitCode.SOFTWARE;
@@ -167,7 +156,7 @@ public final class PlanCommand implements Callable<Integer> {
         }
     }
 
-    private List<OffsetStrategy> checkUsage() {
+    private StrategyChoice checkUsage() {
         if (model instanceof ModelRef.OfFile ofFile) {
             checkFile(ofFile.file());
         }
@@ -184,62 +173,14 @@ public final class PlanCommand implements Callable<Integer> {
             throw usage("--capacity must not be negative: " + capacityBytes);
         }
         try {
-            return Strategies.named(strategyName());
+            return StrategyChoice.named(strategy);
         } catch (IllegalArgumentException e) {
             throw usage(e.getMessage());
         }
     }
 
-    private String strategyName() {
-        return strategy.equals(ALL) ? Strategies.BEST : strategy;
-    }
-
     private ParameterException usage(String problem) {
         return new ParameterException(spec.commandLine(), problem);
-    }
-
-    private PlanOutput describe(PlanInput input, List<Attempt> attempts, Attempt best) {
-        List<Attempt> shown = strategy.equals(Strategies.BEST) ? List.of(best) : attempts;
-        List<PlanOutput.Result> results = shown.stream().map(this::result).toList();
-        PlanOutput.Result bestResult =
-                results.stream()
-                        .filter(result -> result.strategy().equals(best.name()))
-                        .findFirst()
-                        .orElseThrow();
-        List<UsageRecord> records = best.plan().problem().records();
-        return new PlanOutput(
-                records.size(),
-                input.view().label(),
-                UsageRecords.naiveBytes(records),
-                LowerBounds.offsetBytes(records),
-                LowerBounds.offsetBytes(Iterables.getLast(input.variants()).units()),
-                results,
-                PlanOutput.BestResult.of(
-                        bestResult, best.plan().totalBytes() == best.lowerBoundBytes()));
-    }
-
-    private PlanOutput.Result result(Attempt attempt) {
-        double nanos = repeat == 1 ? attempt.nanos() : medianNanos(attempt);
-        return new PlanOutput.Result(
-                attempt.name(),
-                "offsets",
-                attempt.plan().totalBytes(),
-                Math.round(nanos / 1e3) / 1e3,
-                attempt.valid());
-    }
-
-    /** Plans again and again; the attempt itself was the warm-up. */
-    private double medianNanos(Attempt attempt) {
-        OffsetStrategy again = Strategies.named(attempt.plan().strategy()).get(0);
-        PlanningProblem problem = attempt.plan().problem();
-        List<Long> nanos = new ArrayList<>();
-        for (int i = 0; i < repeat; i++) {
-            Stopwatch watch = Stopwatch.createStarted();
-            OffsetPlan plan = again.plan(problem);
-            nanos.add(watch.elapsed(TimeUnit.NANOSECONDS));
-            checkState(plan.equals(attempt.plan()), "%s planned differently", again.name());
-        }
-        return Quantiles.median().compute(nanos);
     }
 
     private boolean withinCapacity(OffsetPlan chosen) {

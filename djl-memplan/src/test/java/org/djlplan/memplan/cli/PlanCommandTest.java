@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.IOException;
@@ -16,8 +15,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.GraphSketch;
-import org.djlplan.memplan.plan.OffsetStrategy;
-import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.source.csv.CsvFiles;
 import org.djlplan.memplan.usage.BranchyGraphs;
 import org.junit.jupiter.api.BeforeEach;
@@ -99,15 +96,20 @@ class PlanCommandTest {
     }
 
     private static List<String> strategies(JsonObject json) {
-        List<String> names = new ArrayList<>();
-        for (JsonElement result : json.getAsJsonArray("results")) {
-            names.add(result.getAsJsonObject().get("strategy").getAsString());
-        }
-        return names;
+        return results(json).stream().map(result -> result.get("strategy").getAsString()).toList();
     }
 
-    private static List<String> allStrategies() {
-        return Strategies.named(Strategies.BEST).stream().map(OffsetStrategy::name).toList();
+    private static List<JsonObject> results(JsonObject json) {
+        List<JsonObject> results = new ArrayList<>();
+        json.getAsJsonArray("results").forEach(result -> results.add(result.getAsJsonObject()));
+        return results;
+    }
+
+    private static JsonObject result(JsonObject json, String strategy) {
+        return results(json).stream()
+                .filter(result -> result.get("strategy").getAsString().equals(strategy))
+                .findFirst()
+                .orElseThrow();
     }
 
     /** Two branches, wide and narrow; both wide operators come first. */
@@ -161,6 +163,16 @@ class PlanCommandTest {
     }
 
     @Test
+    void plan_reorderBySharedObjects_laysThemEndToEnd() {
+        assertEquals(0, reorder("--reorder", "--json", "--strategy", "shared-optimal", model));
+        JsonObject json = json();
+        assertEquals(List.of("shared-optimal"), strategies(json));
+        assertEquals(
+                json.getAsJsonObject("best").get("totalBytes"),
+                json.getAsJsonObject("order").get("arenaBeforeBytes"));
+    }
+
+    @Test
     void plan_reorderOfRecords_isWrongUsage() {
         assertEquals(2, run("--reorder", csv));
         assertTrue(err.toString().contains("--reorder needs a model"), err.toString());
@@ -175,11 +187,8 @@ class PlanCommandTest {
         assertEquals(234, json.get("naiveBytes").getAsLong());
         assertEquals(124, json.get("lowerBoundBytes").getAsLong());
         assertEquals(124, json.get("aliasedLowerBoundBytes").getAsLong());
-        assertEquals(allStrategies(), strategies(json));
-        JsonObject naive =
-                json.getAsJsonArray("results")
-                        .get(strategies(json).indexOf("naive"))
-                        .getAsJsonObject();
+        assertEquals(128, json.get("sharedObjectsLowerBoundBytes").getAsLong());
+        JsonObject naive = result(json, "naive");
         assertEquals(234, naive.get("totalBytes").getAsLong());
         assertEquals("offsets", naive.get("layout").getAsString());
         assertTrue(naive.get("valid").getAsBoolean());
@@ -198,9 +207,13 @@ class PlanCommandTest {
         JsonObject json = json();
         assertEquals("file", json.get("view").getAsString());
         assertEquals(3, json.get("records").getAsInt());
-        List<String> expected = new ArrayList<>(allStrategies());
-        allStrategies().forEach(name -> expected.add(name + "+in-place"));
-        assertEquals(expected, strategies(json));
+        List<String> plain =
+                strategies(json).stream().filter(name -> !name.endsWith("+in-place")).toList();
+        assertTrue(plain.containsAll(List.of("greedy-by-size", "shared-optimal")));
+        assertEquals(2 * plain.size(), strategies(json).size());
+        for (String name : plain) {
+            assertTrue(strategies(json).contains(name + "+in-place"), name);
+        }
         assertEquals(128, json.get("lowerBoundBytes").getAsLong());
         assertEquals(64, json.get("aliasedLowerBoundBytes").getAsLong());
         assertFalse(json.has("parallel"));
@@ -273,6 +286,49 @@ class PlanCommandTest {
     }
 
     @Test
+    void plan_csvAsJson_tellsSharedObjectsBesidesOffsets() {
+        assertEquals(0, run("--json", csv));
+        JsonObject improved = result(json(), "shared-greedy-by-size-improved");
+        assertEquals("shared-objects", improved.get("layout").getAsString());
+        assertEquals(128, improved.get("totalBytes").getAsLong());
+        assertTrue(improved.get("valid").getAsBoolean());
+        JsonObject endToEnd = result(json(), "shared-greedy-in-order-end-to-end");
+        assertEquals("offsets", endToEnd.get("layout").getAsString());
+        assertEquals(130, endToEnd.get("totalBytes").getAsLong());
+        JsonObject best = json().getAsJsonObject("bestSharedObjects");
+        assertEquals("shared-greedy-by-size-improved", best.get("strategy").getAsString());
+        assertEquals("shared-objects", best.get("layout").getAsString());
+        assertTrue(best.get("provedOptimal").getAsBoolean());
+        assertEquals("offsets", json().getAsJsonObject("best").get("layout").getAsString());
+    }
+
+    @Test
+    void plan_oneSharedObjectsStrategy_listsOnlyThat() {
+        assertEquals(0, run("--json", "--strategy", "shared-greedy-in-order", csv));
+        assertEquals(List.of("shared-greedy-in-order"), strategies(json()));
+        assertEquals("shared-objects", json().getAsJsonObject("best").get("layout").getAsString());
+        assertEquals(json().getAsJsonObject("best"), json().getAsJsonObject("bestSharedObjects"));
+        assertFalse(json().getAsJsonObject("best").get("provedOptimal").getAsBoolean());
+    }
+
+    @Test
+    void plan_oneOffsetStrategy_tellsNoSharedObjects() {
+        assertEquals(0, run("--json", "--strategy", "greedy-by-size", csv));
+        assertFalse(json().has("bestSharedObjects"));
+        assertEquals(128, json().get("sharedObjectsLowerBoundBytes").getAsLong());
+    }
+
+    @Test
+    void plan_outOfASharedObjectsStrategy_isLaidEndToEnd() {
+        Path plan = folder.resolve("plan.csv");
+        assertEquals(0, run("--strategy", "shared-optimal", "--out", plan, csv));
+        out.getBuffer().setLength(0);
+        assertEquals(0, execute(new ValidateCommand(), plan));
+        assertEquals("valid: 8 records in 128 bytes", out.toString().strip());
+        assertEquals(1, run("--strategy", "shared-optimal", "--capacity", 127, csv));
+    }
+
+    @Test
     void plan_aboveTheBound_isNotProvedOptimal() {
         assertEquals(0, run("--json", "--strategy", "naive", csv));
         assertFalse(json().getAsJsonObject("best").get("provedOptimal").getAsBoolean());
@@ -284,6 +340,12 @@ class PlanCommandTest {
         assertTrue(out.toString().contains("8 records (view: csv)"), out::toString);
         assertTrue(
                 out.toString().contains("best: greedy-by-size, 124 bytes, at the lower bound"),
+                out::toString);
+        assertTrue(
+                out.toString()
+                        .contains(
+                                "best shared objects: shared-greedy-by-size-improved, 128 bytes,"
+                                        + " proved optimal"),
                 out::toString);
     }
 
@@ -317,6 +379,8 @@ class PlanCommandTest {
     void plan_wrongUsage_exitsWith2() {
         assertEquals(2, run("--strategy", "greedybysize", csv));
         assertTrue(err.toString().contains("did you mean 'greedy-by-size'?"), err::toString);
+        assertEquals(2, run("--strategy", "shared-optimum", csv));
+        assertTrue(err.toString().contains("did you mean 'shared-optimal'?"), err::toString);
         assertEquals(2, run("--live", csv));
         assertEquals(2, run("--parallel", csv));
         assertTrue(err.toString().contains("--parallel needs a graph"), err::toString);

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.PlanValidator;
@@ -63,8 +64,9 @@ record Contender(
 
     /** Returns every strategy there is. */
     static ImmutableList<Contender> all() {
-        return Strategies.named(Strategies.BEST).stream()
-                .map(Contender::of)
+        return Stream.concat(
+                        Strategies.named(Strategies.BEST).stream().map(Contender::of),
+                        Strategies.sharedObjects().stream().map(Contender::of))
                 .collect(ImmutableList.toImmutableList());
     }
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
@@ -48,13 +49,31 @@ class PortfolioTest {
 
     @Test
     void named_best_isAllInOrderOfPreference() {
-        List<String> names = Strategies.named("best").stream().map(OffsetStrategy::name).toList();
-        assertEquals("greedy-by-size", names.get(0));
-        assertEquals("naive", names.get(names.size() - 1));
-        assertTrue(names.containsAll(List.of("greedy-by-breadth", "best-fit", "path-cover")));
-        assertEquals(names.size() + 1, Strategies.names().size());
-        assertTrue(Strategies.names().containsAll(names));
-        assertTrue(Strategies.names().contains("best"));
+        assertEquals(
+                List.of(
+                        "greedy-by-size",
+                        "greedy-by-breadth",
+                        "best-fit",
+                        "path-cover",
+                        "tflite-arena",
+                        "greedy-in-order",
+                        "longest-first",
+                        "naive"),
+                Strategies.named("best").stream().map(OffsetStrategy::name).toList());
+    }
+
+    @Test
+    void names_areThoseOfAllOffsetStrategiesAndBest() {
+        assertTrue(
+                Strategies.names()
+                        .containsAll(
+                                Set.of("greedy-by-size", "greedy-by-breadth", "naive", "best")));
+        assertTrue(Strategies.names().contains("shared-optimal-end-to-end"));
+        assertFalse(Strategies.names().contains("shared-optimal"));
+        for (OffsetStrategy strategy : Strategies.all()) {
+            assertEquals(List.of(strategy), Strategies.named(strategy.name()));
+        }
+        assertEquals(Strategies.all().size() + 1, Strategies.names().size());
     }
 
     @Test
