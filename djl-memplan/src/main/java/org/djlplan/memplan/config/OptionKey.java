@@ -10,6 +10,8 @@ public enum OptionKey {
     STRATEGY,
     /** When an operator may write over its input: true, false or auto. Default auto. */
     IN_PLACE,
+    /** Whether operators run in an order that needs a smaller arena. Default false. */
+    REORDER,
     /** Whether the arena is shared with other models of this JVM. Default true. */
     SHARED_ARENA,
     /** How many arenas may be in use at once. Default: number of cores. */

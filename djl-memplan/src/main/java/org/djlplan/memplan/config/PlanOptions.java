@@ -18,6 +18,7 @@ import java.util.Set;
  * @param enabled whether to plan at all
  * @param strategy name of a strategy, or {@code best}
  * @param inPlace when tensors may share places
+ * @param reorder whether operators run in an order that needs a smaller arena
  * @param sharedArena whether arenas are shared with other models
  * @param maxArenas how many arenas may be in use at once
  * @param arenaWait how long a prediction waits for one
@@ -36,6 +37,7 @@ public record PlanOptions(
         boolean enabled,
         String strategy,
         InPlace inPlace,
+        boolean reorder,
         boolean sharedArena,
         int maxArenas,
         Duration arenaWait,
@@ -100,6 +102,7 @@ public record PlanOptions(
                         flag(values, OptionKey.ENABLED, true),
                         values.getOrDefault(OptionKey.STRATEGY, "best"),
                         inPlace(values),
+                        flag(values, OptionKey.REORDER, false),
                         flag(values, OptionKey.SHARED_ARENA, true),
                         number(values, OptionKey.MAX_ARENAS, cores, 1),
                         Duration.ofMillis(number(values, OptionKey.ARENA_WAIT_MILLIS, 10_000, 0)),

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
@@ -19,7 +20,8 @@ import org.djlplan.memplan.usage.UsageRecord;
  * their lifetimes from the records and alias classes itself.
  *
  * <p>Members of an alias class share one place, so they may overlap. The place belongs to the whole
- * class from its first use to its last, and no other tensor may touch it in between.
+ * class from its first use to its last, and no other tensor may touch it in between; nor may one
+ * that the problem lists as in conflict with any member.
  *
  * <p>Places are sorted by start and each is compared with those that start before it ends: O(n²) at
  * worst, which takes well under a second for 30,000 records.
@@ -72,7 +74,9 @@ public final class PlanValidator {
             long alignmentBytes) {
         PlanValidator validator = new PlanValidator(arenaBytes, alignmentBytes);
         List<UsageRecord> placed = validator.checkEach(problem.records(), offsets);
-        validator.checkPairs(validator.places(placed, problem.aliasClasses(), offsets));
+        List<Place> places = validator.places(placed, problem.aliasClasses(), offsets);
+        validator.checkPairs(places);
+        validator.checkConflicts(problem, places);
         return ImmutableList.copyOf(validator.violations);
     }
 
@@ -150,6 +154,36 @@ public final class PlanValidator {
             for (int j = i + 1; j < count && first[j] <= last; j++) {
                 if (start[i] < end[j] && start[j] < end[i]) {
                     report(new Violation.Overlap(places.get(i).tensor, places.get(j).tensor));
+                }
+            }
+        }
+    }
+
+    /** Checks the pairs that the problem lists, without those that overlap in time as well. */
+    private void checkConflicts(PlanningProblem problem, List<Place> places) {
+        Map<Integer, Place> placeOf = new HashMap<>();
+        places.forEach(place -> placeOf.put(place.tensor, place));
+        for (List<Integer> members : problem.aliasClasses()) {
+            members.stream()
+                    .map(placeOf::get)
+                    .filter(Objects::nonNull)
+                    .findFirst()
+                    .ifPresent(place -> members.forEach(member -> placeOf.put(member, place)));
+        }
+        Set<Set<Integer>> reported = new HashSet<>();
+        for (int tensor : problem.conflicts().tensors().toArray()) {
+            for (int other : problem.conflicts().of(tensor).filter(id -> id > tensor).toArray()) {
+                Place a = placeOf.get(tensor);
+                Place b = placeOf.get(other);
+                boolean meet =
+                        a != null
+                                && b != null
+                                && a.tensor != b.tensor
+                                && a.startBytes < b.endBytes
+                                && b.startBytes < a.endBytes
+                                && (a.last < b.first || b.last < a.first);
+                if (meet && reported.add(Set.of(a.tensor, b.tensor))) {
+                    report(new Violation.ConflictOverlap(a.tensor, b.tensor));
                 }
             }
         }

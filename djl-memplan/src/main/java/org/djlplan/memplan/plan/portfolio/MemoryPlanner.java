@@ -6,6 +6,7 @@ import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.usage.AliasAnalysis;
 import org.djlplan.memplan.usage.OperatorProfiles;
+import org.djlplan.memplan.usage.ParallelUse;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
@@ -56,6 +57,31 @@ public final class MemoryPlanner {
      */
     public static PlannedMemory plan(PlanningProblem problem, String strategy) {
         return PlannedMemory.of(portfolio(strategy).best(List.of(problem)));
+    }
+
+    /**
+     * Returns a small valid plan for engines that run independent branches at once: tensors share
+     * memory only when the graph's data dependencies order them, see {@link ParallelUse}.
+     * TensorFlow Lite and TorchScript run operators one after another and need no more than {@link
+     * #plan(Graph, String, InPlace)}.
+     *
+     * @param graph the model
+     * @param inPlace when operators may write over their inputs
+     * @throws IllegalArgumentException if the graph is larger than {@link ParallelUse} admits
+     * @throws ArithmeticException if the sizes add up to more than a long holds
+     */
+    public static PlannedMemory planParallel(Graph graph, InPlace inPlace) {
+        Portfolio portfolio =
+                new Portfolio(Strategies.overConflicts(), UsageRecords.ALIGNMENT_BYTES);
+        ParallelUse use = ParallelUse.of(graph);
+        Attempt plain = portfolio.best(List.of(use.problem()));
+        if (inPlace.leastSavingBytes().isEmpty()) {
+            return PlannedMemory.of(plain);
+        }
+        Attempt shared = portfolio.best(List.of(use.aliasedProblem()));
+        long savedBytes = plain.plan().totalBytes() - shared.plan().totalBytes();
+        return PlannedMemory.of(
+                savedBytes >= inPlace.leastSavingBytes().orElseThrow() ? shared : plain);
     }
 
     private static Attempt whereNeeded(Graph graph, PlanningProblem plain, Attempt shared) {

@@ -2,11 +2,24 @@ package org.djlplan.memplan.plan.portfolio;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
+import java.util.Optional;
 import org.djlplan.memplan.config.Nearest;
 import org.djlplan.memplan.plan.OffsetStrategy;
+import org.djlplan.memplan.plan.SharedObjectsStrategy;
+import org.djlplan.memplan.plan.conflict.GreedyByConflicts;
+import org.djlplan.memplan.plan.conflict.GreedyBySizeOverConflicts;
+import org.djlplan.memplan.plan.conflict.TvmGreedyByConflicts;
+import org.djlplan.memplan.plan.conflict.TvmGreedyBySize;
 import org.djlplan.memplan.plan.greedy.GreedyByBreadth;
 import org.djlplan.memplan.plan.greedy.GreedyBySize;
+import org.djlplan.memplan.plan.greedy.GreedyInOrder;
 import org.djlplan.memplan.plan.greedy.Naive;
+import org.djlplan.memplan.plan.greedy.TfliteArena;
+import org.djlplan.memplan.plan.shared.EndToEnd;
+import org.djlplan.memplan.plan.shared.SharedStrategies;
+import org.djlplan.memplan.plan.strip.BestFit;
+import org.djlplan.memplan.plan.strip.LongestFirst;
+import org.djlplan.memplan.plan.strip.PathCover;
 
 /** The strategies by name. */
 public final class Strategies {
@@ -16,20 +29,65 @@ public final class Strategies {
 
     /** In order of preference when plans are equally small. */
     private static final ImmutableList<OffsetStrategy> ALL =
-            ImmutableList.of(new GreedyBySize(), new GreedyByBreadth(), new Naive());
+            ImmutableList.of(
+                    new GreedyBySize(),
+                    new GreedyByBreadth(),
+                    new BestFit(),
+                    new PathCover(),
+                    new TfliteArena(),
+                    new GreedyInOrder(),
+                    new LongestFirst(),
+                    new Naive());
+
+    /**
+     * Those that plan problems with conflicts, too; in order of preference. The two with TVM's rule
+     * of placing are hardly ever alone in having the smallest plan; they are here so that it is
+     * never larger than theirs.
+     */
+    private static final ImmutableList<OffsetStrategy> OVER_CONFLICTS =
+            ImmutableList.of(
+                    new GreedyBySizeOverConflicts(),
+                    new GreedyByConflicts(),
+                    new TvmGreedyBySize(),
+                    new TvmGreedyByConflicts(),
+                    new Naive());
+
+    private static final ImmutableList<SharedObjectsStrategy> SHARED_OBJECTS =
+            SharedStrategies.all();
+
+    private static final ImmutableList<OffsetStrategy> END_TO_END =
+            SHARED_OBJECTS.stream().map(EndToEnd::new).collect(ImmutableList.toImmutableList());
 
     private Strategies() {}
 
     /** Returns every name that {@link #named} knows. */
     public static ImmutableSet<String> names() {
         ImmutableSet.Builder<String> names = ImmutableSet.builder();
-        ALL.forEach(strategy -> names.add(strategy.name()));
+        all().forEach(strategy -> names.add(strategy.name()));
         return names.add(BEST).build();
     }
 
+    /** Returns the strategies for problems with conflicts, in order of preference. */
+    public static ImmutableList<OffsetStrategy> overConflicts() {
+        return OVER_CONFLICTS;
+    }
+
     /**
-     * Returns the strategies that a name stands for, in order of preference: one, or all for {@link
-     * #BEST}.
+     * Returns every offset strategy, those that {@link #BEST} stands for first, and then every
+     * shared-objects strategy with its objects end to end: these are for comparison.
+     */
+    public static ImmutableList<OffsetStrategy> all() {
+        return ImmutableList.<OffsetStrategy>builder().addAll(ALL).addAll(END_TO_END).build();
+    }
+
+    /** Returns every shared-objects strategy, in order of preference. */
+    public static ImmutableList<SharedObjectsStrategy> sharedObjects() {
+        return SHARED_OBJECTS;
+    }
+
+    /**
+     * Returns the strategies that a name stands for, in order of preference: one, or several for
+     * {@link #BEST}.
      *
      * @throws IllegalArgumentException if there is none; the message names the nearest name
      */
@@ -37,7 +95,7 @@ public final class Strategies {
         if (name.equals(BEST)) {
             return ALL;
         }
-        return ALL.stream()
+        return all().stream()
                 .filter(strategy -> strategy.name().equals(name))
                 .findFirst()
                 .map(ImmutableList::of)
@@ -49,5 +107,10 @@ public final class Strategies {
                                                 + "'; did you mean '"
                                                 + Nearest.of(name, names())
                                                 + "'?"));
+    }
+
+    /** Returns the shared-objects strategy of a name, or empty if there is none. */
+    public static Optional<SharedObjectsStrategy> namedSharedObjects(String name) {
+        return SHARED_OBJECTS.stream().filter(strategy -> strategy.name().equals(name)).findFirst();
     }
 }

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.OrderReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.spi.Candidate;
@@ -30,6 +31,7 @@ public final class TfLiteRuntime implements AutoCloseable {
     private final InterpreterFactory factory;
     private final InterpreterPool pool;
     private final Optional<String> delegate;
+    private final Optional<OrderReport> order;
     private final boolean stateful;
     private volatile PlannedInterpreter.Description described;
     private final LongAdder predictions = new LongAdder();
@@ -38,15 +40,16 @@ public final class TfLiteRuntime implements AutoCloseable {
     /**
      * Opens a model, plans it for the shapes in its file and builds its first interpreter.
      *
+     * @param ordered the model in the order to run it in
      * @param delegation empty to run everything in CPU kernels
      * @throws IOException if the file cannot be read or is damaged
      * @throws UnplannableException if the model cannot be planned here; the message says why
      * @throws IllegalArgumentException if there is no such strategy
      */
     public static TfLiteRuntime open(
-            Path file, RuntimeOptions options, Optional<DelegationSetup> delegation)
+            OrderedModel ordered, RuntimeOptions options, Optional<DelegationSetup> delegation)
             throws IOException, UnplannableException {
-        OpenModel model = OpenModel.of(file);
+        OpenModel model = OpenModel.of(ordered);
         InterpreterFactory factory;
         try {
             factory = DelegationSetup.factory(model, options, delegation);
@@ -54,7 +57,15 @@ public final class TfLiteRuntime implements AutoCloseable {
             model.close();
             throw e;
         }
-        return new TfLiteRuntime(model, options, factory, delegation.map(DelegationSetup::name));
+        return new TfLiteRuntime(
+                model, options, factory, delegation.map(DelegationSetup::name), ordered.report());
+    }
+
+    /** Opens a model in the order of its file. */
+    public static TfLiteRuntime open(
+            Path file, RuntimeOptions options, Optional<DelegationSetup> delegation)
+            throws IOException, UnplannableException {
+        return open(OrderedModel.asInFile(file), options, delegation);
     }
 
     /** Opens a model of which nothing is delegated. */
@@ -67,12 +78,14 @@ public final class TfLiteRuntime implements AutoCloseable {
             OpenModel model,
             RuntimeOptions options,
             InterpreterFactory factory,
-            Optional<String> delegate)
+            Optional<String> delegate,
+            Optional<OrderReport> order)
             throws UnplannableException {
         this.model = model;
         this.options = options;
         this.factory = factory;
         this.delegate = delegate;
+        this.order = order;
         // The state of a stateful model is in its interpreter: a second one would have its own.
         stateful = model.graph().tensors().stream().anyMatch(t -> t.storage() == Storage.VARIABLE);
         int limit = stateful ? 1 : options.maxInterpreters();
@@ -253,7 +266,11 @@ public final class TfLiteRuntime implements AutoCloseable {
                                                 i.plan().map(ShapePlan::arenaBytes).orElse(0L)))
                         .toList();
         return described.report(
-                interpreters, predictions.sum(), unplanned.sum(), delegate.map(this::delegation));
+                interpreters,
+                predictions.sum(),
+                unplanned.sum(),
+                delegate.map(this::delegation),
+                order);
     }
 
     private DelegationReport delegation(String name) {
