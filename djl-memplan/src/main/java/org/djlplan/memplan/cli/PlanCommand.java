@@ -3,11 +3,13 @@ package org.djlplan.memplan.cli;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.djlplan.memplan.plan.OffsetPlan;
+import org.djlplan.memplan.plan.search.SearchLimits;
 import org.djlplan.memplan.source.csv.CsvFiles;
 import org.djlplan.memplan.source.csv.CsvPlan;
 import picocli.CommandLine.Command;
@@ -75,8 +77,19 @@ public final class PlanCommand implements Callable<Integer> {
     @Option(
             names = "--capacity",
             paramLabel = "BYTES",
-            description = "Exit with 1 if the best plan is larger.")
+            description =
+                    "Search until a plan fits, not for the smallest; exit with 1 if none is found.")
     private Long capacityBytes;
+
+    @Option(
+            names = "--time-limit",
+            paramLabel = "TIME",
+            defaultValue = "10s",
+            converter = DurationConverter.class,
+            description =
+                    "How long to search for a smaller plan where the strategies' best is not proved"
+                            + " minimal: 30s, 500ms, or 0s for not at all (default: 10s).")
+    private Duration timeLimit;
 
     @Option(
             names = "--repeat",
@@ -103,7 +116,7 @@ public final class PlanCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         StrategyChoice choice = checkUsage();
         PlanInput input = read();
-        PlanRun run = PlanRun.of(input, choice);
+        PlanRun run = PlanRun.of(input, choice, searchLimits());
         OffsetPlan best =
                 run.bestPlan()
                         .orElseThrow(
@@ -128,6 +141,18 @@ public final class PlanCommand implements Callable<Integer> {
         printer.println(json ? output.toJson(price, order) : output.toText(price, order));
         printer.flush();
         return withinCapacity(chosen) ? ExitCode.OK : ExitCode.SOFTWARE;
+    }
+
+    private Optional<SearchLimits> searchLimits() {
+        if (timeLimit.isZero()) {
+            return Optional.empty();
+        }
+        SearchLimits limits =
+                SearchLimits.ofTime(timeLimit, Runtime.getRuntime().availableProcessors());
+        return Optional.of(
+                capacityBytes == null || parallel
+                        ? limits
+                        : limits.withCapacityBytes(capacityBytes));
     }
 
     private PlanInput read() throws IOException {

@@ -140,7 +140,7 @@ record PlanOutput(
                             r.millis,
                             r.valid ? "" : "  INVALID"));
         }
-        text.append(describe("best", best, "at the lower bound"));
+        text.append(describe("best", best, "proved minimal"));
         bestSharedObjects.ifPresent(
                 shared -> text.append(describe("best shared objects", shared, "proved optimal")));
         price.ifPresent(p -> text.append(p.figures().toText()));

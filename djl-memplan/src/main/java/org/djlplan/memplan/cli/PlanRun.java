@@ -21,6 +21,8 @@ import org.djlplan.memplan.plan.portfolio.Portfolio;
 import org.djlplan.memplan.plan.portfolio.SharedAttempt;
 import org.djlplan.memplan.plan.portfolio.SharedObjectsPortfolio;
 import org.djlplan.memplan.plan.portfolio.Strategies;
+import org.djlplan.memplan.plan.search.ExactSearch;
+import org.djlplan.memplan.plan.search.SearchLimits;
 import org.djlplan.memplan.plan.shared.EndToEnd;
 import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.UsageRecord;
@@ -40,10 +42,21 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
         sharedObjects = ImmutableList.copyOf(sharedObjects);
     }
 
-    static PlanRun of(PlanInput input, StrategyChoice choice) {
+    /**
+     * Plans.
+     *
+     * @param limits of the search for a smaller plan than those that the strategies found; empty
+     *     for none
+     */
+    static PlanRun of(PlanInput input, StrategyChoice choice, Optional<SearchLimits> limits) {
+        Portfolio portfolio = new Portfolio(choice.offsets(), input.alignmentBytes());
+        List<Attempt> attempts = portfolio.attempts(input.variants());
+        Optional<Attempt> searched =
+                limits.filter(each -> choice.search())
+                        .flatMap(each -> portfolio.searched(attempts, new ExactSearch(each)));
         return new PlanRun(
                 input,
-                new Portfolio(choice.offsets(), input.alignmentBytes()).attempts(input.variants()),
+                Stream.concat(attempts.stream(), searched.stream()).toList(),
                 new SharedObjectsPortfolio(choice.sharedObjects()).attempts(input.variants()));
     }
 
@@ -94,7 +107,7 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
     }
 
     private static PlanOutput.BestResult best(List<PlanOutput.Result> results, Attempt best) {
-        return best(results, best.name(), best.plan().totalBytes() == best.lowerBoundBytes());
+        return best(results, best.name(), best.provedOptimal());
     }
 
     private static PlanOutput.BestResult best(
@@ -109,11 +122,12 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
     private static PlanOutput.Result result(Attempt attempt, int repeat) {
         OffsetPlan plan = attempt.plan();
         OffsetStrategy again = Strategies.named(plan.strategy()).get(0);
+        int times = again instanceof ExactSearch ? 1 : repeat;
         return new PlanOutput.Result(
                 attempt.name(),
                 PlanOutput.OFFSETS,
                 plan.totalBytes(),
-                millis(attempt.nanos(), repeat, plan, () -> again.plan(plan.problem())),
+                millis(attempt.nanos(), times, plan, () -> again.plan(plan.problem())),
                 attempt.valid());
     }
 

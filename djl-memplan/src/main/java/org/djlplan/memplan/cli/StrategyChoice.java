@@ -8,6 +8,7 @@ import org.djlplan.memplan.config.Nearest;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.SharedObjectsStrategy;
 import org.djlplan.memplan.plan.portfolio.Strategies;
+import org.djlplan.memplan.plan.search.ExactSearch;
 import org.djlplan.memplan.plan.shared.EndToEnd;
 
 /**
@@ -16,9 +17,13 @@ import org.djlplan.memplan.plan.shared.EndToEnd;
  * @param offsets those that lay everything out in one arena
  * @param sharedObjects those that give out buffers
  * @param bestOnly whether only the best plan is to be shown
+ * @param search whether to search for a smaller plan than theirs
  */
 record StrategyChoice(
-        List<OffsetStrategy> offsets, List<SharedObjectsStrategy> sharedObjects, boolean bestOnly) {
+        List<OffsetStrategy> offsets,
+        List<SharedObjectsStrategy> sharedObjects,
+        boolean bestOnly,
+        boolean search) {
 
     /** The name that stands for every strategy. */
     static final String ALL = "all";
@@ -35,18 +40,22 @@ record StrategyChoice(
      */
     static StrategyChoice named(String name) {
         if (name.equals(ALL)) {
-            return new StrategyChoice(Strategies.all(), Strategies.sharedObjects(), false);
+            return new StrategyChoice(Strategies.all(), Strategies.sharedObjects(), false, true);
         }
         Optional<SharedObjectsStrategy> shared = Strategies.namedSharedObjects(name);
         if (shared.isPresent()) {
-            return new StrategyChoice(List.of(), List.of(shared.get()), false);
+            return new StrategyChoice(List.of(), List.of(shared.get()), false, false);
         }
         if (!Strategies.names().contains(name)) {
             throw new IllegalArgumentException(
                     "no strategy '%s'; did you mean '%s'?"
                             .formatted(name, Nearest.of(name, names())));
         }
-        return new StrategyChoice(Strategies.named(name), List.of(), name.equals(Strategies.BEST));
+        if (name.equals(new ExactSearch().name())) {
+            return new StrategyChoice(Strategies.named(Strategies.BEST), List.of(), true, true);
+        }
+        return new StrategyChoice(
+                Strategies.named(name), List.of(), name.equals(Strategies.BEST), false);
     }
 
     /** Returns the name by which one arena is planned: shared objects are laid end to end. */

@@ -339,7 +339,7 @@ class PlanCommandTest {
         assertEquals(0, run("--repeat", 3, csv));
         assertTrue(out.toString().contains("8 records (view: csv)"), out::toString);
         assertTrue(
-                out.toString().contains("best: greedy-by-size, 124 bytes, at the lower bound"),
+                out.toString().contains("best: greedy-by-size, 124 bytes, proved minimal"),
                 out::toString);
         assertTrue(
                 out.toString()

@@ -3,6 +3,7 @@ package org.djlplan.memplan.plan.portfolio;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.djlplan.memplan.config.Nearest;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.SharedObjectsStrategy;
@@ -17,6 +18,7 @@ import org.djlplan.memplan.plan.greedy.Naive;
 import org.djlplan.memplan.plan.greedy.TfliteArena;
 import org.djlplan.memplan.plan.shared.EndToEnd;
 import org.djlplan.memplan.plan.shared.SharedStrategies;
+import org.djlplan.memplan.plan.search.ExactSearch;
 import org.djlplan.memplan.plan.strip.BestFit;
 import org.djlplan.memplan.plan.strip.LongestFirst;
 import org.djlplan.memplan.plan.strip.PathCover;
@@ -58,13 +60,16 @@ public final class Strategies {
     private static final ImmutableList<OffsetStrategy> END_TO_END =
             SHARED_OBJECTS.stream().map(EndToEnd::new).collect(ImmutableList.toImmutableList());
 
+    /** Never run unasked: it takes its time. */
+    private static final OffsetStrategy SEARCH = new ExactSearch();
+
     private Strategies() {}
 
     /** Returns every name that {@link #named} knows. */
     public static ImmutableSet<String> names() {
         ImmutableSet.Builder<String> names = ImmutableSet.builder();
         all().forEach(strategy -> names.add(strategy.name()));
-        return names.add(BEST).build();
+        return names.add(SEARCH.name()).add(BEST).build();
     }
 
     /** Returns the strategies for problems with conflicts, in order of preference. */
@@ -73,7 +78,7 @@ public final class Strategies {
     }
 
     /**
-     * Returns every offset strategy, those that {@link #BEST} stands for first, and then every
+     * Returns every offset strategy but the exact search, those that {@link #BEST} stands for first, and then every
      * shared-objects strategy with its objects end to end: these are for comparison.
      */
     public static ImmutableList<OffsetStrategy> all() {
@@ -95,7 +100,7 @@ public final class Strategies {
         if (name.equals(BEST)) {
             return ALL;
         }
-        return all().stream()
+        return Stream.concat(all().stream(), Stream.of(SEARCH))
                 .filter(strategy -> strategy.name().equals(name))
                 .findFirst()
                 .map(ImmutableList::of)
