@@ -12,8 +12,8 @@ import org.djlplan.memplan.plan.Violation;
  * @param nanos how long planning took
  * @param violations what the validator found; empty when the plan is valid
  * @param lowerBoundBytes what no plan of the problem that was solved can go below: its maximum
- *     breadth, or more where a search proved it. With alias classes it holds for these classes only,
- *     so a plan that reaches it may still be larger than one with others
+ *     breadth, or more where a search proved it. With alias classes it holds for these classes
+ *     only, so a plan that reaches it may still be larger than one with others
  */
 public record Attempt(
         OffsetPlan plan, long nanos, List<Violation> violations, long lowerBoundBytes) {

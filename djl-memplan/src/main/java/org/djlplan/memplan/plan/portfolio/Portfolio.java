@@ -100,9 +100,9 @@ public final class Portfolio {
     }
 
     /**
-     * Returns what a search makes of the smallest valid attempt at the problem with the lowest bound;
-     * empty if there is none, if the search does not admit the problem, or if nothing is left to
-     * search for.
+     * Returns what a search makes of the smallest valid attempt at the problem with the lowest
+     * bound; empty if there is none, if the search does not admit the problem, or if nothing is
+     * left to search for.
      *
      * @param attempts what other strategies made of it
      */
@@ -121,8 +121,7 @@ public final class Portfolio {
         Stopwatch watch = Stopwatch.createStarted();
         SearchResult result = search.improve(incumbent.plan());
         OffsetPlan plan =
-                new OffsetPlan(
-                        search.name(), result.plan().problem(), result.plan().unitOffsets());
+                new OffsetPlan(search.name(), result.plan().problem(), result.plan().unitOffsets());
         return new Attempt(
                 plan,
                 watch.elapsed(TimeUnit.NANOSECONDS),

@@ -16,9 +16,9 @@ import org.djlplan.memplan.plan.greedy.GreedyBySize;
 import org.djlplan.memplan.plan.greedy.GreedyInOrder;
 import org.djlplan.memplan.plan.greedy.Naive;
 import org.djlplan.memplan.plan.greedy.TfliteArena;
+import org.djlplan.memplan.plan.search.ExactSearch;
 import org.djlplan.memplan.plan.shared.EndToEnd;
 import org.djlplan.memplan.plan.shared.SharedStrategies;
-import org.djlplan.memplan.plan.search.ExactSearch;
 import org.djlplan.memplan.plan.strip.BestFit;
 import org.djlplan.memplan.plan.strip.LongestFirst;
 import org.djlplan.memplan.plan.strip.PathCover;
@@ -78,8 +78,9 @@ public final class Strategies {
     }
 
     /**
-     * Returns every offset strategy but the exact search, those that {@link #BEST} stands for first, and then every
-     * shared-objects strategy with its objects end to end: these are for comparison.
+     * Returns every offset strategy but the exact search, those that {@link #BEST} stands for
+     * first, and then every shared-objects strategy with its objects end to end: these are for
+     * comparison.
      */
     public static ImmutableList<OffsetStrategy> all() {
         return ImmutableList.<OffsetStrategy>builder().addAll(ALL).addAll(END_TO_END).build();

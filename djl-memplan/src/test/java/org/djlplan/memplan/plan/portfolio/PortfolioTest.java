@@ -73,7 +73,8 @@ class PortfolioTest {
         for (OffsetStrategy strategy : Strategies.all()) {
             assertEquals(List.of(strategy), Strategies.named(strategy.name()));
         }
-        assertEquals(Strategies.all().size() + 1, Strategies.names().size());
+        assertTrue(Strategies.names().contains("exact-search"));
+        assertEquals(Strategies.all().size() + 2, Strategies.names().size());
     }
 
     @Test

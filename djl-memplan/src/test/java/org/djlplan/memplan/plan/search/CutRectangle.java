@@ -17,7 +17,7 @@ import org.djlplan.memplan.usage.UsageRecord;
  * @param dropped which share of the pieces is left out where that operator is not
  * @param longLived how many strips as wide as the rectangle are cut off first
  */
-record CutRectangle(
+public record CutRectangle(
         int operators, int bytes, int pieces, int sizeStep, double dropped, int longLived) {
 
     private record Piece(int left, int right, int bottom, int top) {
@@ -31,7 +31,7 @@ record CutRectangle(
     }
 
     /** Returns the records of a cut. */
-    List<UsageRecord> records(long seed) {
+    public List<UsageRecord> records(long seed) {
         Random random = new Random(seed);
         List<Piece> cut = new ArrayList<>();
         int floor = 0;

@@ -1,0 +1,63 @@
+package org.djlplan.memplan.config;
+
+import com.google.common.collect.ImmutableMap;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Sizes and durations as users write them. */
+public final class Quantities {
+
+    /** A number, also one with an exponent, as JSON's large numbers arrive; and a unit. */
+    private static final Pattern TEXT =
+            Pattern.compile("(\\d{1,18}(?:\\.\\d{1,18})?(?:[eE]\\d{1,2})?)\\s*([a-zA-Z]*)");
+
+    private static final Map<String, Long> BYTES =
+            ImmutableMap.<String, Long>builder()
+                    .put("", 1L)
+                    .put("b", 1L)
+                    .put("kb", 1_000L)
+                    .put("kib", 1L << 10)
+                    .put("mb", 1_000_000L)
+                    .put("mib", 1L << 20)
+                    .put("gb", 1_000_000_000L)
+                    .put("gib", 1L << 30)
+                    .buildOrThrow();
+
+    private static final Map<String, Long> MILLIS =
+            ImmutableMap.of("ms", 1L, "s", 1_000L, "m", 60_000L, "min", 60_000L, "h", 3_600_000L);
+
+    private Quantities() {}
+
+    /** Returns a positive number of bytes, of a text such as 64MB, 64MiB or 1.5GB. */
+    public static Optional<Long> bytes(String text) {
+        return parse(text, BYTES, Long.MAX_VALUE);
+    }
+
+    /** Returns a duration from 1 millisecond to {@code most}, of a text such as 10s or 500ms. */
+    public static Optional<Duration> duration(String text, Duration most) {
+        return parse(text, MILLIS, most.toMillis()).map(Duration::ofMillis);
+    }
+
+    private static Optional<Long> parse(String text, Map<String, Long> units, long most) {
+        Matcher matcher = TEXT.matcher(text.trim());
+        if (!matcher.matches()) {
+            return Optional.empty();
+        }
+        return Optional.ofNullable(units.get(matcher.group(2).toLowerCase(Locale.ROOT)))
+                .map(unit -> product(matcher.group(1), unit))
+                .filter(number -> number.signum() > 0)
+                .filter(number -> number.compareTo(BigInteger.valueOf(most)) <= 0)
+                .map(BigInteger::longValueExact);
+    }
+
+    /** Fractions of a byte or of a millisecond are left out. */
+    private static BigInteger product(String number, long unit) {
+        return new BigDecimal(number).multiply(BigDecimal.valueOf(unit)).toBigInteger();
+    }
+}
