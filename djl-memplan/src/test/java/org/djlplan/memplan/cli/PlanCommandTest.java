@@ -110,8 +110,10 @@ class PlanCommandTest {
         assertEquals("csv", json.get("view").getAsString());
         assertEquals(234, json.get("naiveBytes").getAsLong());
         assertEquals(124, json.get("lowerBoundBytes").getAsLong());
-        assertEquals(List.of("greedy-by-size", "greedy-by-breadth", "naive"), strategies(json));
-        JsonObject naive = json.getAsJsonArray("results").get(2).getAsJsonObject();
+        assertEquals(
+                List.of("greedy-by-size", "greedy-by-breadth", "critical-first", "naive"),
+                strategies(json));
+        JsonObject naive = json.getAsJsonArray("results").get(3).getAsJsonObject();
         assertEquals(234, naive.get("totalBytes").getAsLong());
         assertEquals("offsets", naive.get("layout").getAsString());
         assertTrue(naive.get("valid").getAsBoolean());
@@ -134,9 +136,11 @@ class PlanCommandTest {
                 List.of(
                         "greedy-by-size",
                         "greedy-by-breadth",
+                        "critical-first",
                         "naive",
                         "greedy-by-size+in-place",
                         "greedy-by-breadth+in-place",
+                        "critical-first+in-place",
                         "naive+in-place"),
                 strategies(json));
         assertEquals(128, json.get("lowerBoundBytes").getAsLong());

@@ -7,6 +7,7 @@ import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.greedy.GreedyByBreadth;
 import org.djlplan.memplan.plan.greedy.GreedyBySize;
 import org.djlplan.memplan.plan.greedy.Naive;
+import org.djlplan.memplan.plan.scale.CriticalFirst;
 
 /** The strategies by name. */
 public final class Strategies {
@@ -16,7 +17,8 @@ public final class Strategies {
 
     /** In order of preference when plans are equally small. */
     private static final ImmutableList<OffsetStrategy> ALL =
-            ImmutableList.of(new GreedyBySize(), new GreedyByBreadth(), new Naive());
+            ImmutableList.of(
+                    new GreedyBySize(), new GreedyByBreadth(), new CriticalFirst(), new Naive());
 
     private Strategies() {}
 

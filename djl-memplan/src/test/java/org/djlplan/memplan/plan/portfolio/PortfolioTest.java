@@ -48,10 +48,11 @@ class PortfolioTest {
     @Test
     void named_best_isAllInOrderOfPreference() {
         assertEquals(
-                List.of("greedy-by-size", "greedy-by-breadth", "naive"),
+                List.of("greedy-by-size", "greedy-by-breadth", "critical-first", "naive"),
                 Strategies.named("best").stream().map(OffsetStrategy::name).toList());
         assertEquals(
-                Set.of("greedy-by-size", "greedy-by-breadth", "naive", "best"), Strategies.names());
+                Set.of("greedy-by-size", "greedy-by-breadth", "critical-first", "naive", "best"),
+                Strategies.names());
     }
 
     @Test
