@@ -50,14 +50,9 @@ final class Filling {
         return filling;
     }
 
-    /** Returns the offset in bytes of every unit of the timeline. */
-    long[] offsets() {
-        return offsets;
-    }
-
-    /** Returns the size in bytes of the arena. */
-    long totalBytes() {
-        return totalBytes;
+    /** Returns where the units lie. */
+    Layout layout() {
+        return new Layout(timeline, offsets, totalBytes);
     }
 
     /** Returns how many steps searching took. */

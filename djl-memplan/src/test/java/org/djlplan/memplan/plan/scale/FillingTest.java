@@ -164,7 +164,7 @@ class FillingTest {
         Preference byLife = new Preference(timeline, 0, 1, 0);
         int[] before = byLife.priorities();
         assertEquals(7, timeline.boundBytes());
-        assertEquals(8, Filling.of(timeline, byLife).totalBytes());
+        assertEquals(8, Filling.of(timeline, byLife).layout().totalBytes());
         int[] after = byLife.priorities();
         List<Integer> raised =
                 IntStream.range(0, before.length)
@@ -172,7 +172,7 @@ class FillingTest {
                         .mapToObj(unit -> timeline.index[unit])
                         .toList();
         assertEquals(List.of(4, 0), raised);
-        assertEquals(7, Filling.of(timeline, byLife).totalBytes());
+        assertEquals(7, Filling.of(timeline, byLife).layout().totalBytes());
     }
 
     @Provide
