@@ -101,7 +101,7 @@ class RepairTest {
     }
 
     @Property(tries = 300)
-    void tightening_sideBySide_staysValidAndShrinks(@ForAll("problems") PlanningProblem problem) {
+    void tightening_sideBySide_staysValidAndGrowsNot(@ForAll("problems") PlanningProblem problem) {
         if (problem.units().isEmpty()) {
             return;
         }
@@ -112,10 +112,9 @@ class RepairTest {
         assertEquals(List.of(), PlanValidator.violations(plan, 1));
         assertEquals(tight.totalBytes(), plan.totalBytes());
         assertEquals(naive.totalBytes(), new Naive().plan(problem).totalBytes());
-        assertTrue(tight.totalBytes() < naive.totalBytes() || naive.isMinimal());
-        if (tight.totalBytes() > any.boundBytes()) {
-            assertFalse(tight.isMinimal());
-        }
+        assertTrue(tight.totalBytes() <= naive.totalBytes());
+        assertTrue(tight.totalBytes() >= any.boundBytes());
+        assertEquals(tight.totalBytes() == any.boundBytes(), tight.isMinimal());
     }
 
     @Provide
