@@ -254,7 +254,7 @@ class OffsetVectorsTest {
                                         Vectors.OPENVINO_NO_OVERLAPPING,
                                         Vectors.TVM_FANOUT))
                         .toList();
-        for (OffsetStrategy strategy : Strategies.named(Strategies.BEST)) {
+        for (OffsetStrategy strategy : Strategies.all()) {
             for (List<UsageRecord> records : vectors) {
                 OffsetPlan plan = strategy.plan(new PlanningProblem(records));
                 assertAll(

@@ -65,7 +65,7 @@ record Contender(
     /** Returns every strategy there is. */
     static ImmutableList<Contender> all() {
         return Stream.concat(
-                        Strategies.named(Strategies.BEST).stream().map(Contender::of),
+                        Strategies.offsets().stream().map(Contender::of),
                         Strategies.sharedObjects().stream().map(Contender::of))
                 .collect(ImmutableList.toImmutableList());
     }

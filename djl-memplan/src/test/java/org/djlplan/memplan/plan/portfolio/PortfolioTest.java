@@ -20,6 +20,7 @@ import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.PlanValidator;
 import org.djlplan.memplan.usage.BranchyGraphs;
+import org.djlplan.memplan.usage.Conflicts;
 import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.Problems;
@@ -48,18 +49,29 @@ class PortfolioTest {
     }
 
     @Test
-    void named_best_isAllInOrderOfPreference() {
+    void named_best_isSeveralInOrderOfPreference() {
         assertEquals(
                 List.of(
                         "greedy-by-size",
                         "greedy-by-breadth",
                         "best-fit",
+                        "critical-first",
                         "path-cover",
-                        "tflite-arena",
-                        "greedy-in-order",
-                        "longest-first",
                         "naive"),
                 Strategies.named("best").stream().map(OffsetStrategy::name).toList());
+    }
+
+    @Test
+    void admits_conflictsBesideIntervals_onlyNaive() {
+        PlanningProblem problem = PAPER.withConflicts(new Conflicts.Builder().add(0, 7).build());
+        List<String> admitting =
+                Strategies.all().stream()
+                        .filter(strategy -> strategy.admits(problem))
+                        .map(OffsetStrategy::name)
+                        .toList();
+        assertEquals(List.of("naive"), admitting);
+        assertTrue(Strategies.sharedObjects().stream().noneMatch(s -> s.admits(problem)));
+        assertTrue(Strategies.overConflicts().stream().allMatch(s -> s.admits(problem)));
     }
 
     @Test
@@ -68,6 +80,9 @@ class PortfolioTest {
                 Strategies.names()
                         .containsAll(
                                 Set.of("greedy-by-size", "greedy-by-breadth", "naive", "best")));
+        assertTrue(
+                Strategies.names()
+                        .containsAll(Set.of("tflite-arena", "greedy-in-order", "longest-first")));
         assertTrue(Strategies.names().contains("shared-optimal-end-to-end"));
         assertFalse(Strategies.names().contains("shared-optimal"));
         for (OffsetStrategy strategy : Strategies.all()) {
@@ -148,7 +163,7 @@ class PortfolioTest {
         long aliasedBoundBytes = LowerBounds.offsetBytes(aliased.units());
         assertEquals(128, boundBytes);
         assertEquals(64, aliasedBoundBytes);
-        for (OffsetStrategy strategy : Strategies.named("best")) {
+        for (OffsetStrategy strategy : Strategies.all()) {
             OffsetPlan plan = strategy.plan(aliased);
             assertEquals(List.of(), PlanValidator.violations(plan, 64), strategy::name);
             assertEquals(aliasedBoundBytes, plan.totalBytes(), strategy::name);
