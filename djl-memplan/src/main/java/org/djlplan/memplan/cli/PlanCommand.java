@@ -70,8 +70,9 @@ public final class PlanCommand implements Callable<Integer> {
     @Option(
             names = "--parallel",
             description =
-                    "Also plan for an engine that runs independent branches at once, and tell what"
-                            + " that costs; --out and --capacity are then about that plan.")
+                    "Also plan, by strategies of its own, for an engine that runs independent branches"
+                            + " at once, and tell what that costs; --out and --capacity are then about"
+                            + " that plan.")
     private boolean parallel;
 
     @Option(

@@ -5,24 +5,16 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.GraphSketch;
-import org.djlplan.memplan.source.csv.CsvFiles;
-import org.djlplan.memplan.usage.BranchyGraphs;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 
-class PlanCommandTest {
+class PlanCommandTest extends CommandTest {
 
     private static final String PAPER =
             """
@@ -37,10 +29,6 @@ class PlanCommandTest {
             7,7,9,40
             """;
 
-    @TempDir Path folder;
-
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
     private Path csv;
     private Path model;
 
@@ -75,107 +63,11 @@ class PlanCommandTest {
         return execute(new PlanCommand(source), arguments);
     }
 
-    private int execute(Object command, Object... arguments) {
-        List<String> words = new ArrayList<>();
-        for (Object argument : arguments) {
-            words.add(argument.toString());
-        }
-        return new CommandLine(command)
-                .setOut(new PrintWriter(out))
-                .setErr(new PrintWriter(err))
-                .setExecutionExceptionHandler(
-                        (e, line, parsed) -> {
-                            line.getErr().println(e.getMessage());
-                            return 1;
-                        })
-                .execute(words.toArray(String[]::new));
-    }
-
-    private JsonObject json() {
-        return JsonParser.parseString(out.toString()).getAsJsonObject();
-    }
-
-    private static List<String> strategies(JsonObject json) {
-        return results(json).stream().map(result -> result.get("strategy").getAsString()).toList();
-    }
-
-    private static List<JsonObject> results(JsonObject json) {
-        List<JsonObject> results = new ArrayList<>();
-        json.getAsJsonArray("results").forEach(result -> results.add(result.getAsJsonObject()));
-        return results;
-    }
-
     private static JsonObject result(JsonObject json, String strategy) {
         return results(json).stream()
                 .filter(result -> result.get("strategy").getAsString().equals(strategy))
                 .findFirst()
                 .orElseThrow();
-    }
-
-    /** Two branches, wide and narrow; both wide operators come first. */
-    private static Graph branches() {
-        GraphSketch sketch = new GraphSketch();
-        int input = sketch.input(16);
-        int[] wide = {sketch.tensor(128), sketch.tensor(128)};
-        Integer[] narrow = {sketch.tensor(16), sketch.tensor(16)};
-        int output = sketch.tensor(32);
-        sketch.operator("CONV_2D", wide[0], input).operator("CONV_2D", wide[1], input);
-        sketch.operator("CONV_2D", narrow[0], wide[0]).operator("CONV_2D", narrow[1], wide[1]);
-        return sketch.operator("CONCATENATION", output, narrow).output(output).build();
-    }
-
-    private int reorder(Object... arguments) {
-        GraphSource.Reader reader = file -> branches();
-        return execute(
-                new PlanCommand(new GraphSource(reader, reader, (block, inputs) -> branches())),
-                arguments);
-    }
-
-    @Test
-    void plan_reorderAsJson_tellsBothOrders() {
-        assertEquals(0, reorder("--reorder", "--json", model));
-        JsonObject order = json().getAsJsonObject("order");
-        assertEquals(64 * (8 + 8 + 1), order.get("breadthBeforeBytes").getAsLong());
-        assertEquals(64 * (8 + 1 + 1), order.get("breadthAfterBytes").getAsLong());
-        assertEquals(64 * (8 + 8 + 1), order.get("arenaBeforeBytes").getAsLong());
-        assertEquals(64 * (8 + 1 + 1), order.get("arenaAfterBytes").getAsLong());
-        assertTrue(order.get("minimal").getAsBoolean());
-        assertEquals("[0,2,1,3,4]", order.get("operators").toString());
-        assertEquals(
-                order.get("arenaBeforeBytes"), json().getAsJsonObject("best").get("totalBytes"));
-    }
-
-    @Test
-    void plan_reorder_printsTheEffect() {
-        assertEquals(0, reorder("--reorder", model));
-        assertTrue(out.toString().contains("1,088                640"), out.toString());
-        assertTrue(out.toString().contains("proved: no order"), out.toString());
-    }
-
-    @Test
-    void plan_reorderAndParallel_tellsBothAndWritesTheParallelPlan() throws IOException {
-        Path plan = folder.resolve("plan.csv");
-        assertEquals(0, reorder("--reorder", "--parallel", "--json", "--out", plan, model));
-        JsonObject json = json();
-        assertEquals(640, json.getAsJsonObject("order").get("arenaAfterBytes").getAsLong());
-        long bytes = json.getAsJsonObject("parallel").get("totalBytes").getAsLong();
-        assertEquals(bytes, CsvFiles.readPlan(plan).totalBytes());
-    }
-
-    @Test
-    void plan_reorderBySharedObjects_laysThemEndToEnd() {
-        assertEquals(0, reorder("--reorder", "--json", "--strategy", "shared-optimal", model));
-        JsonObject json = json();
-        assertEquals(List.of("shared-optimal"), strategies(json));
-        assertEquals(
-                json.getAsJsonObject("best").get("totalBytes"),
-                json.getAsJsonObject("order").get("arenaBeforeBytes"));
-    }
-
-    @Test
-    void plan_reorderOfRecords_isWrongUsage() {
-        assertEquals(2, run("--reorder", csv));
-        assertTrue(err.toString().contains("--reorder needs a model"), err.toString());
     }
 
     @Test
@@ -227,53 +119,6 @@ class PlanCommandTest {
         assertEquals(0, run("--json", "--live", model));
         assertEquals("live", json().get("view").getAsString());
         assertEquals(4, json().get("records").getAsInt());
-    }
-
-    private int runBranches(Object... arguments) {
-        Graph graph = BranchyGraphs.branches(3, 3);
-        return execute(
-                new PlanCommand(
-                        new GraphSource(file -> graph, file -> graph, (block, inputs) -> graph)),
-                arguments);
-    }
-
-    @Test
-    void plan_parallel_tellsThePrice() {
-        assertEquals(0, runBranches("--json", "--parallel", model));
-        // The best serial plan keeps the ends of two branches while the third runs.
-        assertEquals(256, json().getAsJsonObject("best").get("totalBytes").getAsLong());
-        JsonObject price = json().getAsJsonObject("parallel");
-        assertEquals("greedy-by-size-over-conflicts", price.get("strategy").getAsString());
-        assertEquals(256, price.get("serialBytes").getAsLong());
-        assertEquals(384, price.get("totalBytes").getAsLong());
-        assertEquals(1.5, price.get("ratio").getAsDouble());
-        assertEquals(384, price.get("lowerBoundBytes").getAsLong());
-        assertTrue(price.get("provedOptimal").getAsBoolean());
-        out.getBuffer().setLength(0);
-        assertEquals(0, runBranches("--parallel", model));
-        assertTrue(
-                out.toString()
-                        .contains(
-                                "branches at once: greedy-by-size-over-conflicts, 384 bytes, at"
-                                        + " the lower bound, 1.500 times as much"),
-                out::toString);
-    }
-
-    @Test
-    void plan_parallel_writesAndLimitsThatPlan() throws IOException {
-        Path plan = folder.resolve("plan.csv");
-        assertEquals(1, runBranches("--parallel", "--capacity", 383, "--out", plan, model));
-        assertEquals(0, execute(new ValidateCommand(), plan));
-        assertTrue(out.toString().contains("valid: 9 records in 384 bytes"), out::toString);
-        assertEquals(0, runBranches("--parallel", "--capacity", 384, model));
-    }
-
-    @Test
-    void plan_parallelOfAnEmptyGraph_costsNothing() {
-        Graph empty = new GraphSketch().build();
-        GraphSource source = new GraphSource(f -> empty, f -> empty, (block, inputs) -> empty);
-        assertEquals(0, execute(new PlanCommand(source), "--json", "--parallel", model));
-        assertEquals(1, json().getAsJsonObject("parallel").get("ratio").getAsDouble());
     }
 
     @Test
@@ -384,6 +229,8 @@ class PlanCommandTest {
         assertEquals(2, run("--live", csv));
         assertEquals(2, run("--parallel", csv));
         assertTrue(err.toString().contains("--parallel needs a graph"), err::toString);
+        assertEquals(2, run("--reorder", csv));
+        assertTrue(err.toString().contains("--reorder needs a model"), err::toString);
         assertEquals(2, run("--repeat", 0, csv));
         assertEquals(2, run("--capacity", -1, csv));
         assertEquals(2, run(folder.resolve("model.onnx")));

@@ -182,6 +182,23 @@ class PlanValidatorTest {
                                 PlanValidator.violations(problem, offsets, 64, 64).size()));
     }
 
+    @Test
+    void violations_manyValidAtOnce_endsEarly() {
+        List<UsageRecord> records = new ArrayList<>();
+        Map<Integer, Long> offsets = new HashMap<>();
+        for (int i = 0; i < 200_000; i++) {
+            records.add(new UsageRecord(i, i % 7, 1_000_000, 64));
+            offsets.put(i, 64L * i);
+        }
+        PlanningProblem problem = new PlanningProblem(records);
+        assertTimeout(
+                Duration.ofSeconds(10),
+                () ->
+                        assertEquals(
+                                List.of(),
+                                PlanValidator.violations(problem, offsets, 64L * 200_000, 64)));
+    }
+
     /** Counts byte by byte and operator by operator which units meet. */
     @Property(tries = 300)
     void violations_anyOffsets_findsExactlyTheUnitsThatMeet(

@@ -18,7 +18,7 @@ public final class GreedyByBreadth implements OffsetStrategy {
 
     @Override
     public int largestProblem() {
-        return 100_000;
+        return 50_000;
     }
 
     @Override
