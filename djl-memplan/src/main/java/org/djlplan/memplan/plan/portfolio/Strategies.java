@@ -32,23 +32,20 @@ public final class Strategies {
 
     /**
      * What {@link #BEST} stands for, in order of preference when plans are equally small: quick
-     * ones first, because nothing is planned any more once the lower bound is reached.
+     * ones and those that win most often first, because nothing is planned any more once the lower
+     * bound is reached.
      */
-    private static final ImmutableList<OffsetStrategy> IN_BEST =
+    private static final ImmutableList<OffsetStrategy> OFFSETS =
             ImmutableList.of(
                     new GreedyBySize(),
                     new GreedyByBreadth(),
                     new BestFit(),
                     new CriticalFirst(),
                     new PathCover(),
+                    new TfliteArena(),
+                    new GreedyInOrder(),
+                    new LongestFirst(),
                     new Naive());
-
-    /**
-     * Those whose plan was never smaller than the best of {@link #IN_BEST}, in 18,000 random
-     * problems and the instances of MiniMalloc and idealloc: they would only take time.
-     */
-    private static final ImmutableList<OffsetStrategy> FOR_COMPARISON =
-            ImmutableList.of(new TfliteArena(), new GreedyInOrder(), new LongestFirst());
 
     /**
      * Those that plan problems with conflicts, too; in order of preference. The two with TVM's rule
@@ -87,22 +84,19 @@ public final class Strategies {
     }
 
     /**
-     * Returns every strategy that calculates offsets itself but the exact search: those that {@link
-     * #BEST} stands for, and then those that are for comparison.
+     * Returns every strategy that calculates offsets itself but the exact search: what {@link
+     * #BEST} stands for.
      */
     public static ImmutableList<OffsetStrategy> offsets() {
-        return ImmutableList.<OffsetStrategy>builder()
-                .addAll(IN_BEST)
-                .addAll(FOR_COMPARISON)
-                .build();
+        return OFFSETS;
     }
 
     /**
-     * Returns every offset strategy: {@link #offsets}, and then every shared-objects strategy with
-     * its objects end to end, which is for comparison, too.
+     * Returns every offset strategy but the exact search: {@link #offsets}, and then every
+     * shared-objects strategy with its objects end to end, which is for comparison.
      */
     public static ImmutableList<OffsetStrategy> all() {
-        return ImmutableList.<OffsetStrategy>builder().addAll(offsets()).addAll(END_TO_END).build();
+        return ImmutableList.<OffsetStrategy>builder().addAll(OFFSETS).addAll(END_TO_END).build();
     }
 
     /** Returns every shared-objects strategy, in order of preference. */
@@ -118,7 +112,7 @@ public final class Strategies {
      */
     public static ImmutableList<OffsetStrategy> named(String name) {
         if (name.equals(BEST)) {
-            return IN_BEST;
+            return OFFSETS;
         }
         return Stream.concat(all().stream(), Stream.of(SEARCH))
                 .filter(strategy -> strategy.name().equals(name))
