@@ -57,6 +57,9 @@ class PortfolioTest {
                         "best-fit",
                         "critical-first",
                         "path-cover",
+                        "tflite-arena",
+                        "greedy-in-order",
+                        "longest-first",
                         "naive"),
                 Strategies.named("best").stream().map(OffsetStrategy::name).toList());
     }
