@@ -47,8 +47,9 @@ final class TechniqueBench {
         this.capacityBytes = capacityBytes;
     }
 
-    /** Returns one row with all techniques, then one without each. */
+    /** Returns one row with all techniques, then one without each, after a warm-up. */
     ImmutableList<Row> rows(PlannerBench.Instance instance) {
+        new ExactSearch(limits).search(instance.problem());
         ImmutableList.Builder<Row> rows = ImmutableList.builder();
         rows.add(row(instance, NONE, Technique.ALL));
         for (Technique off : Technique.values()) {

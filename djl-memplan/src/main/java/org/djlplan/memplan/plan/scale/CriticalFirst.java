@@ -36,7 +36,7 @@ import org.djlplan.memplan.usage.PlanningProblem;
  */
 public final class CriticalFirst implements OffsetStrategy {
 
-    private static final int MOST_PASSES = 12;
+    private static final int MOST_PASSES = 8;
     private static final long MOST_VISITS = 24_000_000;
 
     @Override
