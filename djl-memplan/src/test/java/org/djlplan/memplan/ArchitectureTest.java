@@ -82,6 +82,7 @@ class ArchitectureTest {
                     .onlyDependOnClassesThat()
                     .resideInAnyPackage(
                             "java.lang..",
+                            "java.time..",
                             "java.util..",
                             "com.google.common..",
                             "com.google.errorprone..",

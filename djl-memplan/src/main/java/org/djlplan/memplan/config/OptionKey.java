@@ -10,6 +10,10 @@ public enum OptionKey {
     STRATEGY,
     /** When an operator may write over its input: true, false or auto. Default auto. */
     IN_PLACE,
+    /**
+     * When smaller plans are searched: background, off, or a time such as 1s. Default background.
+     */
+    SEARCH,
     /** Whether the arena is shared with other models of this JVM. Default true. */
     SHARED_ARENA,
     /** How many arenas may be in use at once. Default: number of cores. */

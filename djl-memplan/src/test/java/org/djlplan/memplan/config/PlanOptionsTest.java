@@ -35,6 +35,7 @@ class PlanOptionsTest {
                         true,
                         "best",
                         InPlace.AUTO,
+                        new SearchMode.Background(),
                         true,
                         cores,
                         Duration.ofSeconds(10),
@@ -60,6 +61,7 @@ class PlanOptionsTest {
                                 Map.entry("memplan.enabled", "FALSE"),
                                 Map.entry("memplan.strategy", " naive "),
                                 Map.entry("memplan.inPlace", false),
+                                Map.entry("memplan.search", "1.5s"),
                                 Map.entry("memplan.sharedArena", "false"),
                                 Map.entry("memplan.maxArenas", 3),
                                 Map.entry("memplan.arenaWaitMillis", "0"),
@@ -78,6 +80,7 @@ class PlanOptionsTest {
                         false,
                         "naive",
                         InPlace.FALSE,
+                        new SearchMode.AtLoad(Duration.ofMillis(1500)),
                         false,
                         3,
                         Duration.ZERO,
@@ -142,5 +145,41 @@ class PlanOptionsTest {
     })
     void parse_wrongValue_saysKeyAndValueAndWhatIsWanted(String key, String value, String wanted) {
         assertEquals(key + "=" + value + ": must be " + wanted, problem(Map.of(key, value)));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "backgroud, background",
+        "of, off",
+        "true, 1s",
+        "0s, 1s",
+        "-1s, 1s",
+        "1, 1s",
+        "2h, 1s",
+        "1 second, 1s",
+        "'', 1s"
+    })
+    void parse_wrongSearch_namesTheNearest(String value, String nearest) {
+        assertEquals(
+                "memplan.search="
+                        + value
+                        + ": must be background, off, or a duration of at most 1h such as 1s or"
+                        + " 500ms; the nearest is "
+                        + nearest,
+                problem(Map.of("memplan.search", value)));
+    }
+
+    @Test
+    void parse_search_isReadWhateverItsCase() {
+        assertEquals(new SearchMode.Off(), parse(Map.of("memplan.search", "OFF")).search());
+        assertEquals(
+                new SearchMode.Background(),
+                parse(Map.of("memplan.search", "Background")).search());
+        assertEquals(
+                new SearchMode.AtLoad(Duration.ofMillis(500)),
+                parse(Map.of("memplan.search", "500 ms")).search());
+        assertEquals(
+                new SearchMode.AtLoad(SearchMode.LONGEST),
+                parse(Map.of("memplan.search", "60m")).search());
     }
 }

@@ -21,6 +21,10 @@ public record Attempt(OffsetPlan plan, long nanos, List<Violation> violations) {
 
     /** Returns the strategy's name, with {@code "+in-place"} when tensors share places. */
     public String name() {
+        return name(plan);
+    }
+
+    static String name(OffsetPlan plan) {
         return plan.strategy() + (plan.problem().aliasClasses().isEmpty() ? "" : "+in-place");
     }
 

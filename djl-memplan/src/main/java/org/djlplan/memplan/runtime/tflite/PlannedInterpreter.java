@@ -66,6 +66,7 @@ final class PlannedInterpreter implements AutoCloseable {
                     planned.naiveBytes(),
                     planned.lowerBoundBytes(),
                     planned.plan().totalBytes(),
+                    planned.provedMinimal(),
                     ownBytes,
                     interpreters,
                     predictions,

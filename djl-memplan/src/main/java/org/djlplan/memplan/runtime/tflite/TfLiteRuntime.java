@@ -27,6 +27,7 @@ public final class TfLiteRuntime implements AutoCloseable {
 
     private final OpenModel model;
     private final RuntimeOptions options;
+    private final PlanFinder planner;
     private final InterpreterFactory factory;
     private final InterpreterPool pool;
     private final Optional<String> delegate;
@@ -39,25 +40,38 @@ public final class TfLiteRuntime implements AutoCloseable {
      * Opens a model, plans it for the shapes in its file and builds its first interpreter.
      *
      * @param delegation empty to run everything in CPU kernels
+     * @param search empty to use what the strategies plan
      * @throws IOException if the file cannot be read or is damaged
      * @throws UnplannableException if the model cannot be planned here; the message says why
      * @throws IllegalArgumentException if there is no such strategy
      */
     public static TfLiteRuntime open(
-            Path file, RuntimeOptions options, Optional<DelegationSetup> delegation)
+            Path file,
+            RuntimeOptions options,
+            Optional<DelegationSetup> delegation,
+            Optional<SearchSetup> search)
             throws IOException, UnplannableException {
         OpenModel model = OpenModel.of(file);
+        PlanFinder planner = PlanFinder.of(model, options, search);
         InterpreterFactory factory;
         try {
-            factory = DelegationSetup.factory(model, options, delegation);
+            factory = DelegationSetup.factory(model, options, planner, delegation);
         } catch (RuntimeException e) {
             model.close();
             throw e;
         }
-        return new TfLiteRuntime(model, options, factory, delegation.map(DelegationSetup::name));
+        return new TfLiteRuntime(
+                model, options, planner, factory, delegation.map(DelegationSetup::name));
     }
 
-    /** Opens a model of which nothing is delegated. */
+    /** Opens a model that is planned by the strategies only. */
+    public static TfLiteRuntime open(
+            Path file, RuntimeOptions options, Optional<DelegationSetup> delegation)
+            throws IOException, UnplannableException {
+        return open(file, options, delegation, Optional.empty());
+    }
+
+    /** Opens a model that is planned by the strategies only and of which nothing is delegated. */
     public static TfLiteRuntime open(Path file, RuntimeOptions options)
             throws IOException, UnplannableException {
         return open(file, options, Optional.empty());
@@ -66,11 +80,13 @@ public final class TfLiteRuntime implements AutoCloseable {
     private TfLiteRuntime(
             OpenModel model,
             RuntimeOptions options,
+            PlanFinder planner,
             InterpreterFactory factory,
             Optional<String> delegate)
             throws UnplannableException {
         this.model = model;
         this.options = options;
+        this.planner = planner;
         this.factory = factory;
         this.delegate = delegate;
         // The state of a stateful model is in its interpreter: a second one would have its own.
@@ -83,7 +99,7 @@ public final class TfLiteRuntime implements AutoCloseable {
             pool.giveBack(first);
             releaseWhatWasPacked();
         } catch (UnplannableException | RuntimeException e) {
-            pool.close();
+            close();
             throw e;
         }
     }
@@ -271,6 +287,7 @@ public final class TfLiteRuntime implements AutoCloseable {
     /** Frees everything: idle interpreters at once, others when their prediction ends. */
     @Override
     public void close() {
+        planner.close();
         pool.close();
     }
 }

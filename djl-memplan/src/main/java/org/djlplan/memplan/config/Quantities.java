@@ -1,4 +1,4 @@
-package org.djlplan.delegation;
+package org.djlplan.memplan.config;
 
 import com.google.common.collect.ImmutableMap;
 import java.math.BigDecimal;
@@ -35,7 +35,7 @@ public final class Quantities {
     private Quantities() {}
 
     /** Returns a positive number of bytes, of a text such as 64MB, 64MiB or 1.5GB. */
-    static Optional<Long> bytes(String text) {
+    public static Optional<Long> bytes(String text) {
         return parse(text, BYTES, Long.MAX_VALUE);
     }
 
