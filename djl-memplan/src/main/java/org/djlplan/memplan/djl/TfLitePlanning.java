@@ -160,7 +160,7 @@ final class TfLitePlanning {
                 report.recordCount(),
                 report.arenaBytes() / MEGA,
                 report.strategy(),
-                report.provedMinimal() ? ", as small as can be" : "",
+                report.provedMinimal() ? ", proved minimal" : "",
                 report.naiveBytes() / MEGA,
                 report.lowerBoundBytes() / MEGA,
                 report.inputOutputBytes() / MEGA);
