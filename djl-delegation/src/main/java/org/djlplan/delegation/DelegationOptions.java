@@ -15,6 +15,7 @@ import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Objective;
 import org.djlplan.memplan.config.Nearest;
 import org.djlplan.memplan.config.PlanOptions;
+import org.djlplan.memplan.config.Quantities;
 
 /**
  * The options of delegation of one model.

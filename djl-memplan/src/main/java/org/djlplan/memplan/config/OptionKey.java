@@ -12,6 +12,10 @@ public enum OptionKey {
     IN_PLACE,
     /** Whether operators run in an order that needs a smaller arena. Default false. */
     REORDER,
+    /**
+     * When smaller plans are searched: background, off, or a time such as 1s. Default background.
+     */
+    SEARCH,
     /** Whether the arena is shared with other models of this JVM. Default true. */
     SHARED_ARENA,
     /** How many arenas may be in use at once. Default: number of cores. */

@@ -19,6 +19,7 @@ import java.util.Set;
  * @param strategy name of a strategy, or {@code best}
  * @param inPlace when tensors may share places
  * @param reorder whether operators run in an order that needs a smaller arena
+ * @param search when a plan above its lower bound is searched for a smaller one
  * @param sharedArena whether arenas are shared with other models
  * @param maxArenas how many arenas may be in use at once
  * @param arenaWait how long a prediction waits for one
@@ -38,6 +39,7 @@ public record PlanOptions(
         String strategy,
         InPlace inPlace,
         boolean reorder,
+        SearchMode search,
         boolean sharedArena,
         int maxArenas,
         Duration arenaWait,
@@ -103,6 +105,7 @@ public record PlanOptions(
                         values.getOrDefault(OptionKey.STRATEGY, "best"),
                         inPlace(values),
                         flag(values, OptionKey.REORDER, false),
+                        search(values),
                         flag(values, OptionKey.SHARED_ARENA, true),
                         number(values, OptionKey.MAX_ARENAS, cores, 1),
                         Duration.ofMillis(number(values, OptionKey.ARENA_WAIT_MILLIS, 10_000, 0)),
@@ -158,6 +161,19 @@ public record PlanOptions(
         String value = values.getOrDefault(OptionKey.IN_PLACE, "auto").toLowerCase(Locale.ROOT);
         return InPlace.of(value)
                 .orElseThrow(() -> wrong(OptionKey.IN_PLACE.key(), value, "true, false or auto"));
+    }
+
+    private static SearchMode search(Map<OptionKey, String> values) {
+        String value = values.getOrDefault(OptionKey.SEARCH, "background");
+        return SearchMode.of(value)
+                .orElseThrow(
+                        () ->
+                                wrong(
+                                        OptionKey.SEARCH.key(),
+                                        value,
+                                        "background, off, or a duration of at most 1h such as 1s or"
+                                                + " 500ms; the nearest is "
+                                                + Nearest.of(value, SearchMode.EXAMPLES)));
     }
 
     private static Liveness liveness(Map<OptionKey, String> values) {

@@ -8,6 +8,7 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.util.PairList;
+import ai.djl.util.Utils;
 import com.google.common.primitives.Ints;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -17,12 +18,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.config.PlanOptions;
+import org.djlplan.memplan.config.SearchMode;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.plan.portfolio.Strategies;
+import org.djlplan.memplan.plan.portfolio.TimedSearch;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.runtime.tflite.Reordering;
 import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
+import org.djlplan.memplan.runtime.tflite.SearchSetup;
 import org.djlplan.memplan.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
@@ -75,7 +80,8 @@ final class TfLitePlanning {
                     TfLiteRuntime.open(
                             ordered,
                             runtimeOptions,
-                            delegation.map(d -> d.of(ordered, runtimeOptions)));
+                            delegation.map(d -> d.of(ordered, runtimeOptions)),
+                            searchSetup());
             install(model, adapter, runtime);
             delegation.ifPresent(d -> d.attach(runtime));
             return Optional.empty();
@@ -102,6 +108,18 @@ final class TfLitePlanning {
                 options.maxArenas(),
                 options.arenaWait(),
                 IDLE_AFTER);
+    }
+
+    /** Who names a strategy wants its plan. */
+    private Optional<SearchSetup> searchSetup() {
+        return options.search() instanceof SearchMode.Off
+                        || !options.strategy().equals(Strategies.BEST)
+                ? Optional.empty()
+                : Optional.of(
+                        new SearchSetup(
+                                options.search(),
+                                Utils.getCacheDir().resolve("djl-plan"),
+                                TimedSearch::new));
     }
 
     private void install(Model model, TfLiteAdapter adapter, TfLiteRuntime runtime)
@@ -157,12 +175,13 @@ final class TfLitePlanning {
                                         order.arenaAfterBytes() / MEGA,
                                         order.arenaBeforeBytes() / MEGA));
         logger.info(
-                "{}: {} tensors in an arena of {} MB ({}; {} MB without planning, lower bound {}"
+                "{}: {} tensors in an arena of {} MB ({}{}; {} MB without planning, lower bound {}"
                         + " MB), {} MB of inputs and outputs per interpreter",
                 model.getName(),
                 report.recordCount(),
                 report.arenaBytes() / MEGA,
                 report.strategy(),
+                report.provedMinimal() ? ", proved minimal" : "",
                 report.naiveBytes() / MEGA,
                 report.lowerBoundBytes() / MEGA,
                 report.inputOutputBytes() / MEGA);

@@ -22,6 +22,8 @@ import java.util.function.Supplier;
  * @param naiveBytes size of all planned tensors, each with memory of its own
  * @param lowerBoundBytes maximum operator breadth without aliases
  * @param arenaBytes size of the plan in use
+ * @param provedMinimal whether it is known that no plan is smaller: it is at the lower bound, with
+ *     places shared where that pays, or a complete search found none
  * @param inputOutputBytes memory that the engine still allocates itself per interpreter for inputs
  *     and outputs of the model and of delegate kernels
  * @param interpreters one entry per live interpreter
@@ -43,6 +45,7 @@ public record PlanReport(
         long naiveBytes,
         long lowerBoundBytes,
         long arenaBytes,
+        boolean provedMinimal,
         long inputOutputBytes,
         List<Interpreter> interpreters,
         long predictions,
@@ -84,6 +87,7 @@ public record PlanReport(
                 0,
                 0,
                 0,
+                false,
                 0,
                 List.of(),
                 0,

@@ -71,6 +71,11 @@ public final class CheckedJson {
         return json.nextInt();
     }
 
+    /** Reads a truth value. */
+    public boolean nextBoolean() throws IOException {
+        return json.nextBoolean();
+    }
+
     /** Reads an array of at most so many elements. */
     public <E> ImmutableList<E> list(int most, Element<E> element) throws IOException {
         ImmutableList.Builder<E> elements = ImmutableList.builder();

@@ -36,6 +36,7 @@ class PlanOptionsTest {
                         "best",
                         InPlace.AUTO,
                         false,
+                        new SearchMode.Background(),
                         true,
                         cores,
                         Duration.ofSeconds(10),
@@ -62,6 +63,7 @@ class PlanOptionsTest {
                                 Map.entry("memplan.strategy", " naive "),
                                 Map.entry("memplan.inPlace", false),
                                 Map.entry("memplan.reorder", true),
+                                Map.entry("memplan.search", "1.5s"),
                                 Map.entry("memplan.sharedArena", "false"),
                                 Map.entry("memplan.maxArenas", 3),
                                 Map.entry("memplan.arenaWaitMillis", "0"),
@@ -81,6 +83,7 @@ class PlanOptionsTest {
                         "naive",
                         InPlace.FALSE,
                         true,
+                        new SearchMode.AtLoad(Duration.ofMillis(1500)),
                         false,
                         3,
                         Duration.ZERO,
@@ -145,5 +148,41 @@ class PlanOptionsTest {
     })
     void parse_wrongValue_saysKeyAndValueAndWhatIsWanted(String key, String value, String wanted) {
         assertEquals(key + "=" + value + ": must be " + wanted, problem(Map.of(key, value)));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "backgroud, background",
+        "of, off",
+        "true, 1s",
+        "0s, 1s",
+        "-1s, 1s",
+        "1, 1s",
+        "2h, 1s",
+        "1 second, 1s",
+        "'', 1s"
+    })
+    void parse_wrongSearch_namesTheNearest(String value, String nearest) {
+        assertEquals(
+                "memplan.search="
+                        + value
+                        + ": must be background, off, or a duration of at most 1h such as 1s or"
+                        + " 500ms; the nearest is "
+                        + nearest,
+                problem(Map.of("memplan.search", value)));
+    }
+
+    @Test
+    void parse_search_isReadWhateverItsCase() {
+        assertEquals(new SearchMode.Off(), parse(Map.of("memplan.search", "OFF")).search());
+        assertEquals(
+                new SearchMode.Background(),
+                parse(Map.of("memplan.search", "Background")).search());
+        assertEquals(
+                new SearchMode.AtLoad(Duration.ofMillis(500)),
+                parse(Map.of("memplan.search", "500 ms")).search());
+        assertEquals(
+                new SearchMode.AtLoad(SearchMode.LONGEST),
+                parse(Map.of("memplan.search", "60m")).search());
     }
 }

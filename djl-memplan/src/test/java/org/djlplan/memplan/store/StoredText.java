@@ -13,8 +13,12 @@ final class StoredText {
     private StoredText() {}
 
     static JsonObject of(StoreKey key, StoredPlan plan) {
+        return of(SamplePlans.FORMAT, key, plan);
+    }
+
+    static <T> JsonObject of(StoredFile<T> format, StoreKey key, T value) {
         try {
-            String text = new String(SamplePlans.FORMAT.toBytes(key, plan), StandardCharsets.UTF_8);
+            String text = new String(format.toBytes(key, value), StandardCharsets.UTF_8);
             return JsonParser.parseString(text).getAsJsonObject();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -23,8 +27,13 @@ final class StoredText {
 
     /** Returns the text with the checksum that its plan has now. */
     static String withChecksum(JsonObject file) {
+        return withChecksum(file, "plan");
+    }
+
+    /** Returns the text with the checksum that its value of a kind has now. */
+    static String withChecksum(JsonObject file, String kind) {
         try {
-            file.addProperty("sha256", StoredFile.sha256(file.get("plan").toString()));
+            file.addProperty("sha256", StoredFile.sha256(file.get(kind).toString()));
             return file.toString();
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -63,7 +63,8 @@ class RandomOrdersTest {
         List<ByteBuffer> values =
                 forms.stream().map(form -> Bits.mild(form.bytes(), random)).toList();
         try (StockInterpreter stock = new StockInterpreter(ordered.original(), options.threads());
-                TfLiteRuntime runtime = TfLiteRuntime.open(ordered, options, Optional.empty())) {
+                TfLiteRuntime runtime =
+                        TfLiteRuntime.open(ordered, options, Optional.empty(), Optional.empty())) {
             List<ByteBuffer> actual =
                     runtime.run(values, forms.stream().map(Form::shape).toList()).stream()
                             .map(OutputTensor::data)

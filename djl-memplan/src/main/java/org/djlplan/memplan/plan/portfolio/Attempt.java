@@ -24,6 +24,10 @@ public record Attempt(
 
     /** Returns the strategy's name, with {@code "+in-place"} when tensors share places. */
     public String name() {
+        return name(plan);
+    }
+
+    static String name(OffsetPlan plan) {
         return plan.strategy() + (plan.problem().aliasClasses().isEmpty() ? "" : "+in-place");
     }
 

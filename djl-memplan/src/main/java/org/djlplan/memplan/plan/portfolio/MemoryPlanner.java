@@ -5,7 +5,6 @@ import java.util.List;
 import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.usage.AliasAnalysis;
-import org.djlplan.memplan.usage.OperatorProfiles;
 import org.djlplan.memplan.usage.ParallelUse;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
@@ -32,19 +31,7 @@ public final class MemoryPlanner {
      * @throws ArithmeticException if the sizes add up to more than a long holds
      */
     public static PlannedMemory plan(Graph graph, String strategy, InPlace inPlace) {
-        Portfolio portfolio = portfolio(strategy);
-        PlanningProblem plain = new PlanningProblem(UsageRecords.of(graph));
-        Attempt best = portfolio.best(List.of(plain));
-        List<ImmutableList<Integer>> classes =
-                inPlace == InPlace.FALSE ? List.of() : AliasAnalysis.aliasClasses(graph);
-        if (!classes.isEmpty()) {
-            Attempt shared = portfolio.best(List.of(withAliases(plain, classes)));
-            long savedBytes = best.plan().totalBytes() - shared.plan().totalBytes();
-            if (savedBytes >= inPlace.leastSavingBytes().orElse(Long.MAX_VALUE)) {
-                best = whereNeeded(graph, plain, shared);
-            }
-        }
-        return PlannedMemory.of(best);
+        return new GraphPlanner(graph, strategy, inPlace).planned();
     }
 
     /**
@@ -56,7 +43,7 @@ public final class MemoryPlanner {
      * @throws ArithmeticException if the sizes add up to more than a long holds
      */
     public static PlannedMemory plan(PlanningProblem problem, String strategy) {
-        return PlannedMemory.of(portfolio(strategy).best(List.of(problem)));
+        return PlannedMemory.of(portfolio(strategy).best(List.of(problem)).plan());
     }
 
     /**
@@ -76,23 +63,12 @@ public final class MemoryPlanner {
         ParallelUse use = ParallelUse.of(graph);
         Attempt plain = portfolio.best(List.of(use.problem()));
         if (inPlace.leastSavingBytes().isEmpty()) {
-            return PlannedMemory.of(plain);
+            return PlannedMemory.of(plain.plan());
         }
         Attempt shared = portfolio.best(List.of(use.aliasedProblem()));
         long savedBytes = plain.plan().totalBytes() - shared.plan().totalBytes();
         return PlannedMemory.of(
-                savedBytes >= inPlace.leastSavingBytes().orElseThrow() ? shared : plain);
-    }
-
-    private static Attempt whereNeeded(Graph graph, PlanningProblem plain, Attempt shared) {
-        Portfolio same = portfolio(shared.plan().strategy());
-        long arenaBytes = shared.plan().totalBytes();
-        OperatorProfiles profiles = new OperatorProfiles(plain.records());
-        List<ImmutableList<Integer>> needed =
-                AliasAnalysis.aliasClasses(
-                        graph, operator -> profiles.breadthAt(operator) > arenaBytes);
-        Attempt fewer = same.best(List.of(withAliases(plain, needed)));
-        return fewer.plan().totalBytes() <= arenaBytes ? fewer : shared;
+                (savedBytes >= inPlace.leastSavingBytes().orElseThrow() ? shared : plain).plan());
     }
 
     private static Portfolio portfolio(String strategy) {

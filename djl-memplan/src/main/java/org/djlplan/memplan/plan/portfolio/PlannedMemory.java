@@ -14,30 +14,31 @@ import org.djlplan.memplan.usage.UsageRecords;
  * @param naiveBytes size of all planned tensors, each with memory of its own
  * @param lowerBoundBytes maximum operator breadth without aliases
  * @param aliasedTensors how many tensors share another's place
+ * @param provedMinimal whether it is known that no plan with as many tensors in shared places as
+ *     pay is smaller: it is at the lower bound, or a complete search found none
  */
 public record PlannedMemory(
         OffsetPlan plan,
         String strategy,
         long naiveBytes,
         long lowerBoundBytes,
-        int aliasedTensors) {
+        int aliasedTensors,
+        boolean provedMinimal) {
+
+    /** Returns the figures of a plan that was found valid; minimal if it is at the lower bound. */
+    public static PlannedMemory of(OffsetPlan plan) {
+        return of(plan, plan.totalBytes() == LowerBounds.offsetBytes(plan.problem().units()));
+    }
 
     /** Returns the figures of a plan that was found valid. */
-    public static PlannedMemory of(OffsetPlan plan) {
-        return of(plan, plan.strategy());
-    }
-
-    static PlannedMemory of(Attempt attempt) {
-        return of(attempt.plan(), attempt.name());
-    }
-
-    private static PlannedMemory of(OffsetPlan plan, String strategy) {
+    public static PlannedMemory of(OffsetPlan plan, boolean provedMinimal) {
         return new PlannedMemory(
                 plan,
-                strategy,
+                Attempt.name(plan),
                 UsageRecords.naiveBytes(plan.problem().records()),
                 LowerBounds.offsetBytes(plan.problem().records()),
                 plan.problem().aliasClasses().stream().mapToInt(List::size).sum()
-                        - plan.problem().aliasClasses().size());
+                        - plan.problem().aliasClasses().size(),
+                provedMinimal);
     }
 }

@@ -129,11 +129,13 @@ public final class CandidateInterpreters implements CandidateRunner {
     private LeasedInterpreter lease(Candidate candidate, boolean timed)
             throws UnplannableException, InterruptedException {
         // One for each, so that no candidate finds the arena of another, which would not count.
+        RuntimeOptions own = options.withOwnArena();
         InterpreterFactory factory =
                 new InterpreterFactory(
                         model.handle(),
                         model.graph(),
-                        options.withOwnArena(),
+                        own,
+                        PlanFinder.atOnce(own),
                         delegates,
                         new DelegationChoice(candidate, Origin.MEASURED, "being measured"));
         PlannedInterpreter built = factory.build(factory.shapesInFile(), candidate, timed);

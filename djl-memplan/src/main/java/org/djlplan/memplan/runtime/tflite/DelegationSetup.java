@@ -20,14 +20,18 @@ public record DelegationSetup(
 
     /** Returns what builds the interpreters of a model of which this, or nothing, is delegated. */
     static InterpreterFactory factory(
-            OpenModel model, RuntimeOptions options, Optional<DelegationSetup> setup) {
+            OpenModel model,
+            RuntimeOptions options,
+            PlanFinder planner,
+            Optional<DelegationSetup> setup) {
         DelegationChoice choice =
                 setup.map(s -> s.choice().apply(model.graph()))
                         .orElseGet(() -> nothing(options.threads()));
         DelegateFactory delegates =
                 setup.map(DelegationSetup::delegates)
                         .orElseGet(() -> Delegates.named(Delegates.XNNPACK));
-        return new InterpreterFactory(model.handle(), model.graph(), options, delegates, choice);
+        return new InterpreterFactory(
+                model.handle(), model.graph(), options, planner, delegates, choice);
     }
 
     private static DelegationChoice nothing(int threads) {

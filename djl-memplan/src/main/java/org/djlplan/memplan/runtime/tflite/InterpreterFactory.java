@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
@@ -28,7 +27,7 @@ final class InterpreterFactory {
 
     private final Pointer model;
     private final Graph file;
-    private final RuntimeOptions options;
+    private final PlanFinder planner;
     private final DelegateFactory delegates;
     private final ArenaPool arenas;
     private final List<Integer> plannable;
@@ -43,6 +42,7 @@ final class InterpreterFactory {
     /**
      * @param model the engine's model, which outlives this factory
      * @param file its graph as the file has it
+     * @param planner plans what the engine makes of it
      * @param delegates make a delegate for each interpreter that needs one
      * @param choice what is delegated to begin with
      */
@@ -50,11 +50,12 @@ final class InterpreterFactory {
             Pointer model,
             Graph file,
             RuntimeOptions options,
+            PlanFinder planner,
             DelegateFactory delegates,
             DelegationChoice choice) {
         this.model = model;
         this.file = file;
-        this.options = options;
+        this.planner = planner;
         this.delegates = delegates;
         this.choice = choice;
         arenas = options.sharedArena() ? ArenaPool.shared() : new ArenaPool();
@@ -189,9 +190,12 @@ final class InterpreterFactory {
         synchronized (plans) {
             known = plans.getIfPresent(key);
             if (known == null) {
+                boolean whileLoading = key.shapes().equals(shapesInFile);
                 known =
                         new ShapePlan(
-                                MemoryPlanner.plan(live, options.strategy(), options.inPlace()));
+                                planner.find(
+                                        new PlanFinder.Request(
+                                                live, key.candidate().threads(), whileLoading)));
                 plans.put(key, known);
             }
             return known;

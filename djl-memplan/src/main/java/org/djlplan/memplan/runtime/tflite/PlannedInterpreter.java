@@ -68,6 +68,7 @@ final class PlannedInterpreter implements AutoCloseable {
                     planned.naiveBytes(),
                     planned.lowerBoundBytes(),
                     planned.plan().totalBytes(),
+                    planned.provedMinimal(),
                     ownBytes,
                     interpreters,
                     predictions,

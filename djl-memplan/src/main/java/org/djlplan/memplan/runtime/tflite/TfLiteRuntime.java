@@ -28,6 +28,7 @@ public final class TfLiteRuntime implements AutoCloseable {
 
     private final OpenModel model;
     private final RuntimeOptions options;
+    private final PlanFinder planner;
     private final InterpreterFactory factory;
     private final InterpreterPool pool;
     private final Optional<String> delegate;
@@ -42,33 +43,43 @@ public final class TfLiteRuntime implements AutoCloseable {
      *
      * @param ordered the model in the order to run it in
      * @param delegation empty to run everything in CPU kernels
+     * @param search empty to use what the strategies plan
      * @throws IOException if the file cannot be read or is damaged
      * @throws UnplannableException if the model cannot be planned here; the message says why
      * @throws IllegalArgumentException if there is no such strategy
      */
     public static TfLiteRuntime open(
-            OrderedModel ordered, RuntimeOptions options, Optional<DelegationSetup> delegation)
+            OrderedModel ordered,
+            RuntimeOptions options,
+            Optional<DelegationSetup> delegation,
+            Optional<SearchSetup> search)
             throws IOException, UnplannableException {
         OpenModel model = OpenModel.of(ordered);
+        PlanFinder planner = PlanFinder.of(model, options, search);
         InterpreterFactory factory;
         try {
-            factory = DelegationSetup.factory(model, options, delegation);
+            factory = DelegationSetup.factory(model, options, planner, delegation);
         } catch (RuntimeException e) {
             model.close();
             throw e;
         }
         return new TfLiteRuntime(
-                model, options, factory, delegation.map(DelegationSetup::name), ordered.report());
+                model,
+                options,
+                planner,
+                factory,
+                delegation.map(DelegationSetup::name),
+                ordered.report());
     }
 
-    /** Opens a model in the order of its file. */
+    /** Opens a model that is planned by the strategies only. */
     public static TfLiteRuntime open(
             Path file, RuntimeOptions options, Optional<DelegationSetup> delegation)
             throws IOException, UnplannableException {
-        return open(OrderedModel.asInFile(file), options, delegation);
+        return open(OrderedModel.asInFile(file), options, delegation, Optional.empty());
     }
 
-    /** Opens a model of which nothing is delegated. */
+    /** Opens a model that is planned by the strategies only and of which nothing is delegated. */
     public static TfLiteRuntime open(Path file, RuntimeOptions options)
             throws IOException, UnplannableException {
         return open(file, options, Optional.empty());
@@ -77,12 +88,14 @@ public final class TfLiteRuntime implements AutoCloseable {
     private TfLiteRuntime(
             OpenModel model,
             RuntimeOptions options,
+            PlanFinder planner,
             InterpreterFactory factory,
             Optional<String> delegate,
             Optional<OrderReport> order)
             throws UnplannableException {
         this.model = model;
         this.options = options;
+        this.planner = planner;
         this.factory = factory;
         this.delegate = delegate;
         this.order = order;
@@ -96,7 +109,7 @@ public final class TfLiteRuntime implements AutoCloseable {
             pool.giveBack(first);
             releaseWhatWasPacked();
         } catch (UnplannableException | RuntimeException e) {
-            pool.close();
+            close();
             throw e;
         }
     }
@@ -288,6 +301,7 @@ public final class TfLiteRuntime implements AutoCloseable {
     /** Frees everything: idle interpreters at once, others when their prediction ends. */
     @Override
     public void close() {
+        planner.close();
         pool.close();
     }
 }

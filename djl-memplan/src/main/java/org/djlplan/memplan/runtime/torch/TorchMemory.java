@@ -111,6 +111,7 @@ public final class TorchMemory implements AutoCloseable {
                 largest.map(PlannedMemory::naiveBytes).orElse(0L),
                 largest.map(PlannedMemory::lowerBoundBytes).orElse(0L),
                 largest.map(figures -> figures.plan().totalBytes()).orElse(0L),
+                largest.map(PlannedMemory::provedMinimal).orElse(false),
                 0,
                 List.of(),
                 tally.predictions.sum(),

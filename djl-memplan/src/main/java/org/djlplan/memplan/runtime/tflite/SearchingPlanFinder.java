@@ -1,0 +1,216 @@
+package org.djlplan.memplan.runtime.tflite;
+
+import com.google.common.collect.ImmutableMap;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.djlplan.memplan.config.SearchMode;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.plan.portfolio.GraphPlanner;
+import org.djlplan.memplan.plan.portfolio.PlanImprover;
+import org.djlplan.memplan.plan.portfolio.PlannedMemory;
+import org.djlplan.memplan.runtime.BackgroundSearch;
+import org.djlplan.memplan.store.FolderStore;
+import org.djlplan.memplan.store.GraphStructure;
+import org.djlplan.memplan.store.SearchedPlan;
+import org.djlplan.memplan.store.SearchedPlanCodec;
+import org.djlplan.memplan.store.StoreKey;
+import org.djlplan.memplan.store.StoreLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Searches for a smaller plan where the strategies stay above the lower bound, which they seldom
+ * do; keeps what it finds, and uses what an earlier search found. What a whole search found is kept
+ * even if that is nothing new: a model is searched once.
+ */
+final class SearchingPlanFinder implements PlanFinder {
+
+    /** How long a search in the background may take. */
+    static final Duration BACKGROUND_LIMIT = Duration.ofSeconds(10);
+
+    private static final Logger logger = LoggerFactory.getLogger(SearchingPlanFinder.class);
+
+    private final String model;
+    private final RuntimeOptions options;
+    private final SearchMode mode;
+    private final Duration limit;
+    private final Function<Duration, PlanImprover> improvers;
+    private final FolderStore<SearchedPlan> store;
+    private final Supplier<Optional<String>> engine;
+    private final List<BackgroundSearch> searches = new ArrayList<>();
+    private final Set<StoreKey> warned = ConcurrentHashMap.newKeySet();
+    private boolean closed;
+
+    /** The smallest plan known, and whether there is no use in searching again. */
+    private record Known(PlannedMemory memory, boolean isFinal) {}
+
+    /**
+     * @param engine its name and version; empty when it does not tell: then nothing is kept
+     */
+    SearchingPlanFinder(
+            Path file,
+            RuntimeOptions options,
+            SearchSetup setup,
+            Supplier<Optional<String>> engine) {
+        Path absolute = file.toAbsolutePath();
+        model = absolute.getFileName().toString();
+        this.options = options;
+        mode = setup.mode();
+        limit = mode instanceof SearchMode.AtLoad atLoad ? atLoad.limit() : BACKGROUND_LIMIT;
+        improvers = setup.improvers();
+        store = FolderStore.at(new SearchedPlanCodec(), absolute.getParent(), setup.cacheFolder());
+        this.engine = engine;
+    }
+
+    /** Returns one for a model that the loaded engine runs. */
+    static SearchingPlanFinder of(Path file, RuntimeOptions options, SearchSetup setup) {
+        return new SearchingPlanFinder(file, options, setup, SearchingPlanFinder::loadedEngine);
+    }
+
+    private static Optional<String> loadedEngine() {
+        try {
+            return Optional.of("TFLite " + EngineLibrary.loaded().version());
+        } catch (UnplannableException e) {
+            logger.debug("no plans are searched", e);
+            return Optional.empty();
+        }
+    }
+
+    @Override
+    public PlannedMemory find(Request request) {
+        GraphPlanner planner =
+                new GraphPlanner(request.live(), options.strategy(), options.inPlace());
+        Optional<String> version = planner.improvable() ? engine.get() : Optional.empty();
+        if (version.isEmpty()) {
+            return planner.planned();
+        }
+        StoreKey key = key(request, version.get());
+        Known known = known(planner, key);
+        if (known.isFinal()) {
+            return known.memory();
+        }
+        if (mode instanceof SearchMode.AtLoad && request.whileLoading()) {
+            return searchNow(planner, known.memory(), key);
+        }
+        searchLater(planner, key);
+        return known.memory();
+    }
+
+    private StoreKey key(Request request, String version) {
+        Graph live = request.live();
+        String inputs =
+                live.inputs().stream()
+                        .map(id -> live.tensors().get(id).shape())
+                        .toList()
+                        .toString();
+        return new StoreKey(
+                model,
+                ImmutableMap.of(
+                        "structure", GraphStructure.hash(live),
+                        "inputs", inputs,
+                        "engine", version,
+                        "threads", Integer.toString(request.threads()),
+                        "strategy", options.strategy(),
+                        "inPlace", options.inPlace().name()));
+    }
+
+    private Known known(GraphPlanner planner, StoreKey key) {
+        PlannedMemory planned = planner.planned();
+        Optional<SearchedPlan> kept = store.load(key);
+        if (kept.isEmpty()) {
+            return new Known(planned, false);
+        }
+        SearchedPlan plan = kept.get();
+        try {
+            PlannedMemory restored = planner.restored(plan.plan(), plan.provedMinimal());
+            boolean whole = plan.provedMinimal() || plan.searchedMillis() >= limit.toMillis();
+            return restored.plan().totalBytes() <= planned.plan().totalBytes()
+                    ? new Known(restored, whole)
+                    : new Known(planned, false);
+        } catch (IllegalArgumentException e) {
+            if (warned.add(key)) {
+                logger.warn("{}: a stored plan is made anew: {}", model, e.getMessage());
+            }
+            return new Known(planned, false);
+        }
+    }
+
+    private PlannedMemory searchNow(GraphPlanner planner, PlannedMemory best, StoreKey key) {
+        try {
+            return search(planner, best, key);
+        } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
+            logger.warn("{}: a search for a smaller plan failed", model, e);
+            return best;
+        }
+    }
+
+    private void searchLater(GraphPlanner planner, StoreKey key) {
+        synchronized (searches) {
+            if (!closed) {
+                searches.removeIf(BackgroundSearch::isDone);
+                searches.add(BackgroundSearch.start(() -> searchAlone(planner, key)));
+            }
+        }
+    }
+
+    /** Searches unless another JVM or model does, or has done so by now. */
+    private void searchAlone(GraphPlanner planner, StoreKey key) {
+        Optional<StoreLock> lock;
+        Known known;
+        // Whoever cancels waits here: files are closed when a thread that uses them is interrupted.
+        synchronized (searches) {
+            if (closed) {
+                return;
+            }
+            lock = store.tryLock(key);
+            known = known(planner, key);
+        }
+        if (lock.isEmpty()) {
+            return;
+        }
+        try {
+            if (!known.isFinal()) {
+                PlannedMemory unused = search(planner, known.memory(), key);
+            }
+        } finally {
+            lock.get().close();
+        }
+    }
+
+    /** Returns the smallest plan known after a search, which is kept unless it was cut short. */
+    private PlannedMemory search(GraphPlanner planner, PlannedMemory best, StoreKey key) {
+        PlannedMemory found = planner.searched(improvers.apply(limit));
+        PlannedMemory smallest =
+                found.plan().totalBytes() <= best.plan().totalBytes() ? found : best;
+        synchronized (searches) {
+            if (!closed && !Thread.currentThread().isInterrupted()) {
+                store.save(
+                        key,
+                        new SearchedPlan(
+                                smallest.plan(), smallest.provedMinimal(), limit.toMillis()));
+                logger.debug(
+                        "{}: a search found an arena of {} bytes in place of {}",
+                        model,
+                        smallest.plan().totalBytes(),
+                        best.plan().totalBytes());
+            }
+        }
+        return smallest;
+    }
+
+    @Override
+    public void close() {
+        synchronized (searches) {
+            closed = true;
+            searches.forEach(BackgroundSearch::cancel);
+            searches.clear();
+        }
+    }
+}
