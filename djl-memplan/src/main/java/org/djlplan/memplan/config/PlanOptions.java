@@ -57,6 +57,8 @@ public record PlanOptions(
     /** What every option of delegation starts with. */
     public static final String DELEGATION_PREFIX = "delegation.";
 
+    private static final String BEST = "best";
+
     private static final String DELEGATION_ENABLED = DELEGATION_PREFIX + "enabled";
 
     public PlanOptions {
@@ -67,6 +69,11 @@ public record PlanOptions(
     /** Returns the name of the delegate, by default that of the engine for CPUs. */
     public String delegate() {
         return delegation.getOrDefault(DELEGATION_PREFIX + "delegate", "xnnpack");
+    }
+
+    /** Returns when plans are searched: never where a strategy is named, whose plan is wanted. */
+    public SearchMode effectiveSearch() {
+        return strategy.equals(BEST) ? search : new SearchMode.Off();
     }
 
     /** Returns whether operators may be delegated, which they may by default. */
@@ -102,7 +109,7 @@ public record PlanOptions(
         PlanOptions options =
                 new PlanOptions(
                         flag(values, OptionKey.ENABLED, true),
-                        values.getOrDefault(OptionKey.STRATEGY, "best"),
+                        values.getOrDefault(OptionKey.STRATEGY, BEST),
                         inPlace(values),
                         flag(values, OptionKey.REORDER, false),
                         search(values),

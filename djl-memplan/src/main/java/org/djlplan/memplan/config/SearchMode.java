@@ -16,6 +16,9 @@ public sealed interface SearchMode {
     /** The longest time for which loading may wait. */
     Duration LONGEST = Duration.ofHours(1);
 
+    /** How long a search in the background may take. */
+    Duration BACKGROUND_LIMIT = Duration.ofSeconds(10);
+
     /** Never; nor are plans used that were found before. */
     record Off() implements SearchMode {}
 
@@ -32,6 +35,11 @@ public sealed interface SearchMode {
         public AtLoad {
             checkArgument(limit.compareTo(Duration.ZERO) > 0, "a search of %s", limit);
         }
+    }
+
+    /** Returns how long a search may take. */
+    default Duration limit() {
+        return BACKGROUND_LIMIT;
     }
 
     /** Returns the choice that users write as {@code text}, or empty if there is none. */

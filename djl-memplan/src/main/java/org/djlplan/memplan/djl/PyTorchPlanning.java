@@ -93,6 +93,7 @@ final class PyTorchPlanning {
     private TorchOptions torchOptions() {
         return new TorchOptions(
                 options.strategy(),
+                options.effectiveSearch(),
                 options.sharedArena(),
                 options.maxArenas(),
                 options.hugePages());

@@ -20,7 +20,6 @@ import java.util.Optional;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.config.SearchMode;
 import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.plan.portfolio.TimedSearch;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.OrderedModel;
@@ -110,10 +109,8 @@ final class TfLitePlanning {
                 IDLE_AFTER);
     }
 
-    /** Who names a strategy wants its plan. */
     private Optional<SearchSetup> searchSetup() {
-        return options.search() instanceof SearchMode.Off
-                        || !options.strategy().equals(Strategies.BEST)
+        return options.effectiveSearch() instanceof SearchMode.Off
                 ? Optional.empty()
                 : Optional.of(
                         new SearchSetup(

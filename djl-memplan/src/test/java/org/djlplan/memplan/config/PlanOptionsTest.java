@@ -173,6 +173,15 @@ class PlanOptionsTest {
     }
 
     @Test
+    void effectiveSearch_strategyThatIsNamed_isOff() {
+        assertEquals(new SearchMode.Background(), parse(Map.of()).effectiveSearch());
+        assertEquals(
+                new SearchMode.Off(),
+                parse(Map.of("memplan.strategy", "naive", "memplan.search", "1s"))
+                        .effectiveSearch());
+    }
+
+    @Test
     void parse_search_isReadWhateverItsCase() {
         assertEquals(new SearchMode.Off(), parse(Map.of("memplan.search", "OFF")).search());
         assertEquals(

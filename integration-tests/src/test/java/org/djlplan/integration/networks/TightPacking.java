@@ -2,6 +2,8 @@ package org.djlplan.integration.networks;
 
 import static org.djlplan.integration.networks.ModelSketch.F32;
 
+import com.google.common.base.Splitter;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -20,40 +22,30 @@ import org.djlplan.memplan.source.tflite.TfLiteFile;
 public final class TightPacking {
 
     /** Height of the rectangle in bytes; besides the pieces only small tensors are alive. */
-    public static final long PIECES_BYTES = 60 * 4096;
+    public static final long PIECES_BYTES = 120 * 4096;
 
     private static final int ELEMENTS_PER_UNIT = 1024;
     private static final int[] ONE = {1, 1};
 
     /** From which time until before which other, and height in units. */
-    private static final int[][] PIECES = {
-        {0, 2, 17},
-        {0, 3, 17},
-        {0, 3, 1},
-        {0, 2, 24},
-        {0, 16, 1},
-        {2, 5, 17},
-        {2, 7, 6},
-        {2, 7, 4},
-        {2, 7, 14},
-        {3, 11, 9},
-        {3, 13, 4},
-        {3, 13, 4},
-        {3, 13, 1},
-        {5, 13, 8},
-        {5, 16, 3},
-        {5, 16, 6},
-        {7, 16, 6},
-        {7, 14, 11},
-        {7, 14, 7},
-        {11, 13, 9},
-        {13, 16, 8},
-        {13, 16, 12},
-        {13, 16, 6},
-        {14, 16, 18},
-    };
+    private static final String TRIPLES =
+            "0 3 15, 0 5 18, 0 15 2, 0 24 2, 0 10 7, 0 3 30, 0 24 7, "
+                    + "0 19 3, 0 19 5, 0 24 2, 0 24 1, 0 6 19, 0 13 4, 0 22 2, "
+                    + "0 24 1, 0 24 2, 3 11 14, 3 20 1, 3 6 30, 5 7 14, 5 15 4, "
+                    + "6 8 30, 6 13 19, 7 15 14, 8 10 30, 10 24 4, 10 15 19, "
+                    + "10 24 5, 10 24 9, 11 20 14, 13 18 23, 15 24 11, 15 24 9, "
+                    + "15 19 19, 18 24 7, 18 24 16, 19 24 19, 19 24 8, 20 24 15, "
+                    + "22 24 2";
 
-    private static final int END = 16;
+    private static final int[][] PIECES =
+            Splitter.on(", ")
+                    .splitToStream(TRIPLES)
+                    .map(Splitter.on(' ')::splitToStream)
+                    .map(numbers -> numbers.mapToInt(Integer::parseInt).toArray())
+                    .toArray(int[][]::new);
+
+    /** The time at which nothing is left. */
+    public static final int END = 24;
 
     private final ModelSketch model = new ModelSketch();
     private final SubgraphSketch main = model.graph("main");
@@ -62,6 +54,13 @@ public final class TightPacking {
     private final int[] tensors = new int[PIECES.length];
     private final boolean inPlace;
     private int total = -1;
+
+    /** From which time until before which other, and number of elements, of each large tensor. */
+    public static int[][] pieces() {
+        return Arrays.stream(PIECES)
+                .map(piece -> new int[] {piece[0], piece[1], piece[2] * ELEMENTS_PER_UNIT})
+                .toArray(int[][]::new);
+    }
 
     private TightPacking(long seed, boolean inPlace) {
         random = new Random(seed);

@@ -152,7 +152,7 @@ public final class GraphPlanner {
     }
 
     /** A search is asked only where it can find something, and is not trusted. */
-    private static Improvement improve(
+    static Improvement improve(
             OffsetPlan incumbent, PlanImprover improver, OptionalLong enoughBytes) {
         if (!isOpen(incumbent)) {
             return new Improvement(incumbent, true);

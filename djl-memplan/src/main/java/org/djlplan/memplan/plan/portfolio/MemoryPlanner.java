@@ -2,6 +2,7 @@ package org.djlplan.memplan.plan.portfolio;
 
 import com.google.common.collect.ImmutableList;
 import java.util.List;
+import java.util.OptionalLong;
 import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.usage.AliasAnalysis;
@@ -69,6 +70,17 @@ public final class MemoryPlanner {
         long savedBytes = plain.plan().totalBytes() - shared.plan().totalBytes();
         return PlannedMemory.of(
                 (savedBytes >= inPlace.leastSavingBytes().orElseThrow() ? shared : plain).plan());
+    }
+
+    /**
+     * Returns a smaller plan of the same problem if a search finds one that is valid, or this one.
+     *
+     * @param improver searches within its limits
+     */
+    public static PlannedMemory searched(PlannedMemory planned, PlanImprover improver) {
+        PlanImprover.Improvement found =
+                GraphPlanner.improve(planned.plan(), improver, OptionalLong.empty());
+        return PlannedMemory.of(found.plan(), found.provedMinimal());
     }
 
     private static Portfolio portfolio(String strategy) {

@@ -32,9 +32,6 @@ import org.slf4j.LoggerFactory;
  */
 final class SearchingPlanFinder implements PlanFinder {
 
-    /** How long a search in the background may take. */
-    static final Duration BACKGROUND_LIMIT = Duration.ofSeconds(10);
-
     private static final Logger logger = LoggerFactory.getLogger(SearchingPlanFinder.class);
 
     private final String model;
@@ -63,7 +60,7 @@ final class SearchingPlanFinder implements PlanFinder {
         model = absolute.getFileName().toString();
         this.options = options;
         mode = setup.mode();
-        limit = mode instanceof SearchMode.AtLoad atLoad ? atLoad.limit() : BACKGROUND_LIMIT;
+        limit = mode.limit();
         improvers = setup.improvers();
         store = FolderStore.at(new SearchedPlanCodec(), absolute.getParent(), setup.cacheFolder());
         this.engine = engine;

@@ -2,9 +2,10 @@ package org.djlplan.memplan.runtime.torch;
 
 import java.util.Optional;
 import java.util.Set;
-import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.portfolio.PlannedMemory;
 import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.runtime.BackgroundSearch;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 import org.djlplan.memplan.store.AllocationPlan;
@@ -28,6 +29,7 @@ final class AllocationSequence implements AutoCloseable {
     private static final double MEGA = 1e6;
 
     private final TorchOptions options;
+    private final AllocationPlanner planner;
     private final ArenaPool pool;
     private final Store<StoredPlan> store;
     private final StoreKey key;
@@ -35,6 +37,7 @@ final class AllocationSequence implements AutoCloseable {
 
     private Optional<LivenessTrace> liveness;
     private Optional<InstalledPlan> installed = Optional.empty();
+    private Optional<BackgroundSearch> search = Optional.empty();
     private boolean recording;
     private boolean closed;
     private int divergences;
@@ -47,6 +50,7 @@ final class AllocationSequence implements AutoCloseable {
             StoreKey key,
             Tally tally) {
         this.options = options;
+        planner = new AllocationPlanner(options.strategy(), options.search());
         this.pool = pool;
         this.store = store;
         this.key = key;
@@ -58,7 +62,12 @@ final class AllocationSequence implements AutoCloseable {
 
     private void installStored(AllocationPlan plan) {
         try {
-            install(plan, PlannedMemory.of(plan.plan()));
+            PlannedMemory figures = planner.restored(plan);
+            AllocationPlan restored = new AllocationPlan(plan.trace(), figures.plan());
+            install(restored, figures);
+            if (planner.isSearched(figures.plan()) && !planner.isSearched(plan.plan())) {
+                store.save(key, new StoredPlan(liveness, Optional.of(restored)));
+            }
         } catch (IllegalArgumentException e) {
             logger.warn("a stored plan of {} is made anew: {}", key.model(), e.getMessage());
         }
@@ -119,17 +128,13 @@ final class AllocationSequence implements AutoCloseable {
         run.finish();
         tally.recordings.increment();
         // Outside the lock: other predictions need not wait for a plan.
-        Optional<PlannedMemory> planned = trace.map(this::plan);
+        Optional<PlannedMemory> planned = trace.map(planner::firstPlan);
         synchronized (this) {
             recording = false;
             if (planned.isPresent() && !closed) {
                 keep(new AllocationPlan(trace.get(), planned.get().plan()), planned.get());
             }
         }
-    }
-
-    private PlannedMemory plan(AllocationTrace trace) {
-        return MemoryPlanner.plan(trace.problem(), options.strategy());
     }
 
     private void endReplay(
@@ -169,7 +174,7 @@ final class AllocationSequence implements AutoCloseable {
     /** Leaves allocations to the engine that turned out to outlive the prediction. */
     private void exclude(AllocationPlan plan, Set<Integer> alive) {
         AllocationTrace trace = plan.trace().withEscaped(alive);
-        PlannedMemory planned = plan(trace);
+        PlannedMemory planned = planner.plan(trace);
         keep(new AllocationPlan(trace, planned.plan()), planned);
     }
 
@@ -191,9 +196,27 @@ final class AllocationSequence implements AutoCloseable {
                 figures.strategy(),
                 figures.naiveBytes() / MEGA,
                 figures.lowerBoundBytes() / MEGA);
+        if (planner.isOpen(figures)) {
+            search = Optional.of(BackgroundSearch.start(() -> search(plan, figures)));
+        }
+    }
+
+    /** Keeps what a search finds, which is used from the next load on. */
+    private void search(AllocationPlan plan, PlannedMemory figures) {
+        OffsetPlan found = planner.search(figures).plan();
+        // Whoever cancels waits here: files are closed when a thread that uses them is interrupted.
+        synchronized (this) {
+            boolean wanted = !Thread.currentThread().isInterrupted();
+            if (wanted && installed.filter(now -> now.plan().equals(plan)).isPresent()) {
+                AllocationPlan smallest = new AllocationPlan(plan.trace(), found);
+                store.save(key, new StoredPlan(liveness, Optional.of(smallest)));
+            }
+        }
     }
 
     private void uninstall() {
+        search.ifPresent(BackgroundSearch::cancel);
+        search = Optional.empty();
         installed.ifPresent(InstalledPlan::close);
         installed = Optional.empty();
     }

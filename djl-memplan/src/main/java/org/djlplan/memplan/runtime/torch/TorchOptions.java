@@ -2,15 +2,19 @@ package org.djlplan.memplan.runtime.torch;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import org.djlplan.memplan.config.SearchMode;
+
 /**
  * How a model's memory is planned and kept.
  *
  * @param strategy name of a strategy, or {@code best}
+ * @param search when a plan above its lower bound is searched for a smaller one
  * @param sharedArena whether arenas are shared with other models
  * @param maxArenas how many arenas may be in use at once
  * @param hugePages whether arenas ask for huge pages
  */
-public record TorchOptions(String strategy, boolean sharedArena, int maxArenas, boolean hugePages) {
+public record TorchOptions(
+        String strategy, SearchMode search, boolean sharedArena, int maxArenas, boolean hugePages) {
 
     public TorchOptions {
         checkArgument(maxArenas > 0, "maxArenas: %s", maxArenas);

@@ -117,7 +117,7 @@ class SearchingPlanFinderTest {
         try (PlanFinder finder = finder(BACKGROUND, this::noted)) {
             assertMinimal(find(finder, true));
         }
-        assertEquals(List.of(SearchingPlanFinder.BACKGROUND_LIMIT), limits);
+        assertEquals(List.of(SearchMode.BACKGROUND_LIMIT), limits);
     }
 
     /** A prediction with inputs of new shapes does not wait. */
