@@ -40,6 +40,8 @@ class ArchitectureTest {
                     .definedBy(ROOT + ".source..")
                     .layer("plan")
                     .definedBy(ROOT + ".plan..")
+                    .layer("order")
+                    .definedBy(ROOT + ".order..")
                     .layer("usage")
                     .definedBy(ROOT + ".usage..")
                     .layer("graph")
@@ -67,17 +69,23 @@ class ArchitectureTest {
                     .whereLayer("source")
                     .mayOnlyBeAccessedByLayers("store", "runtime", "djl", "cli")
                     .whereLayer("plan")
-                    .mayOnlyBeAccessedByLayers("store", "runtime", "source", "djl", "cli")
+                    .mayOnlyBeAccessedByLayers("store", "runtime", "source", "djl", "cli", "order")
+                    .whereLayer("order")
+                    .mayOnlyBeAccessedByLayers("store", "runtime", "cli")
                     .whereLayer("usage")
-                    .mayOnlyBeAccessedByLayers("plan", "store", "runtime", "source", "cli")
+                    .mayOnlyBeAccessedByLayers("plan", "order", "store", "runtime", "source", "cli")
                     .whereLayer("config")
-                    .mayOnlyBeAccessedByLayers("djl", "plan", "runtime", "measure", "cli");
+                    .mayOnlyBeAccessedByLayers("djl", "plan", "order", "runtime", "measure", "cli");
 
     @ArchTest
     static final ArchRule planningIsPure =
             classes()
                     .that()
-                    .resideInAnyPackage(ROOT + ".graph..", ROOT + ".usage..", ROOT + ".plan..")
+                    .resideInAnyPackage(
+                            ROOT + ".graph..",
+                            ROOT + ".usage..",
+                            ROOT + ".order..",
+                            ROOT + ".plan..")
                     .should()
                     .onlyDependOnClassesThat()
                     .resideInAnyPackage(
@@ -88,6 +96,7 @@ class ArchitectureTest {
                             "com.google.errorprone..",
                             ROOT + ".graph..",
                             ROOT + ".usage..",
+                            ROOT + ".order..",
                             ROOT + ".plan..",
                             ROOT + ".config..");
 

@@ -17,6 +17,7 @@ import java.util.stream.LongStream;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.measure.MeasurableModel;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.runtime.tflite.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
@@ -41,7 +42,12 @@ class MeasuringProcessTest {
                 TfLiteGraphs.toGraph(
                         TfLiteReader.read(TestModels.built("mobilenet_v2")), "mobilenet_v2");
         return new MeasurableModel(
-                file, graph, delegate, folder, RuntimeOptions.defaults(), EngineLibrary.loaded());
+                OrderedModel.asInFile(file),
+                graph,
+                delegate,
+                folder,
+                RuntimeOptions.defaults(),
+                EngineLibrary.loaded());
     }
 
     private MeasurableModel model(String delegate) throws Exception {

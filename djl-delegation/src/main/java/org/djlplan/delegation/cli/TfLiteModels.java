@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.measure.MeasurableModel;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.runtime.tflite.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
@@ -52,7 +53,7 @@ final class TfLiteModels {
         try {
             Engine.getEngine(ENGINE).newBaseManager().close();
             return new MeasurableModel(
-                    file,
+                    OrderedModel.asInFile(file),
                     graph,
                     delegate,
                     cacheFolder(),

@@ -34,6 +34,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             ValidateCommand.class,
             RunCommand.class,
             CompareCommand.class,
+            BenchPlannerCommand.class,
             DemoCommand.class,
             WorkerCommand.class
         })

@@ -1,27 +1,17 @@
 package org.djlplan.memplan.cli;
 
-import static com.google.common.base.Preconditions.checkState;
-
-import com.google.common.base.Stopwatch;
-import com.google.common.math.Quantiles;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.plan.OffsetPlan;
-import org.djlplan.memplan.plan.OffsetStrategy;
-import org.djlplan.memplan.plan.portfolio.Attempt;
-import org.djlplan.memplan.plan.portfolio.Portfolio;
-import org.djlplan.memplan.plan.portfolio.Strategies;
+import org.djlplan.memplan.plan.search.SearchLimits;
 import org.djlplan.memplan.source.csv.CsvFiles;
 import org.djlplan.memplan.source.csv.CsvPlan;
-import org.djlplan.memplan.usage.LowerBounds;
-import org.djlplan.memplan.usage.PlanningProblem;
-import org.djlplan.memplan.usage.UsageRecord;
-import org.djlplan.memplan.usage.UsageRecords;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
@@ -35,8 +25,6 @@ import picocli.CommandLine.Spec;
         name = "plan",
         description = "Plan the memory of a model's intermediate tensors and compare strategies.")
 public final class PlanCommand implements Callable<Integer> {
-
-    private static final String ALL = "all";
 
     private final GraphSource source;
 
@@ -65,17 +53,44 @@ public final class PlanCommand implements Callable<Integer> {
     private boolean live;
 
     @Option(
+            names = "--reorder",
+            description = "Tell what an order of operators with a smaller breadth would bring.")
+    private boolean reorder;
+
+    @Option(
             names = "--strategy",
             paramLabel = "NAME",
-            defaultValue = ALL,
-            description = "One strategy, 'best' for the best of all only, or 'all' (the default).")
+            defaultValue = StrategyChoice.ALL,
+            description = {
+                "One strategy; 'best' for the best of those that models are loaded with; or 'all'"
+                        + " (the default), shared objects as well."
+            })
     private String strategy;
+
+    @Option(
+            names = "--parallel",
+            description =
+                    "Also plan, by strategies of its own, for an engine that runs independent branches"
+                            + " at once, and tell what that costs; --out and --capacity are then about"
+                            + " that plan.")
+    private boolean parallel;
 
     @Option(
             names = "--capacity",
             paramLabel = "BYTES",
-            description = "Exit with 1 if the best plan is larger.")
+            description =
+                    "Search until a plan fits, not for the smallest; exit with 1 if none is found.")
     private Long capacityBytes;
+
+    @Option(
+            names = "--time-limit",
+            paramLabel = "TIME",
+            defaultValue = "10s",
+            converter = DurationConverter.class,
+            description =
+                    "How long to search for a smaller plan where the strategies' best is not proved"
+                            + " minimal: 30s, 500ms, or 0s for not at all (default: 10s).")
+    private Duration timeLimit;
 
     @Option(
             names = "--repeat",
@@ -84,7 +99,10 @@ public final class PlanCommand implements Callable<Integer> {
             description = "Plan N times after a warm-up and print the median time.")
     private int repeat;
 
-    @Option(names = "--out", paramLabel = "PLAN.csv", description = "Write the best plan.")
+    @Option(
+            names = "--out",
+            paramLabel = "PLAN.csv",
+            description = "Write the best plan; shared objects only as offsets, end to end.")
     private Path out;
 
     @Option(names = "--json", description = "Print one JSON object.")
@@ -97,12 +115,11 @@ public final class PlanCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        List<OffsetStrategy> strategies = checkUsage();
+        StrategyChoice choice = checkUsage();
         PlanInput input = read();
-        List<Attempt> attempts =
-                new Portfolio(strategies, input.alignmentBytes()).attempts(input.variants());
-        Attempt best =
-                Portfolio.smallest(attempts)
+        PlanRun run = PlanRun.of(input, choice, searchLimits());
+        OffsetPlan best =
+                run.bestPlan()
                         .orElseThrow(
                                 () ->
                                         new IllegalStateException(
@@ -110,14 +127,33 @@ public final class PlanCommand implements Callable<Integer> {
                                                         + strategy
                                                         + " of "
                                                         + model.text()));
-        PlanOutput output = describe(input, attempts, best);
+        PlanOutput output = run.describe(choice.bestOnly(), repeat);
+        Optional<ParallelPrice> price =
+                input.graph().filter(graph -> parallel).map(g -> ParallelPrice.of(g, best));
+        OffsetPlan chosen = price.map(ParallelPrice::plan).orElse(best);
         if (out != null) {
-            CsvFiles.writePlan(out, CsvPlan.of(best.plan(), input.ids()));
+            CsvFiles.writePlan(out, CsvPlan.of(chosen, input.ids()));
         }
         PrintWriter printer = spec.commandLine().getOut();
-        printer.println(json ? output.toJson() : output.toText());
+        Optional<OrderEffect> order =
+                input.graph()
+                        .filter(graph -> reorder)
+                        .map(graph -> OrderEffect.of(graph, choice.arenaStrategy()));
+        printer.println(json ? output.toJson(price, order) : output.toText(price, order));
         printer.flush();
-        return withinCapacity(best) ? ExitCode.OK : ExitCode.SOFTWARE;
+        return withinCapacity(chosen) ? ExitCode.OK : ExitCode.SOFTWARE;
+    }
+
+    private Optional<SearchLimits> searchLimits() {
+        if (timeLimit.isZero()) {
+            return Optional.empty();
+        }
+        SearchLimits limits =
+                SearchLimits.ofTime(timeLimit, Runtime.getRuntime().availableProcessors());
+        return Optional.of(
+                capacityBytes == null || parallel
+                        ? limits
+                        : limits.withCapacityBytes(capacityBytes));
     }
 
     private PlanInput read() throws IOException {
@@ -138,17 +174,23 @@ public final class PlanCommand implements Callable<Integer> {
         if (!PlanInput.isCsv(file) && !PlanInput.isModel(file)) {
             throw usage("'" + file + "' is neither a .tflite nor a .csv file");
         }
+        if (parallel && PlanInput.isCsv(file)) {
+            throw usage("--parallel needs a graph, and a .csv file has none");
+        }
         if (!inputs.isEmpty()) {
             throw usage("--input-shape is for blocks");
         }
     }
 
-    private List<OffsetStrategy> checkUsage() {
+    private StrategyChoice checkUsage() {
         if (model instanceof ModelRef.OfFile ofFile) {
             checkFile(ofFile.file());
         }
         if (live && !(model instanceof ModelRef.OfFile of && PlanInput.isModel(of.file()))) {
             throw usage("--live needs a .tflite file");
+        }
+        if (reorder && model instanceof ModelRef.OfFile of && PlanInput.isCsv(of.file())) {
+            throw usage("--reorder needs a model, not records");
         }
         if (repeat < 1) {
             throw usage("--repeat must be at least 1: " + repeat);
@@ -157,7 +199,7 @@ public final class PlanCommand implements Callable<Integer> {
             throw usage("--capacity must not be negative: " + capacityBytes);
         }
         try {
-            return Strategies.named(strategy.equals(ALL) ? Strategies.BEST : strategy);
+            return StrategyChoice.named(strategy);
         } catch (IllegalArgumentException e) {
             throw usage(e.getMessage());
         }
@@ -167,57 +209,14 @@ public final class PlanCommand implements Callable<Integer> {
         return new ParameterException(spec.commandLine(), problem);
     }
 
-    private PlanOutput describe(PlanInput input, List<Attempt> attempts, Attempt best) {
-        List<Attempt> shown = strategy.equals(Strategies.BEST) ? List.of(best) : attempts;
-        List<PlanOutput.Result> results = shown.stream().map(this::result).toList();
-        PlanOutput.Result bestResult =
-                results.stream()
-                        .filter(result -> result.strategy().equals(best.name()))
-                        .findFirst()
-                        .orElseThrow();
-        List<UsageRecord> records = best.plan().problem().records();
-        return new PlanOutput(
-                records.size(),
-                input.view().label(),
-                UsageRecords.naiveBytes(records),
-                LowerBounds.offsetBytes(records),
-                results,
-                PlanOutput.BestResult.of(
-                        bestResult, best.plan().totalBytes() == best.lowerBoundBytes()));
-    }
-
-    private PlanOutput.Result result(Attempt attempt) {
-        double nanos = repeat == 1 ? attempt.nanos() : medianNanos(attempt);
-        return new PlanOutput.Result(
-                attempt.name(),
-                "offsets",
-                attempt.plan().totalBytes(),
-                Math.round(nanos / 1e3) / 1e3,
-                attempt.valid());
-    }
-
-    /** Plans again and again; the attempt itself was the warm-up. */
-    private double medianNanos(Attempt attempt) {
-        OffsetStrategy again = Strategies.named(attempt.plan().strategy()).get(0);
-        PlanningProblem problem = attempt.plan().problem();
-        List<Long> nanos = new ArrayList<>();
-        for (int i = 0; i < repeat; i++) {
-            Stopwatch watch = Stopwatch.createStarted();
-            OffsetPlan plan = again.plan(problem);
-            nanos.add(watch.elapsed(TimeUnit.NANOSECONDS));
-            checkState(plan.equals(attempt.plan()), "%s planned differently", again.name());
-        }
-        return Quantiles.median().compute(nanos);
-    }
-
-    private boolean withinCapacity(Attempt best) {
-        if (capacityBytes == null || best.plan().totalBytes() <= capacityBytes) {
+    private boolean withinCapacity(OffsetPlan chosen) {
+        if (capacityBytes == null || chosen.totalBytes() <= capacityBytes) {
             return true;
         }
         PrintWriter errors = spec.commandLine().getErr();
         errors.println(
                 "djlplan: the best plan needs "
-                        + best.plan().totalBytes()
+                        + chosen.totalBytes()
                         + " bytes, more than the capacity of "
                         + capacityBytes);
         errors.flush();

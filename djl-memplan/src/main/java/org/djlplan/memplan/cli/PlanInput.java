@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.source.csv.CsvFiles;
@@ -21,11 +22,16 @@ import org.djlplan.memplan.usage.UsageRecords;
  *
  * @param view where the records come from
  * @param variants the planning problem, and the same with alias classes if there are any
+ * @param graph what the records are from; empty for a file of records
  * @param ids names of the tensors
  * @param alignmentBytes what offsets are multiples of
  */
 record PlanInput(
-        View view, List<PlanningProblem> variants, Map<Integer, String> ids, long alignmentBytes) {
+        View view,
+        List<PlanningProblem> variants,
+        Optional<Graph> graph,
+        Map<Integer, String> ids,
+        long alignmentBytes) {
 
     /** Where records come from. */
     enum View {
@@ -65,7 +71,7 @@ record PlanInput(
     static PlanInput readCsv(Path file) throws IOException {
         CsvRecords records = CsvFiles.readRecords(existing(file));
         PlanningProblem problem = new PlanningProblem(records.records());
-        return new PlanInput(View.CSV, List.of(problem), records.ids(), 1);
+        return new PlanInput(View.CSV, List.of(problem), Optional.empty(), records.ids(), 1);
     }
 
     static PlanInput readModel(Path file, GraphSource source, boolean live) throws IOException {
@@ -82,6 +88,7 @@ record PlanInput(
         return new PlanInput(
                 view,
                 variants,
+                Optional.of(graph),
                 CsvRecords.numbered(variants.get(0)).ids(),
                 UsageRecords.ALIGNMENT_BYTES);
     }

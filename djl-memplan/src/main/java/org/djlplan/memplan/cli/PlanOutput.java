@@ -3,8 +3,12 @@ package org.djlplan.memplan.cli;
 import com.google.common.collect.ImmutableList;
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
+import com.google.gson.JsonNull;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonSerializer;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /**
  * What the plan command tells; the fields are those of its JSON.
@@ -13,19 +17,42 @@ import java.util.Locale;
  * @param view where the records come from: {@code file}, {@code live} or {@code csv}
  * @param naiveBytes size of all tensors, each with memory of its own
  * @param lowerBoundBytes maximum operator breadth without aliases; in-place plans may be smaller
+ * @param aliasedLowerBoundBytes the same when tensors share places wherever operators may write
+ *     over or view their inputs; equal where none can, as in files of records
+ * @param sharedObjectsLowerBoundBytes sum of positional maxima without aliases
  * @param results one per strategy and variant
- * @param best the smallest valid one
+ * @param best the smallest valid one that gives offsets; if there is none, the smallest valid one
+ *     that gives shared objects
+ * @param bestSharedObjects the smallest valid one that gives shared objects, if any does
  */
 record PlanOutput(
         int records,
         String view,
         long naiveBytes,
         long lowerBoundBytes,
+        long aliasedLowerBoundBytes,
+        long sharedObjectsLowerBoundBytes,
         List<Result> results,
-        BestResult best) {
+        BestResult best,
+        Optional<BestResult> bestSharedObjects) {
+
+    /** Layout of plans that give every tensor an offset in one arena. */
+    static final String OFFSETS = "offsets";
+
+    /** Layout of plans that give every tensor one of several buffers. */
+    static final String SHARED_OBJECTS = "shared-objects";
+
+    /** An empty value is left out. */
+    private static final JsonSerializer<Optional<?>> OPTIONAL =
+            (value, type, context) ->
+                    value.isPresent() ? context.serialize(value.get()) : JsonNull.INSTANCE;
 
     private static final Gson GSON =
-            new GsonBuilder().disableHtmlEscaping().setPrettyPrinting().create();
+            new GsonBuilder()
+                    .registerTypeAdapter(Optional.class, OPTIONAL)
+                    .disableHtmlEscaping()
+                    .setPrettyPrinting()
+                    .create();
 
     PlanOutput {
         results = ImmutableList.copyOf(results);
@@ -35,8 +62,9 @@ record PlanOutput(
      * One plan.
      *
      * @param strategy its name, with {@code "+in-place"} when tensors share places
-     * @param layout {@code offsets}: one arena
-     * @param totalBytes size of the arena
+     * @param layout {@link #OFFSETS}: one arena; {@link #SHARED_OBJECTS}: buffers that hold one
+     *     tensor at a time
+     * @param totalBytes size of the arena, or of all buffers together
      * @param millis time that planning took, the median when repeated
      * @param valid whether the independent check found nothing wrong
      */
@@ -50,8 +78,9 @@ record PlanOutput(
      * @param totalBytes as in {@link Result}
      * @param millis as in {@link Result}
      * @param valid as in {@link Result}
-     * @param provedOptimal whether it reaches the lower bound of the problem that was solved; for
-     *     an in-place plan that holds among plans with the same tensors sharing, not among all
+     * @param provedOptimal whether no plan of the same layout of the problem that was solved is
+     *     smaller; for an in-place plan that holds among plans with the same tensors sharing, not
+     *     among all
      */
     record BestResult(
             String strategy,
@@ -72,38 +101,60 @@ record PlanOutput(
         }
     }
 
-    String toJson() {
-        return GSON.toJson(this);
+    /**
+     * Returns all as one JSON object.
+     *
+     * @param price what a parallel plan costs, as the object {@code parallel}, if that was asked
+     * @param order what a better order brings, as the object {@code order}, if that was asked
+     */
+    String toJson(Optional<ParallelPrice> price, Optional<OrderEffect> order) {
+        JsonObject all = GSON.toJsonTree(this).getAsJsonObject();
+        price.ifPresent(p -> all.add("parallel", GSON.toJsonTree(p.figures())));
+        order.ifPresent(o -> all.add("order", GSON.toJsonTree(o)));
+        return GSON.toJson(all);
     }
 
-    String toText() {
+    String toText(Optional<ParallelPrice> price, Optional<OrderEffect> order) {
         StringBuilder text = new StringBuilder();
         text.append(
                 String.format(
                         Locale.ROOT,
                         "%,d records (view: %s)%nnaive       %,15d bytes%n"
-                                + "lower bound %,15d bytes (without sharing places)%n%n",
+                                + "lower bound %,15d bytes (without sharing places)%n"
+                                + "aliased     %,15d bytes (lower bound with places shared)%n"
+                                + "objects     %,15d bytes (lower bound of shared objects)%n%n",
                         records,
                         view,
                         naiveBytes,
-                        lowerBoundBytes));
+                        lowerBoundBytes,
+                        aliasedLowerBoundBytes,
+                        sharedObjectsLowerBoundBytes));
+        int width = results.stream().mapToInt(r -> r.strategy.length()).max().orElse(0);
         for (Result r : results) {
             text.append(
                     String.format(
                             Locale.ROOT,
-                            "%-30s %,15d bytes  %10.3f ms%s%n",
+                            "%-" + Math.max(width, 30) + "s %,15d bytes  %10.3f ms%s%n",
                             r.strategy,
                             r.totalBytes,
                             r.millis,
                             r.valid ? "" : "  INVALID"));
         }
-        text.append(
-                String.format(
-                        Locale.ROOT,
-                        "%nbest: %s, %,d bytes%s",
-                        best.strategy,
-                        best.totalBytes,
-                        best.provedOptimal ? ", at the lower bound" : ""));
+        text.append(describe("best", best, "proved minimal"));
+        bestSharedObjects.ifPresent(
+                shared -> text.append(describe("best shared objects", shared, "proved optimal")));
+        price.ifPresent(p -> text.append(p.figures().toText()));
+        order.ifPresent(o -> text.append(o.toText()));
         return text.toString();
+    }
+
+    private static String describe(String what, BestResult result, String proof) {
+        return String.format(
+                Locale.ROOT,
+                "%n%s: %s, %,d bytes%s",
+                what,
+                result.strategy,
+                result.totalBytes,
+                result.provedOptimal ? ", " + proof : "");
     }
 }

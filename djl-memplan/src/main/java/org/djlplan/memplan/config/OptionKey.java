@@ -10,6 +10,8 @@ public enum OptionKey {
     STRATEGY,
     /** When an operator may write over its input: true, false or auto. Default auto. */
     IN_PLACE,
+    /** Whether operators run in an order that needs a smaller arena. Default false. */
+    REORDER,
     /**
      * When smaller plans are searched: background, off, or a time such as 1s. Default background.
      */

@@ -18,6 +18,7 @@ import java.util.Set;
  * @param enabled whether to plan at all
  * @param strategy name of a strategy, or {@code best}
  * @param inPlace when tensors may share places
+ * @param reorder whether operators run in an order that needs a smaller arena
  * @param search when a plan above its lower bound is searched for a smaller one
  * @param sharedArena whether arenas are shared with other models
  * @param maxArenas how many arenas may be in use at once
@@ -37,6 +38,7 @@ public record PlanOptions(
         boolean enabled,
         String strategy,
         InPlace inPlace,
+        boolean reorder,
         SearchMode search,
         boolean sharedArena,
         int maxArenas,
@@ -109,6 +111,7 @@ public record PlanOptions(
                         flag(values, OptionKey.ENABLED, true),
                         values.getOrDefault(OptionKey.STRATEGY, BEST),
                         inPlace(values),
+                        flag(values, OptionKey.REORDER, false),
                         search(values),
                         flag(values, OptionKey.SHARED_ARENA, true),
                         number(values, OptionKey.MAX_ARENAS, cores, 1),

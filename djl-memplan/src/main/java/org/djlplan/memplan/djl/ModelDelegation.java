@@ -10,6 +10,7 @@ import org.djlplan.memplan.measure.MeasurableModel;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.tflite.DelegationSetup;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.runtime.tflite.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
@@ -42,31 +43,31 @@ final class ModelDelegation implements AutoCloseable {
         this.progress = progress;
     }
 
+    /** Returns the folder for what cannot be kept next to a model. */
+    static Path cacheFolder() {
+        return Utils.getCacheDir().resolve("djl-plan");
+    }
+
     /** Returns what a runtime needs to delegate. */
-    DelegationSetup of(Path file, RuntimeOptions runtimeOptions) {
+    DelegationSetup of(OrderedModel file, RuntimeOptions runtimeOptions) {
         return new DelegationSetup(
                 options.delegate(),
                 Delegates.named(options.delegate()),
                 graph -> first(file, graph, runtimeOptions));
     }
 
-    private DelegationChoice first(Path file, Graph graph, RuntimeOptions runtimeOptions) {
+    private DelegationChoice first(OrderedModel file, Graph graph, RuntimeOptions runtimeOptions) {
         EngineLibrary library;
         try {
             library = EngineLibrary.loaded();
         } catch (UnplannableException e) {
-            logger.warn("{}: nothing is delegated: {}", file, e.getMessage());
+            logger.warn("{}: nothing is delegated: {}", file.original(), e.getMessage());
             return new DelegationChoice(
                     Candidate.cpu(runtimeOptions.threads()), Origin.PREDICTED, e.getMessage());
         }
         MeasurableModel model =
                 new MeasurableModel(
-                        file,
-                        graph,
-                        options.delegate(),
-                        Utils.getCacheDir().resolve("djl-plan"),
-                        runtimeOptions,
-                        library);
+                        file, graph, options.delegate(), cacheFolder(), runtimeOptions, library);
         DelegationProvider.Choosing started =
                 provider.choose(model, options.delegation(), progress, this::better);
         synchronized (this) {

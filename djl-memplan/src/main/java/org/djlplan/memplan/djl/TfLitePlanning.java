@@ -22,7 +22,9 @@ import org.djlplan.memplan.config.SearchMode;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.plan.portfolio.TimedSearch;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.tflite.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.runtime.tflite.Reordering;
 import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.runtime.tflite.SearchSetup;
 import org.djlplan.memplan.runtime.tflite.TensorInfo;
@@ -72,11 +74,12 @@ final class TfLitePlanning {
         adapter.close(stock);
         try {
             RuntimeOptions runtimeOptions = runtimeOptions();
+            OrderedModel ordered = ordered(file.get(), runtimeOptions);
             TfLiteRuntime runtime =
                     TfLiteRuntime.open(
-                            file.get(),
+                            ordered,
                             runtimeOptions,
-                            delegation.map(d -> d.of(file.get(), runtimeOptions)),
+                            delegation.map(d -> d.of(ordered, runtimeOptions)),
                             searchSetup());
             install(model, adapter, runtime);
             delegation.ifPresent(d -> d.attach(runtime));
@@ -86,6 +89,12 @@ final class TfLitePlanning {
             model.setBlock(adapter.stock(file.get(), model.getNDManager()));
             return Optional.of(e.getMessage());
         }
+    }
+
+    private OrderedModel ordered(Path file, RuntimeOptions runtimeOptions) {
+        return options.reorder()
+                ? new Reordering(ModelDelegation.cacheFolder()).of(file, runtimeOptions)
+                : OrderedModel.asInFile(file);
     }
 
     private RuntimeOptions runtimeOptions() {
@@ -150,6 +159,18 @@ final class TfLitePlanning {
                                         delegated.delegate(),
                                         delegated.origin(),
                                         delegated.reason()));
+        report.order()
+                .ifPresent(
+                        order ->
+                                logger.info(
+                                        "{}: {} its operators: maximum breadth {} MB, {} MB as in"
+                                                + " the file; arena {} MB, {} MB as in the file",
+                                        model.getName(),
+                                        order.adopted() ? "another order of" : "keeps the order of",
+                                        order.breadthAfterBytes() / MEGA,
+                                        order.breadthBeforeBytes() / MEGA,
+                                        order.arenaAfterBytes() / MEGA,
+                                        order.arenaBeforeBytes() / MEGA));
         logger.info(
                 "{}: {} tensors in an arena of {} MB ({}{}; {} MB without planning, lower bound {}"
                         + " MB), {} MB of inputs and outputs per interpreter",

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.runtime.tflite.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.spi.CandidateRunner;
@@ -14,15 +15,15 @@ import org.djlplan.memplan.spi.DelegableModel;
 /**
  * A {@code .tflite} model that can be measured.
  *
- * @param file the model's file
- * @param graph as the file has it
+ * @param model the model in the order to run it in
+ * @param graph as the file that is run has it
  * @param delegate as in {@code delegation.delegate}
  * @param cacheFolder for what cannot be kept next to the model
  * @param options how it is planned and run
  * @param library the engine's native library
  */
 public record MeasurableModel(
-        Path file,
+        OrderedModel model,
         Graph graph,
         String delegate,
         Path cacheFolder,
@@ -34,6 +35,12 @@ public record MeasurableModel(
     private static final String METHOD = "1";
 
     private static final String TRUSTED = "xnnpack";
+
+    /** Returns the model's own file, also where a copy with another order is run. */
+    @Override
+    public Path file() {
+        return model.original();
+    }
 
     @Override
     public int threads() {
@@ -47,15 +54,14 @@ public record MeasurableModel(
 
     @Override
     public Map<String, String> facts() {
-        return ImmutableMap.of(
-                "engine",
-                "TFLite",
-                "native",
-                library.version(),
-                "delegate",
-                DelegateIdentity.of(delegate),
-                "measuring",
-                METHOD);
+        ImmutableMap.Builder<String, String> facts = ImmutableMap.builder();
+        facts.put("engine", "TFLite")
+                .put("native", library.version())
+                .put("delegate", DelegateIdentity.of(delegate))
+                .put("measuring", METHOD);
+        // Operators are known by index: what was measured in one order says nothing of another.
+        model.fingerprint().ifPresent(order -> facts.put("order", order));
+        return facts.buildOrThrow();
     }
 
     @Override
@@ -73,11 +79,11 @@ public record MeasurableModel(
         try {
             return MeasuringProcess.open(measured());
         } catch (IOException | UnplannableException e) {
-            throw new IllegalStateException(file + ": " + e.getMessage(), e);
+            throw new IllegalStateException(file() + ": " + e.getMessage(), e);
         }
     }
 
     private MeasuredModel measured() {
-        return new MeasuredModel(file, delegate, options, library.file());
+        return new MeasuredModel(model.file(), delegate, options, library.file());
     }
 }

@@ -14,9 +14,12 @@ public interface SharedObjectsStrategy {
     /** Returns the largest number of units this strategy admits. */
     int largestProblem();
 
-    /** Returns whether this strategy can plan {@code problem}, by its size and by its kind. */
+    /**
+     * Returns whether this strategy can plan {@code problem}, by its size and by its kind. Unless a
+     * strategy says otherwise, it looks at intervals only and so admits serial problems only.
+     */
     default boolean admits(PlanningProblem problem) {
-        return problem.units().size() <= largestProblem();
+        return problem.serial() && problem.units().size() <= largestProblem();
     }
 
     /** Returns a valid plan; ties are broken by tensor id, so the plan is always the same. */

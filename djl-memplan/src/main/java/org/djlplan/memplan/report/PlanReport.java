@@ -33,6 +33,8 @@ import java.util.function.Supplier;
  *     served against the plan
  * @param recordings how many predictions were recorded in order to be planned
  * @param delegation what runs in the engine's delegate and why; empty where delegation is off
+ * @param order what the search for a better order of operators found; empty where none was asked
+ *     for
  */
 public record PlanReport(
         String engine,
@@ -50,7 +52,8 @@ public record PlanReport(
         long unplannedPredictions,
         long unplannedAllocations,
         long recordings,
-        Optional<DelegationReport> delegation) {
+        Optional<DelegationReport> delegation,
+        Optional<OrderReport> order) {
 
     private static final Map<Block, Supplier<PlanReport>> REPORTS =
             new MapMaker().weakKeys().makeMap();
@@ -91,6 +94,7 @@ public record PlanReport(
                 0,
                 0,
                 0,
+                Optional.empty(),
                 Optional.empty());
     }
 

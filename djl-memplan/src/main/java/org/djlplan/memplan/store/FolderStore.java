@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -35,22 +34,18 @@ public final class FolderStore<T> implements Store<T> {
 
     private static final Logger logger = LoggerFactory.getLogger(FolderStore.class);
 
-    private static final String BESIDE_MODEL = ".djlplan";
-    private static final String IN_CACHE = "djlplan";
     private static final String LOCK = ".lock";
     private static final int LONGEST_REASON = 300;
 
     private final Codec<T> codec;
     private final StoredFile<T> format;
-    private final Path beside;
-    private final Path cache;
+    private final KeptFolders folders;
     private final Set<Path> reported = ConcurrentHashMap.newKeySet();
 
-    private FolderStore(Codec<T> codec, Path beside, Path cache) {
+    private FolderStore(Codec<T> codec, KeptFolders folders) {
         this.codec = codec;
         this.format = new StoredFile<>(codec);
-        this.beside = beside;
-        this.cache = cache;
+        this.folders = folders;
     }
 
     /**
@@ -63,21 +58,13 @@ public final class FolderStore<T> implements Store<T> {
      *     for all models
      */
     public static <T> FolderStore<T> at(Codec<T> codec, Path modelFolder, Path cacheFolder) {
-        Path absolute = modelFolder.toAbsolutePath().normalize();
-        Path last = absolute.getNameCount() == 0 ? absolute : absolute.getFileName();
-        return new FolderStore<>(
-                codec,
-                absolute.resolve(BESIDE_MODEL),
-                cacheFolder
-                        .toAbsolutePath()
-                        .resolve(IN_CACHE)
-                        .resolve(ReadableNames.of(last.toString(), absolute.toString())));
+        return new FolderStore<>(codec, KeptFolders.at(modelFolder, cacheFolder));
     }
 
     @Override
     public Optional<T> load(StoreKey key) {
         String name = format.nameOf(key);
-        for (Path folder : List.of(cache, beside)) {
+        for (Path folder : folders.newestFirst()) {
             Optional<Kept<T>> kept = read(folder.resolve(name), key::equals);
             if (kept.isPresent()) {
                 return kept.map(Kept::value);
@@ -89,7 +76,7 @@ public final class FolderStore<T> implements Store<T> {
     /** Returns all intact values under keys of a model, in the order of their files' names. */
     public List<Kept<T>> all(String model) {
         TreeMap<String, Kept<T>> found = new TreeMap<>();
-        for (Path folder : List.of(cache, beside)) {
+        for (Path folder : folders.newestFirst()) {
             for (Path file : files(folder, model)) {
                 String name = file.getFileName().toString();
                 read(file, key -> format.nameOf(key).equals(name))
@@ -125,13 +112,13 @@ public final class FolderStore<T> implements Store<T> {
     public Optional<StoreLock> tryLock(StoreKey key) {
         String name = format.nameOf(key) + LOCK;
         return StoreLock.tryAcquire(
-                beside.resolve(name),
+                folders.beside().resolve(name),
                 List.of(
                         () -> {
-                            createIn(beside);
-                            return beside.resolve(name);
+                            folders.createBeside();
+                            return folders.beside().resolve(name);
                         },
-                        () -> Files.createDirectories(cache).resolve(name)));
+                        () -> Files.createDirectories(folders.cache()).resolve(name)));
     }
 
     /** Catches everything that what is in a file can make its reader throw. */
@@ -178,48 +165,19 @@ public final class FolderStore<T> implements Store<T> {
         String name = format.nameOf(key);
         try {
             ByteSource content = ByteSource.wrap(format.toBytes(key, value));
-            try {
-                saveBeside(name, content);
-            } catch (IOException | RuntimeException e) {
-                Files.createDirectories(cache);
-                replace(cache.resolve(name), content);
-                if (reported.add(beside)) {
-                    logger.info(
-                            "A {} is kept in {}, not beside the model ({})",
-                            codec.kind(),
-                            cache,
-                            reason(e));
-                }
+            KeptFolders.Written written = folders.write(name, content);
+            reported.remove(written.file());
+            if (written.notBeside().isPresent() && reported.add(folders.beside())) {
+                logger.info(
+                        "A {} is kept in {}, not beside the model ({})",
+                        codec.kind(),
+                        folders.cache(),
+                        reason(written.notBeside().get()));
             }
         } catch (IOException | RuntimeException e) {
-            if (reported.add(cache)) {
+            if (reported.add(folders.cache())) {
                 logger.warn(
                         "The {} of {} cannot be kept ({})", codec.kind(), key.model(), reason(e));
-            }
-        }
-    }
-
-    private void saveBeside(String name, ByteSource content) throws IOException {
-        createIn(beside);
-        replace(beside.resolve(name), content);
-        Path older = cache.resolve(name);
-        if (Files.exists(older)) {
-            Files.deleteIfExists(older);
-        }
-    }
-
-    private void replace(Path file, ByteSource content) throws IOException {
-        FileReplacement.replace(file, content);
-        reported.remove(file);
-    }
-
-    /** Creates a folder, but none that it lies in: a model that was removed stays removed. */
-    private static void createIn(Path folder) throws IOException {
-        try {
-            Files.createDirectory(folder);
-        } catch (FileAlreadyExistsException e) {
-            if (!Files.isDirectory(folder)) {
-                throw e;
             }
         }
     }

@@ -19,7 +19,9 @@ import org.djlplan.memplan.graph.Tensor;
  *
  * <p>Operators are visited in execution order. At any moment all members of an alias class that are
  * still alive have the same content: a view joins with equal content, and an operator overwrites
- * only where it is the last use of every member, which leaves its output as the only one alive.
+ * only where all other uses of every member have ended, which leaves its output as the only one
+ * alive. What has ended depends on the order of operators: execution order, or, for an engine that
+ * runs branches at once, data dependencies alone.
  *
  * <p>Only tensors that have a usage record and are written once, by the first operator that touches
  * them, ever join: never an input or output of the graph, a constant, a variable, or an operator's
@@ -27,27 +29,27 @@ import org.djlplan.memplan.graph.Tensor;
  */
 public final class AliasAnalysis {
 
-    /** The tensors that share one place, and the last operator that uses any of them. */
+    /** The tensors that share one place, and the operators that use those with its content. */
     private static final class AliasClass {
         private final List<Integer> members = new ArrayList<>();
-        private int last;
+        private final List<Integer> users = new ArrayList<>();
 
-        private AliasClass(UsageRecord founder) {
-            add(founder);
-        }
-
-        private void add(UsageRecord record) {
-            members.add(record.tensor());
-            last = Math.max(last, record.last());
+        private void add(int tensor, List<Integer> usersOfTensor) {
+            members.add(tensor);
+            users.addAll(usersOfTensor);
         }
     }
 
     private final Graph graph;
+    private final Precedence order;
+    private final List<List<Integer>> users;
     private final Map<Integer, UsageRecord> records = new HashMap<>();
     private final Map<Integer, AliasClass> classOf = new HashMap<>();
 
-    private AliasAnalysis(Graph graph) {
+    private AliasAnalysis(Graph graph, Precedence order) {
         this.graph = graph;
+        this.order = order;
+        users = TensorUsers.of(graph);
         int[] writers = new int[graph.tensors().size()];
         int[] written = new int[writers.length];
         for (Operator operator : graph.operators()) {
@@ -77,7 +79,12 @@ public final class AliasAnalysis {
      */
     public static ImmutableList<ImmutableList<Integer>> aliasClasses(
             Graph graph, IntPredicate where) {
-        AliasAnalysis analysis = new AliasAnalysis(graph);
+        return aliasClasses(graph, where, Precedence.SERIAL);
+    }
+
+    static ImmutableList<ImmutableList<Integer>> aliasClasses(
+            Graph graph, IntPredicate where, Precedence order) {
+        AliasAnalysis analysis = new AliasAnalysis(graph, order);
         for (Operator operator : graph.operators()) {
             if (where.test(operator.index())) {
                 analysis.visit(operator);
@@ -100,8 +107,11 @@ public final class AliasAnalysis {
             return;
         }
         InPlaceRules.find(operator.type(), output.type())
-                .flatMap(rule -> inputToShare(operator, output, rule.kind()))
-                .ifPresent(input -> join(input, record));
+                .map(InPlaceRules.Rule::kind)
+                .ifPresent(
+                        kind ->
+                                inputToShare(operator, output, kind)
+                                        .ifPresent(input -> join(input, output.id(), kind)));
     }
 
     private Optional<Integer> inputToShare(
@@ -127,14 +137,15 @@ public final class AliasAnalysis {
     }
 
     /**
-     * Whether writing {@code output} over {@code id} destroys nothing that is read later, nor
+     * Whether writing {@code output} over {@code id} destroys nothing that others still read, nor
      * anything this operator itself reads in another order: an operand in the same class (the same
      * tensor, or a view of it) must be indexed exactly as the output is.
      */
     private boolean overwritable(int id, Operator operator, Tensor output) {
         AliasClass shared = classOf.get(id);
-        int last = shared == null ? records.get(id).last() : shared.last;
-        return last == operator.index()
+        int writer = operator.index();
+        return (shared == null ? users.get(id) : shared.users)
+                        .stream().allMatch(user -> user == writer || order.precedes(user, writer))
                 && sameShape(id, output)
                 && IntStream.range(0, operator.inputs().size())
                         .map(i -> operator.inputs().get(i))
@@ -146,9 +157,18 @@ public final class AliasAnalysis {
         return graph.tensors().get(id).shape().equals(output.shape());
     }
 
-    private void join(int input, UsageRecord output) {
-        AliasClass shared = classOf.computeIfAbsent(input, id -> new AliasClass(records.get(id)));
-        shared.add(output);
-        classOf.put(output.tensor(), shared);
+    private void join(int input, int output, InPlaceRules.Kind kind) {
+        AliasClass shared = classOf.get(input);
+        if (shared == null) {
+            shared = new AliasClass();
+            shared.add(input, users.get(input));
+            classOf.put(input, shared);
+        }
+        if (kind != InPlaceRules.Kind.VIEW) {
+            // They all precede whatever uses the output.
+            shared.users.clear();
+        }
+        shared.add(output, users.get(output));
+        classOf.put(output, shared);
     }
 }

@@ -2,11 +2,10 @@ package org.djlplan.memplan.usage;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedMap;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.Map;
-import java.util.NavigableMap;
-import java.util.TreeMap;
+import java.util.stream.LongStream;
 
 /**
  * Operator profiles and operator breadths (Pisarchyk and Lee 2020, section 3). Breadths change only
@@ -23,42 +22,66 @@ public final class OperatorProfiles {
 
     private final ImmutableList<UsageRecord> records;
 
-    /** From each key on, until the next, the breadth is the value; keys may lie one past an int. */
-    private final NavigableMap<Long, Long> breadths = new TreeMap<>();
+    /** Where breadths may change, ascending; the last may lie one past an int. */
+    private final long[] places;
+
+    /** Breadth in bytes from each place on, until the next. */
+    private final long[] breadths;
 
     /**
      * @param records the records of a problem, or its units when tensors share places
      * @throws ArithmeticException if a breadth does not fit into a long
      */
     public OperatorProfiles(Collection<UsageRecord> records) {
-        this.records = ImmutableList.sortedCopyOf(BY_SIZE, records);
-        TreeMap<Long, Long> ended = new TreeMap<>();
-        TreeMap<Long, Long> started = new TreeMap<>();
+        this.records = ImmutableList.copyOf(records);
+        places = places(records);
+        breadths = new long[places.length];
+        long[] ended = new long[places.length];
         for (UsageRecord record : records) {
-            started.merge((long) record.first(), record.bytes(), UsageRecords::addBytes);
-            ended.merge(record.last() + 1L, record.bytes(), UsageRecords::addBytes);
-            breadths.put((long) record.first(), 0L);
-            breadths.put(record.last() + 1L, 0L);
+            add(breadths, record.first(), record.bytes());
+            add(ended, record.last() + 1L, record.bytes());
         }
         long breadth = 0;
-        for (Map.Entry<Long, Long> place : breadths.entrySet()) {
-            breadth -= ended.getOrDefault(place.getKey(), 0L);
-            breadth = UsageRecords.addBytes(breadth, started.getOrDefault(place.getKey(), 0L));
-            place.setValue(breadth);
+        for (int i = 0; i < places.length; i++) {
+            breadth = UsageRecords.addBytes(breadth - ended[i], breadths[i]);
+            breadths[i] = breadth;
         }
+    }
+
+    private static long[] places(Collection<UsageRecord> records) {
+        long[] sorted =
+                LongStream.concat(
+                                records.stream().mapToLong(UsageRecord::first),
+                                records.stream().mapToLong(record -> record.last() + 1L))
+                        .sorted()
+                        .toArray();
+        int count = 0;
+        for (long place : sorted) {
+            if (count == 0 || sorted[count - 1] != place) {
+                sorted[count++] = place;
+            }
+        }
+        return Arrays.copyOf(sorted, count);
+    }
+
+    private void add(long[] bytes, long place, long added) {
+        int at = Arrays.binarySearch(places, place);
+        bytes[at] = UsageRecords.addBytes(bytes[at], added);
     }
 
     /** Returns the records alive at {@code operator}, largest first, ties by tensor id. */
     public ImmutableList<UsageRecord> profileAt(int operator) {
         return records.stream()
                 .filter(r -> r.first() <= operator && operator <= r.last())
+                .sorted(BY_SIZE)
                 .collect(ImmutableList.toImmutableList());
     }
 
     /** Returns the sum in bytes of the sizes alive at {@code operator}. */
     public long breadthAt(int operator) {
-        Map.Entry<Long, Long> place = breadths.floorEntry((long) operator);
-        return place == null ? 0 : place.getValue();
+        int found = Arrays.binarySearch(places, operator);
+        int place = found >= 0 ? found : -found - 2;
+        return place < 0 ? 0 : breadths[place];
     }
 
     /**
@@ -76,6 +99,6 @@ public final class OperatorProfiles {
 
     /** Returns the maximum breadth in bytes; 0 without records. */
     public long maximumBreadthBytes() {
-        return breadths.values().stream().mapToLong(Long::longValue).max().orElse(0);
+        return Arrays.stream(breadths).max().orElse(0);
     }
 }

@@ -12,7 +12,8 @@ import java.util.Set;
 
 /**
  * What a strategy is asked to place: usage records, and alias classes of tensors that share one
- * place because one is written over the other or is a view of it.
+ * place because one is written over the other or is a view of it; and optionally {@link Conflicts},
+ * when operators need not run in the order that the intervals are counted in.
  *
  * <p>A strategy places <em>units</em>: a tensor of its own, or a whole alias class, whose interval
  * spans its members and whose size is that of the largest.
@@ -23,6 +24,8 @@ public final class PlanningProblem {
     private final ImmutableList<ImmutableList<Integer>> aliasClasses;
     private final ImmutableList<UsageRecord> units;
     private final Map<Integer, Integer> unitOf = new HashMap<>();
+    private final Conflicts conflicts;
+    private final Conflicts unitConflicts;
 
     /** A problem without aliases. */
     public PlanningProblem(List<UsageRecord> records) {
@@ -34,6 +37,13 @@ public final class PlanningProblem {
      * @param aliasClasses disjoint sets of two or more tensors, each with a record
      */
     public PlanningProblem(List<UsageRecord> records, List<? extends List<Integer>> aliasClasses) {
+        this(records, aliasClasses, Conflicts.NONE);
+    }
+
+    private PlanningProblem(
+            List<UsageRecord> records,
+            List<? extends List<Integer>> aliasClasses,
+            Conflicts conflicts) {
         this.records =
                 ImmutableList.sortedCopyOf(Comparator.comparingInt(UsageRecord::tensor), records);
         Map<Integer, UsageRecord> byTensor = new HashMap<>();
@@ -67,6 +77,19 @@ public final class PlanningProblem {
         this.units =
                 ImmutableList.sortedCopyOf(
                         Comparator.comparingInt(UsageRecord::tensor), merged.build());
+        this.conflicts = conflicts;
+        conflicts.tensors().forEach(this::unitOf);
+        this.unitConflicts = this.aliasClasses.isEmpty() ? conflicts : conflicts.map(this::unitOf);
+    }
+
+    /**
+     * Returns the same records and alias classes with pairs of tensors that may not share memory,
+     * beside those whose intervals overlap.
+     *
+     * @throws IllegalArgumentException if a tensor of a pair has no record
+     */
+    public PlanningProblem withConflicts(Conflicts pairs) {
+        return new PlanningProblem(records, aliasClasses, pairs);
     }
 
     private static UsageRecord span(UsageRecord a, UsageRecord b) {
@@ -100,5 +123,23 @@ public final class PlanningProblem {
         Integer unit = unitOf.get(tensor);
         checkArgument(unit != null, "no record of tensor %s", tensor);
         return unit;
+    }
+
+    /** Returns the pairs that may not share memory although their intervals do not overlap. */
+    public Conflicts conflicts() {
+        return conflicts;
+    }
+
+    /** Returns whether intervals alone decide which units may share memory. */
+    public boolean serial() {
+        return unitConflicts.isEmpty();
+    }
+
+    /**
+     * Returns whether two different units may not share memory: their intervals overlap, or some of
+     * their tensors are among {@link #conflicts()}.
+     */
+    public boolean conflict(UsageRecord unit, UsageRecord other) {
+        return unit.overlaps(other) || unitConflicts.contains(unit.tensor(), other.tensor());
     }
 }

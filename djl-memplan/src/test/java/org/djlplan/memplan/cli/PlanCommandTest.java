@@ -4,24 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.GraphSketch;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 
-class PlanCommandTest {
+class PlanCommandTest extends CommandTest {
 
     private static final String PAPER =
             """
@@ -36,10 +29,6 @@ class PlanCommandTest {
             7,7,9,40
             """;
 
-    @TempDir Path folder;
-
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
     private Path csv;
     private Path model;
 
@@ -74,32 +63,11 @@ class PlanCommandTest {
         return execute(new PlanCommand(source), arguments);
     }
 
-    private int execute(Object command, Object... arguments) {
-        List<String> words = new ArrayList<>();
-        for (Object argument : arguments) {
-            words.add(argument.toString());
-        }
-        return new CommandLine(command)
-                .setOut(new PrintWriter(out))
-                .setErr(new PrintWriter(err))
-                .setExecutionExceptionHandler(
-                        (e, line, parsed) -> {
-                            line.getErr().println(e.getMessage());
-                            return 1;
-                        })
-                .execute(words.toArray(String[]::new));
-    }
-
-    private JsonObject json() {
-        return JsonParser.parseString(out.toString()).getAsJsonObject();
-    }
-
-    private static List<String> strategies(JsonObject json) {
-        List<String> names = new ArrayList<>();
-        for (JsonElement result : json.getAsJsonArray("results")) {
-            names.add(result.getAsJsonObject().get("strategy").getAsString());
-        }
-        return names;
+    private static JsonObject result(JsonObject json, String strategy) {
+        return results(json).stream()
+                .filter(result -> result.get("strategy").getAsString().equals(strategy))
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test
@@ -110,8 +78,9 @@ class PlanCommandTest {
         assertEquals("csv", json.get("view").getAsString());
         assertEquals(234, json.get("naiveBytes").getAsLong());
         assertEquals(124, json.get("lowerBoundBytes").getAsLong());
-        assertEquals(List.of("greedy-by-size", "greedy-by-breadth", "naive"), strategies(json));
-        JsonObject naive = json.getAsJsonArray("results").get(2).getAsJsonObject();
+        assertEquals(124, json.get("aliasedLowerBoundBytes").getAsLong());
+        assertEquals(128, json.get("sharedObjectsLowerBoundBytes").getAsLong());
+        JsonObject naive = result(json, "naive");
         assertEquals(234, naive.get("totalBytes").getAsLong());
         assertEquals("offsets", naive.get("layout").getAsString());
         assertTrue(naive.get("valid").getAsBoolean());
@@ -130,16 +99,16 @@ class PlanCommandTest {
         JsonObject json = json();
         assertEquals("file", json.get("view").getAsString());
         assertEquals(3, json.get("records").getAsInt());
-        assertEquals(
-                List.of(
-                        "greedy-by-size",
-                        "greedy-by-breadth",
-                        "naive",
-                        "greedy-by-size+in-place",
-                        "greedy-by-breadth+in-place",
-                        "naive+in-place"),
-                strategies(json));
+        List<String> plain =
+                strategies(json).stream().filter(name -> !name.endsWith("+in-place")).toList();
+        assertTrue(plain.containsAll(List.of("greedy-by-size", "shared-optimal")));
+        assertEquals(2 * plain.size(), strategies(json).size());
+        for (String name : plain) {
+            assertTrue(strategies(json).contains(name + "+in-place"), name);
+        }
         assertEquals(128, json.get("lowerBoundBytes").getAsLong());
+        assertEquals(64, json.get("aliasedLowerBoundBytes").getAsLong());
+        assertFalse(json.has("parallel"));
         JsonObject best = json.getAsJsonObject("best");
         assertEquals("greedy-by-size+in-place", best.get("strategy").getAsString());
         assertEquals(64, best.get("totalBytes").getAsLong());
@@ -162,6 +131,49 @@ class PlanCommandTest {
     }
 
     @Test
+    void plan_csvAsJson_tellsSharedObjectsBesidesOffsets() {
+        assertEquals(0, run("--json", csv));
+        JsonObject improved = result(json(), "shared-greedy-by-size-improved");
+        assertEquals("shared-objects", improved.get("layout").getAsString());
+        assertEquals(128, improved.get("totalBytes").getAsLong());
+        assertTrue(improved.get("valid").getAsBoolean());
+        JsonObject endToEnd = result(json(), "shared-greedy-in-order-end-to-end");
+        assertEquals("offsets", endToEnd.get("layout").getAsString());
+        assertEquals(130, endToEnd.get("totalBytes").getAsLong());
+        JsonObject best = json().getAsJsonObject("bestSharedObjects");
+        assertEquals("shared-greedy-by-size-improved", best.get("strategy").getAsString());
+        assertEquals("shared-objects", best.get("layout").getAsString());
+        assertTrue(best.get("provedOptimal").getAsBoolean());
+        assertEquals("offsets", json().getAsJsonObject("best").get("layout").getAsString());
+    }
+
+    @Test
+    void plan_oneSharedObjectsStrategy_listsOnlyThat() {
+        assertEquals(0, run("--json", "--strategy", "shared-greedy-in-order", csv));
+        assertEquals(List.of("shared-greedy-in-order"), strategies(json()));
+        assertEquals("shared-objects", json().getAsJsonObject("best").get("layout").getAsString());
+        assertEquals(json().getAsJsonObject("best"), json().getAsJsonObject("bestSharedObjects"));
+        assertFalse(json().getAsJsonObject("best").get("provedOptimal").getAsBoolean());
+    }
+
+    @Test
+    void plan_oneOffsetStrategy_tellsNoSharedObjects() {
+        assertEquals(0, run("--json", "--strategy", "greedy-by-size", csv));
+        assertFalse(json().has("bestSharedObjects"));
+        assertEquals(128, json().get("sharedObjectsLowerBoundBytes").getAsLong());
+    }
+
+    @Test
+    void plan_outOfASharedObjectsStrategy_isLaidEndToEnd() {
+        Path plan = folder.resolve("plan.csv");
+        assertEquals(0, run("--strategy", "shared-optimal", "--out", plan, csv));
+        out.getBuffer().setLength(0);
+        assertEquals(0, execute(new ValidateCommand(), plan));
+        assertEquals("valid: 8 records in 128 bytes", out.toString().strip());
+        assertEquals(1, run("--strategy", "shared-optimal", "--capacity", 127, csv));
+    }
+
+    @Test
     void plan_aboveTheBound_isNotProvedOptimal() {
         assertEquals(0, run("--json", "--strategy", "naive", csv));
         assertFalse(json().getAsJsonObject("best").get("provedOptimal").getAsBoolean());
@@ -172,7 +184,13 @@ class PlanCommandTest {
         assertEquals(0, run("--repeat", 3, csv));
         assertTrue(out.toString().contains("8 records (view: csv)"), out::toString);
         assertTrue(
-                out.toString().contains("best: greedy-by-size, 124 bytes, at the lower bound"),
+                out.toString().contains("best: greedy-by-size, 124 bytes, proved minimal"),
+                out::toString);
+        assertTrue(
+                out.toString()
+                        .contains(
+                                "best shared objects: shared-greedy-by-size-improved, 128 bytes,"
+                                        + " proved optimal"),
                 out::toString);
     }
 
@@ -206,7 +224,13 @@ class PlanCommandTest {
     void plan_wrongUsage_exitsWith2() {
         assertEquals(2, run("--strategy", "greedybysize", csv));
         assertTrue(err.toString().contains("did you mean 'greedy-by-size'?"), err::toString);
+        assertEquals(2, run("--strategy", "shared-optimum", csv));
+        assertTrue(err.toString().contains("did you mean 'shared-optimal'?"), err::toString);
         assertEquals(2, run("--live", csv));
+        assertEquals(2, run("--parallel", csv));
+        assertTrue(err.toString().contains("--parallel needs a graph"), err::toString);
+        assertEquals(2, run("--reorder", csv));
+        assertTrue(err.toString().contains("--reorder needs a model"), err::toString);
         assertEquals(2, run("--repeat", 0, csv));
         assertEquals(2, run("--capacity", -1, csv));
         assertEquals(2, run(folder.resolve("model.onnx")));

@@ -3,6 +3,7 @@ package org.djlplan.memplan.plan;
 import static org.djlplan.memplan.usage.Vectors.records;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTimeout;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,6 +17,7 @@ import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import org.djlplan.memplan.usage.Conflicts;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.Problems;
 import org.djlplan.memplan.usage.UsageRecord;
@@ -113,10 +115,41 @@ class PlanValidatorTest {
     }
 
     @Test
+    void violations_listedPairWithBytesInCommon_isNamed() {
+        PlanningProblem problem =
+                new PlanningProblem(CHAIN).withConflicts(new Conflicts.Builder().add(0, 2).build());
+        assertEquals(List.of(new Violation.ConflictOverlap(0, 2)), check(problem, 128, 0, 64, 0));
+        assertEquals(List.of(), check(problem, 192, 0, 64, 128));
+    }
+
+    @Test
+    void violations_listedPairThatOverlapsInTime_isNamedOnce() {
+        PlanningProblem problem =
+                new PlanningProblem(CHAIN).withConflicts(new Conflicts.Builder().add(0, 1).build());
+        assertEquals(List.of(new Violation.Overlap(0, 1)), check(problem, 128, 0, 0, 64));
+    }
+
+    @Test
+    void violations_listedMembersOfClasses_countForTheirPlaces() {
+        PlanningProblem problem =
+                new PlanningProblem(
+                                records(0, 0, 64, 1, 1, 64, 2, 2, 64, 3, 3, 64),
+                                List.of(List.of(0, 1), List.of(2, 3)))
+                        .withConflicts(new Conflicts.Builder().add(1, 3).add(1, 2).build());
+        assertEquals(List.of(new Violation.ConflictOverlap(0, 2)), check(problem, 64, 0, 0, 0, 0));
+        assertEquals(
+                List.of(new Violation.NoOffset(3), new Violation.ConflictOverlap(0, 2)),
+                check(problem, 64, 0, 0, 0));
+    }
+
+    @Test
     void describe_everyRule_saysItInOneSentence() {
         List<String> names = List.of("a", "b");
         assertEquals(
                 "a and b overlap in time and space", new Violation.Overlap(0, 1).describe(names));
+        assertEquals(
+                "a and b overlap in space and may be alive at once in another order",
+                new Violation.ConflictOverlap(0, 1).describe(names));
         assertEquals(
                 "a has the negative offset -1",
                 new Violation.NegativeOffset(0, -1).describe(names));
@@ -149,6 +182,23 @@ class PlanValidatorTest {
                                 PlanValidator.violations(problem, offsets, 64, 64).size()));
     }
 
+    @Test
+    void violations_manyValidAtOnce_endsEarly() {
+        List<UsageRecord> records = new ArrayList<>();
+        Map<Integer, Long> offsets = new HashMap<>();
+        for (int i = 0; i < 200_000; i++) {
+            records.add(new UsageRecord(i, i % 7, 1_000_000, 64));
+            offsets.put(i, 64L * i);
+        }
+        PlanningProblem problem = new PlanningProblem(records);
+        assertTimeout(
+                Duration.ofSeconds(10),
+                () ->
+                        assertEquals(
+                                List.of(),
+                                PlanValidator.violations(problem, offsets, 64L * 200_000, 64)));
+    }
+
     /** Counts byte by byte and operator by operator which units meet. */
     @Property(tries = 300)
     void violations_anyOffsets_findsExactlyTheUnitsThatMeet(
@@ -167,22 +217,22 @@ class PlanValidatorTest {
                         Math.min(
                                 offsets.get(a.tensor()) + a.bytes(),
                                 offsets.get(b.tensor()) + b.bytes());
-                if (a.tensor() != b.tensor() && a.overlaps(b) && high < low) {
+                if (a.tensor() != b.tensor() && problem.conflict(a, b) && high < low) {
                     meetings.add(Set.of(a.tensor(), b.tensor()));
                 }
             }
         }
         Set<Set<Integer>> found = new HashSet<>();
         for (Violation violation : PlanValidator.violations(problem, offsets, 1000, 1)) {
-            assertEquals("overlap", violation.rule());
-            found.add(Set.copyOf(violation.tensors()));
+            assertTrue(violation.rule().endsWith("overlap"), violation::rule);
+            assertTrue(found.add(Set.copyOf(violation.tensors())));
         }
         assertEquals(meetings, found);
     }
 
     @Provide
     Arbitrary<PlanningProblem> problems() {
-        return Problems.aliased();
+        return Arbitraries.oneOf(Problems.aliased(), Problems.withConflicts());
     }
 
     @Provide

@@ -54,4 +54,29 @@ public final class Problems {
                             return new PlanningProblem(records, members);
                         });
     }
+
+    /** Returns problems with alias classes in which some pairs are in conflict at all times. */
+    public static Arbitrary<PlanningProblem> withConflicts() {
+        return Combinators.combine(
+                        aliased(),
+                        Arbitraries.integers()
+                                .between(0, 9)
+                                .withoutEdgeCases()
+                                .list()
+                                .ofSize(625)
+                                .withoutEdgeCases())
+                .as(
+                        (problem, chosen) -> {
+                            Conflicts.Builder conflicts = new Conflicts.Builder();
+                            for (UsageRecord a : problem.records()) {
+                                for (UsageRecord b : problem.records()) {
+                                    if (a.tensor() < b.tensor()
+                                            && chosen.get(25 * a.tensor() + b.tensor()) == 0) {
+                                        conflicts.add(a.tensor(), b.tensor());
+                                    }
+                                }
+                            }
+                            return problem.withConflicts(conflicts.build());
+                        });
+    }
 }

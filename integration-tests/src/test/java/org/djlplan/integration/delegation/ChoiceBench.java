@@ -24,6 +24,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.measure.MeasurableModel;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.runtime.tflite.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
@@ -84,7 +85,12 @@ class ChoiceBench {
         RuntimeOptions options = RuntimeOptions.defaults();
         MeasurableModel model =
                 new MeasurableModel(
-                        file, graph, Delegates.XNNPACK, folder, options, EngineLibrary.loaded());
+                        OrderedModel.asInFile(file),
+                        graph,
+                        Delegates.XNNPACK,
+                        folder,
+                        options,
+                        EngineLibrary.loaded());
         ProfileTable all;
         try (CandidateRunner runner = model.newProcess()) {
             all = profile(graph, runner, threads, EXHAUSTIVE_BUDGET, true);

@@ -1,28 +1,13 @@
 package org.djlplan.memplan.plan.greedy;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSortedMap;
-import com.google.common.primitives.Ints;
-import java.util.Arrays;
-import java.util.Comparator;
-import java.util.List;
-import java.util.Map;
-import java.util.stream.IntStream;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.OffsetStrategy;
-import org.djlplan.memplan.usage.OperatorProfiles;
+import org.djlplan.memplan.usage.BreadthOrder;
 import org.djlplan.memplan.usage.PlanningProblem;
-import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * Greedy by Breadth for offset calculation (Pisarchyk and Lee 2020, section 5.3): operators by
- * breadth, largest first, ties by execution order; of each operator's profile the units that have
- * no offset yet, by size, largest first, ties by tensor id; placed as in {@link GreedyBySize}.
- *
- * <p>A unit is thus placed in the turn of the operator of its interval that comes first in the
- * order of breadths. That operator is one at which some unit starts: where none does, the profile
- * is part of an earlier operator's. So the order is one sort, by the least rank in each interval,
- * which a sparse table answers at once: O(n log n) before placing.
+ * Greedy by Breadth for offset calculation (Pisarchyk and Lee 2020, section 5.3): units in {@link
+ * BreadthOrder}, placed as in {@link GreedyBySize}.
  */
 public final class GreedyByBreadth implements OffsetStrategy {
 
@@ -33,65 +18,12 @@ public final class GreedyByBreadth implements OffsetStrategy {
 
     @Override
     public int largestProblem() {
-        return 100_000;
+        return 50_000;
     }
 
     @Override
     public OffsetPlan plan(PlanningProblem problem) {
-        ImmutableSortedMap<Integer, Long> breadths =
-                new OperatorProfiles(problem.units()).breadthsAtStarts();
-        int[] starts = Ints.toArray(breadths.keySet());
-        int[][] leastRanks = leastRanks(ranks(breadths));
-        record Turn(UsageRecord unit, int rank) {}
-        List<UsageRecord> order =
-                problem.units().stream()
-                        .map(unit -> new Turn(unit, leastRank(leastRanks, starts, unit)))
-                        .sorted(
-                                Comparator.comparingInt(Turn::rank)
-                                        .thenComparing(
-                                                turn -> turn.unit().bytes(),
-                                                Comparator.reverseOrder())
-                                        .thenComparingInt(turn -> turn.unit().tensor()))
-                        .map(Turn::unit)
-                        .collect(ImmutableList.toImmutableList());
-        return new OffsetPlan(name(), problem, GapPlacement.inOrder(order));
-    }
-
-    /** Returns, per start in execution order, its place in the order of breadths. */
-    private static int[] ranks(Map<Integer, Long> breadths) {
-        long[] breadth = breadths.values().stream().mapToLong(Long::longValue).toArray();
-        int[] byBreadth =
-                IntStream.range(0, breadth.length)
-                        .boxed()
-                        .sorted((a, b) -> Long.compare(breadth[b], breadth[a]))
-                        .mapToInt(Integer::intValue)
-                        .toArray();
-        int[] ranks = new int[breadth.length];
-        for (int rank = 0; rank < ranks.length; rank++) {
-            ranks[byBreadth[rank]] = rank;
-        }
-        return ranks;
-    }
-
-    /** Returns a sparse table: row k, column i is the least of 2^k ranks from i on. */
-    private static int[][] leastRanks(int[] ranks) {
-        int rows = 32 - Integer.numberOfLeadingZeros(Math.max(1, ranks.length));
-        int[][] least = new int[rows][];
-        least[0] = ranks;
-        for (int k = 1; k < rows; k++) {
-            int half = 1 << (k - 1);
-            int[] shorter = least[k - 1];
-            least[k] = new int[ranks.length - 2 * half + 1];
-            Arrays.setAll(least[k], i -> Math.min(shorter[i], shorter[i + half]));
-        }
-        return least;
-    }
-
-    private static int leastRank(int[][] least, int[] starts, UsageRecord unit) {
-        int from = Arrays.binarySearch(starts, unit.first());
-        int found = Arrays.binarySearch(starts, unit.last());
-        int to = found >= 0 ? found : -found - 2;
-        int k = 31 - Integer.numberOfLeadingZeros(to - from + 1);
-        return Math.min(least[k][from], least[k][to - (1 << k) + 1]);
+        return new OffsetPlan(
+                name(), problem, GapPlacement.inOrder(BreadthOrder.of(problem.units())));
     }
 }

@@ -21,7 +21,7 @@ public final class GreedyBySize implements OffsetStrategy {
 
     @Override
     public int largestProblem() {
-        return 100_000;
+        return 50_000;
     }
 
     @Override

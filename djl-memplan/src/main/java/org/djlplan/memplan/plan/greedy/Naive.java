@@ -21,6 +21,11 @@ public final class Naive implements OffsetStrategy {
     }
 
     @Override
+    public boolean admits(PlanningProblem problem) {
+        return true;
+    }
+
+    @Override
     public OffsetPlan plan(PlanningProblem problem) {
         ImmutableMap.Builder<Integer, Long> offsets = ImmutableMap.builder();
         long free = 0;

@@ -4,7 +4,6 @@ import com.google.common.collect.ImmutableList;
 import java.util.List;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.Violation;
-import org.djlplan.memplan.usage.LowerBounds;
 
 /**
  * What one strategy made of one problem.
@@ -12,8 +11,12 @@ import org.djlplan.memplan.usage.LowerBounds;
  * @param plan the plan
  * @param nanos how long planning took
  * @param violations what the validator found; empty when the plan is valid
+ * @param lowerBoundBytes what no plan of the problem that was solved can go below: its maximum
+ *     breadth, or more where a search proved it. With alias classes it holds for these classes
+ *     only, so a plan that reaches it may still be larger than one with others
  */
-public record Attempt(OffsetPlan plan, long nanos, List<Violation> violations) {
+public record Attempt(
+        OffsetPlan plan, long nanos, List<Violation> violations, long lowerBoundBytes) {
 
     public Attempt {
         violations = ImmutableList.copyOf(violations);
@@ -33,11 +36,8 @@ public record Attempt(OffsetPlan plan, long nanos, List<Violation> violations) {
         return violations.isEmpty();
     }
 
-    /**
-     * Returns the lower bound in bytes of the problem that was solved. With alias classes it holds
-     * for these classes only, so a plan that reaches it may still be larger than one with others.
-     */
-    public long lowerBoundBytes() {
-        return LowerBounds.offsetBytes(plan.problem().units());
+    /** Returns whether no plan of the problem that was solved is smaller. */
+    public boolean provedOptimal() {
+        return plan.totalBytes() == lowerBoundBytes;
     }
 }

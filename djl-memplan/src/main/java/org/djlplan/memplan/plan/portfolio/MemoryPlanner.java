@@ -6,6 +6,7 @@ import java.util.OptionalLong;
 import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.usage.AliasAnalysis;
+import org.djlplan.memplan.usage.ParallelUse;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
@@ -55,6 +56,31 @@ public final class MemoryPlanner {
         PlanImprover.Improvement found =
                 GraphPlanner.improve(planned.plan(), improver, OptionalLong.empty());
         return PlannedMemory.of(found.plan(), found.provedMinimal());
+    }
+
+    /**
+     * Returns a small valid plan for engines that run independent branches at once: tensors share
+     * memory only when the graph's data dependencies order them, see {@link ParallelUse}.
+     * TensorFlow Lite and TorchScript run operators one after another and need no more than {@link
+     * #plan(Graph, String, InPlace)}.
+     *
+     * @param graph the model
+     * @param inPlace when operators may write over their inputs
+     * @throws IllegalArgumentException if the graph is larger than {@link ParallelUse} admits
+     * @throws ArithmeticException if the sizes add up to more than a long holds
+     */
+    public static PlannedMemory planParallel(Graph graph, InPlace inPlace) {
+        Portfolio portfolio =
+                new Portfolio(Strategies.overConflicts(), UsageRecords.ALIGNMENT_BYTES);
+        ParallelUse use = ParallelUse.of(graph);
+        Attempt plain = portfolio.best(List.of(use.problem()));
+        if (inPlace.leastSavingBytes().isEmpty()) {
+            return PlannedMemory.of(plain.plan());
+        }
+        Attempt shared = portfolio.best(List.of(use.aliasedProblem()));
+        long savedBytes = plain.plan().totalBytes() - shared.plan().totalBytes();
+        return PlannedMemory.of(
+                (savedBytes >= inPlace.leastSavingBytes().orElseThrow() ? shared : plain).plan());
     }
 
     private static Portfolio portfolio(String strategy) {

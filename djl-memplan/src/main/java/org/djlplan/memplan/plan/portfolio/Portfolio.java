@@ -10,6 +10,8 @@ import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.PlanValidator;
 import org.djlplan.memplan.plan.greedy.Naive;
+import org.djlplan.memplan.plan.search.ExactSearch;
+import org.djlplan.memplan.plan.search.SearchResult;
 import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.PlanningProblem;
 
@@ -97,8 +99,42 @@ public final class Portfolio {
         return validated(strategy.plan(problem), watch);
     }
 
+    /**
+     * Returns what a search makes of the smallest valid attempt at the problem with the lowest
+     * bound; empty if there is none, if the search does not admit the problem, or if nothing is
+     * left to search for.
+     *
+     * @param attempts what other strategies made of it
+     */
+    public Optional<Attempt> searched(List<Attempt> attempts, ExactSearch search) {
+        Optional<Attempt> lowest =
+                attempts.stream()
+                        .filter(Attempt::valid)
+                        .min(
+                                Comparator.comparingLong(Attempt::lowerBoundBytes)
+                                        .thenComparingLong(a -> a.plan().totalBytes()));
+        return lowest.filter(best -> !best.provedOptimal() && search.admits(best.plan().problem()))
+                .map(best -> searched(best, search));
+    }
+
+    private Attempt searched(Attempt incumbent, ExactSearch search) {
+        Stopwatch watch = Stopwatch.createStarted();
+        SearchResult result = search.improve(incumbent.plan());
+        OffsetPlan plan =
+                new OffsetPlan(search.name(), result.plan().problem(), result.plan().unitOffsets());
+        return new Attempt(
+                plan,
+                watch.elapsed(TimeUnit.NANOSECONDS),
+                PlanValidator.violations(plan, alignmentBytes),
+                result.lowerBoundBytes());
+    }
+
     private Attempt validated(OffsetPlan plan, Stopwatch watch) {
         long nanos = watch.elapsed(TimeUnit.NANOSECONDS);
-        return new Attempt(plan, nanos, PlanValidator.violations(plan, alignmentBytes));
+        return new Attempt(
+                plan,
+                nanos,
+                PlanValidator.violations(plan, alignmentBytes),
+                LowerBounds.offsetBytes(plan.problem().units()));
     }
 }

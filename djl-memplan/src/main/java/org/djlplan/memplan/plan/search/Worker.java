@@ -8,9 +8,10 @@ import java.util.function.BooleanSupplier;
 import org.djlplan.memplan.plan.search.Attempt.Outcome;
 
 /**
- * Makes attempts until the bounds meet. Which order of candidates suits a problem shows early if at
- * all, so every order gets a small number of nodes first, and twice as many in each next round
- * (Moffitt 2023, section 5); what attempts learn of sections and failures is kept between them.
+ * Makes attempts until the bounds meet. Whether an order of candidates suits a problem shows early
+ * or very late, so most attempts are short: their lengths are those of Luby's series, which is
+ * optimal for restarts up to a logarithm. What attempts learn of sections and failures is kept
+ * between them.
  */
 final class Worker implements Runnable {
 
@@ -25,7 +26,7 @@ final class Worker implements Runnable {
     }
 
     private static final int REMEMBERED = 1 << 17;
-    private static final int FIRST_NODES_PER_UNIT = 2;
+    private static final long NODES_PER_UNIT = 2;
 
     private final Sections sections;
     private final Bounds bounds;
@@ -104,8 +105,7 @@ final class Worker implements Runnable {
     }
 
     private long nodesOf(int attempt) {
-        int round = Math.min(attempt / published.size(), 40);
-        long nodes = ((long) FIRST_NODES_PER_UNIT * sections.units) << round;
+        long nodes = NODES_PER_UNIT * sections.units * luby(attempt + 1);
         return Math.min(nodes, mostNodes - nodes());
     }
 
@@ -122,5 +122,12 @@ final class Worker implements Runnable {
         long open = bounds.bestBytes() - bounds.lowerBytes();
         long step = open >> Math.min(62, 1 + unsuccessful / published.size());
         return bounds.bestBytes() - Math.max(bounds.granule(), step);
+    }
+
+    /** The series 1 1 2 1 1 2 4 1 1 2 … (Luby, Sinclair and Zuckerman 1993), from 1 on. */
+    private static long luby(int index) {
+        int block = 32 - Integer.numberOfLeadingZeros(index);
+        int full = (1 << block) - 1;
+        return index == full ? 1L << (block - 1) : luby(index - full / 2);
     }
 }

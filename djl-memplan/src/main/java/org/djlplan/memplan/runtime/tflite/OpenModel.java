@@ -28,13 +28,24 @@ record OpenModel(Path file, MappedFile mapping, Graph graph, Pointer handle)
      * @throws UnplannableException if there is no engine that takes it
      */
     static OpenModel of(Path file) throws IOException, UnplannableException {
+        return of(OrderedModel.asInFile(file));
+    }
+
+    /**
+     * Opens a model, perhaps in another order than its own file's.
+     *
+     * @throws IOException if the file cannot be read or is damaged
+     * @throws UnplannableException if there is no engine that takes it
+     */
+    static OpenModel of(OrderedModel model) throws IOException, UnplannableException {
+        Path file = model.file();
         TfLiteNative.require();
         MappedFile mapping = map(file);
         try {
             Graph graph =
                     TfLiteGraphs.toGraph(
                             TfLiteReader.read(mapping.bytes(), file.toString()),
-                            file.getFileName().toString());
+                            model.original().getFileName().toString());
             Pointer handle =
                     TfLiteNative.djlplan_tflite_model_create(
                             mapping.address(), mapping.lengthBytes());

@@ -11,6 +11,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.plan.portfolio.PlannedMemory;
 import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.OrderReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.runtime.ArenaPool;
@@ -55,7 +56,8 @@ final class PlannedInterpreter implements AutoCloseable {
                 List<PlanReport.Interpreter> interpreters,
                 long predictions,
                 long unplanned,
-                Optional<DelegationReport> delegation) {
+                Optional<DelegationReport> delegation,
+                Optional<OrderReport> order) {
             PlannedMemory planned = plan.orElseThrow();
             return new PlanReport(
                     "TFLite",
@@ -73,7 +75,8 @@ final class PlannedInterpreter implements AutoCloseable {
                     unplanned,
                     0,
                     0,
-                    delegation);
+                    delegation,
+                    order);
         }
     }
 

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.OrderReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.spi.Candidate;
@@ -31,6 +32,7 @@ public final class TfLiteRuntime implements AutoCloseable {
     private final InterpreterFactory factory;
     private final InterpreterPool pool;
     private final Optional<String> delegate;
+    private final Optional<OrderReport> order;
     private final boolean stateful;
     private volatile PlannedInterpreter.Description described;
     private final LongAdder predictions = new LongAdder();
@@ -39,6 +41,7 @@ public final class TfLiteRuntime implements AutoCloseable {
     /**
      * Opens a model, plans it for the shapes in its file and builds its first interpreter.
      *
+     * @param ordered the model in the order to run it in
      * @param delegation empty to run everything in CPU kernels
      * @param search empty to use what the strategies plan
      * @throws IOException if the file cannot be read or is damaged
@@ -46,12 +49,12 @@ public final class TfLiteRuntime implements AutoCloseable {
      * @throws IllegalArgumentException if there is no such strategy
      */
     public static TfLiteRuntime open(
-            Path file,
+            OrderedModel ordered,
             RuntimeOptions options,
             Optional<DelegationSetup> delegation,
             Optional<SearchSetup> search)
             throws IOException, UnplannableException {
-        OpenModel model = OpenModel.of(file);
+        OpenModel model = OpenModel.of(ordered);
         PlanFinder planner = PlanFinder.of(model, options, search);
         InterpreterFactory factory;
         try {
@@ -61,14 +64,19 @@ public final class TfLiteRuntime implements AutoCloseable {
             throw e;
         }
         return new TfLiteRuntime(
-                model, options, planner, factory, delegation.map(DelegationSetup::name));
+                model,
+                options,
+                planner,
+                factory,
+                delegation.map(DelegationSetup::name),
+                ordered.report());
     }
 
     /** Opens a model that is planned by the strategies only. */
     public static TfLiteRuntime open(
             Path file, RuntimeOptions options, Optional<DelegationSetup> delegation)
             throws IOException, UnplannableException {
-        return open(file, options, delegation, Optional.empty());
+        return open(OrderedModel.asInFile(file), options, delegation, Optional.empty());
     }
 
     /** Opens a model that is planned by the strategies only and of which nothing is delegated. */
@@ -82,13 +90,15 @@ public final class TfLiteRuntime implements AutoCloseable {
             RuntimeOptions options,
             PlanFinder planner,
             InterpreterFactory factory,
-            Optional<String> delegate)
+            Optional<String> delegate,
+            Optional<OrderReport> order)
             throws UnplannableException {
         this.model = model;
         this.options = options;
         this.planner = planner;
         this.factory = factory;
         this.delegate = delegate;
+        this.order = order;
         // The state of a stateful model is in its interpreter: a second one would have its own.
         stateful = model.graph().tensors().stream().anyMatch(t -> t.storage() == Storage.VARIABLE);
         int limit = stateful ? 1 : options.maxInterpreters();
@@ -269,7 +279,11 @@ public final class TfLiteRuntime implements AutoCloseable {
                                                 i.plan().map(ShapePlan::arenaBytes).orElse(0L)))
                         .toList();
         return described.report(
-                interpreters, predictions.sum(), unplanned.sum(), delegate.map(this::delegation));
+                interpreters,
+                predictions.sum(),
+                unplanned.sum(),
+                delegate.map(this::delegation),
+                order);
     }
 
     private DelegationReport delegation(String name) {

@@ -118,6 +118,7 @@ public final class TorchMemory implements AutoCloseable {
                 tally.unplannedPredictions.sum(),
                 tally.unplannedAllocations.sum(),
                 tally.recordings.sum(),
+                Optional.empty(),
                 Optional.empty());
     }
 

@@ -51,6 +51,35 @@ public record TfLiteFile(
         return subgraphs.get(0);
     }
 
+    /**
+     * Returns the same model with its operators in another order.
+     *
+     * @param order indices of the main subgraph's operators, in the order to execute
+     * @throws InvalidModelException if they cannot run in that order
+     */
+    public TfLiteFile withOrder(List<Integer> order) {
+        TfLiteSubgraph main = main();
+        TfLiteSubgraph reordered =
+                new TfLiteSubgraph(
+                        main.name(),
+                        main.tensors(),
+                        main.inputs(),
+                        main.outputs(),
+                        order.stream().map(main.operators()::get).toList());
+        return new TfLiteFile(
+                description,
+                operatorCodes,
+                ImmutableList.<TfLiteSubgraph>builder()
+                        .add(reordered)
+                        .addAll(subgraphs.subList(1, subgraphs.size()))
+                        .build(),
+                buffers,
+                metadataBuffers,
+                metadata,
+                signatures,
+                notCarried);
+    }
+
     /** Returns the code of an operator of this file. */
     public TfLiteOperatorCode codeOf(TfLiteOperator operator) {
         return operatorCodes.get(operator.opcodeIndex());

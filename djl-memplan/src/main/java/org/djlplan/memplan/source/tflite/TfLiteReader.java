@@ -78,7 +78,8 @@ public final class TfLiteReader {
         }
     }
 
-    private static CheckedTable root(CheckedBuffer buffer) throws TfLiteFormatException {
+    /** Returns the root table of what must be a model. */
+    static CheckedTable root(CheckedBuffer buffer) throws TfLiteFormatException {
         if (buffer.sizeBytes() < HEAD_BYTES) {
             throw buffer.error(
                     0, TreePath.ROOT, buffer.sizeBytes() + " bytes are too few for a model");

@@ -19,6 +19,9 @@ import org.djlplan.memplan.graph.GraphSketch;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.PlanValidator;
+import org.djlplan.memplan.usage.BranchyGraphs;
+import org.djlplan.memplan.usage.Conflicts;
+import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.Problems;
 import org.djlplan.memplan.usage.UsageRecord;
@@ -46,12 +49,50 @@ class PortfolioTest {
     }
 
     @Test
-    void named_best_isAllInOrderOfPreference() {
+    void named_best_isSeveralInOrderOfPreference() {
         assertEquals(
-                List.of("greedy-by-size", "greedy-by-breadth", "naive"),
+                List.of(
+                        "greedy-by-size",
+                        "greedy-by-breadth",
+                        "best-fit",
+                        "critical-first",
+                        "path-cover",
+                        "tflite-arena",
+                        "greedy-in-order",
+                        "longest-first",
+                        "naive"),
                 Strategies.named("best").stream().map(OffsetStrategy::name).toList());
-        assertEquals(
-                Set.of("greedy-by-size", "greedy-by-breadth", "naive", "best"), Strategies.names());
+    }
+
+    @Test
+    void admits_conflictsBesideIntervals_onlyNaive() {
+        PlanningProblem problem = PAPER.withConflicts(new Conflicts.Builder().add(0, 7).build());
+        List<String> admitting =
+                Strategies.all().stream()
+                        .filter(strategy -> strategy.admits(problem))
+                        .map(OffsetStrategy::name)
+                        .toList();
+        assertEquals(List.of("naive"), admitting);
+        assertTrue(Strategies.sharedObjects().stream().noneMatch(s -> s.admits(problem)));
+        assertTrue(Strategies.overConflicts().stream().allMatch(s -> s.admits(problem)));
+    }
+
+    @Test
+    void names_areThoseOfAllOffsetStrategiesAndBest() {
+        assertTrue(
+                Strategies.names()
+                        .containsAll(
+                                Set.of("greedy-by-size", "greedy-by-breadth", "naive", "best")));
+        assertTrue(
+                Strategies.names()
+                        .containsAll(Set.of("tflite-arena", "greedy-in-order", "longest-first")));
+        assertTrue(Strategies.names().contains("shared-optimal-end-to-end"));
+        assertFalse(Strategies.names().contains("shared-optimal"));
+        for (OffsetStrategy strategy : Strategies.all()) {
+            assertEquals(List.of(strategy), Strategies.named(strategy.name()));
+        }
+        assertTrue(Strategies.names().contains("exact-search"));
+        assertEquals(Strategies.all().size() + 2, Strategies.names().size());
     }
 
     @Test
@@ -116,6 +157,45 @@ class PortfolioTest {
         assertEquals(128, inPlace.lowerBoundBytes());
         assertEquals(2, inPlace.aliasedTensors());
         assertEquals(List.of(), PlanValidator.violations(inPlace.plan(), 64));
+    }
+
+    @Test
+    void plan_inPlaceChain_everyStrategyGoesBelowThePapersBound() {
+        PlanningProblem aliased = MemoryPlanner.variants(chain(), true).get(1);
+        long boundBytes = LowerBounds.offsetBytes(aliased.records());
+        long aliasedBoundBytes = LowerBounds.offsetBytes(aliased.units());
+        assertEquals(128, boundBytes);
+        assertEquals(64, aliasedBoundBytes);
+        for (OffsetStrategy strategy : Strategies.all()) {
+            OffsetPlan plan = strategy.plan(aliased);
+            assertEquals(List.of(), PlanValidator.violations(plan, 64), strategy::name);
+            assertEquals(aliasedBoundBytes, plan.totalBytes(), strategy::name);
+        }
+    }
+
+    @Test
+    void planParallel_chain_needsNoMoreThanSerial() {
+        PlannedMemory plain = MemoryPlanner.planParallel(chain(), InPlace.FALSE);
+        assertEquals(128, plain.plan().totalBytes());
+        PlannedMemory inPlace = MemoryPlanner.planParallel(chain(), InPlace.TRUE);
+        assertEquals("greedy-by-size-over-conflicts+in-place", inPlace.strategy());
+        assertEquals(64, inPlace.plan().totalBytes());
+        assertEquals(128, MemoryPlanner.planParallel(chain(), InPlace.AUTO).plan().totalBytes());
+    }
+
+    @Test
+    void planParallel_branches_keepsAllOfThem() {
+        Graph graph = BranchyGraphs.branches(3, 3);
+        assertEquals(256, MemoryPlanner.plan(graph, "best", InPlace.TRUE).plan().totalBytes());
+        PlannedMemory parallel = MemoryPlanner.planParallel(graph, InPlace.TRUE);
+        assertEquals(384, parallel.plan().totalBytes());
+        assertEquals(List.of(), PlanValidator.violations(parallel.plan(), 64));
+    }
+
+    @Test
+    void planParallel_emptyGraph_needsNothing() {
+        PlannedMemory planned = MemoryPlanner.planParallel(new GraphSketch().build(), InPlace.TRUE);
+        assertEquals(0, planned.plan().totalBytes());
     }
 
     @Test

@@ -1,0 +1,163 @@
+package org.djlplan.memplan.order;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSortedSet;
+import com.google.common.collect.Iterables;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.usage.UsageRecord;
+import org.djlplan.memplan.usage.UsageRecords;
+
+/**
+ * What the search puts in order: operators, or groups that some smallest order executes one right
+ * after the other.
+ *
+ * <ul>
+ *   <li>An operator that waits for nothing, frees nothing and has a single successor runs right
+ *       before it: earlier, its output would only be alive longer.
+ *   <li>An operator that nothing waits for and that adds nothing to what its single predecessor
+ *       touches runs right after it: later, what it reads would only be alive longer.
+ * </ul>
+ *
+ * Without these, weights that are computed from constants and heads of a network would keep it from
+ * falling into segments.
+ *
+ * @param bytes size of each planned tensor, by id
+ * @param nodes in the order of the graph; each waits for earlier ones only
+ */
+record Nodes(Map<Integer, Long> bytes, List<Node> nodes) {
+
+    /**
+     * One node.
+     *
+     * @param operators in the order to execute
+     * @param before the nodes that it directly waits for
+     * @param tensors ids of the planned tensors that it touches
+     */
+    record Node(
+            ImmutableList<Integer> operators,
+            ImmutableSortedSet<Integer> before,
+            ImmutableSortedSet<Integer> tensors) {}
+
+    /** Groups the operators of a graph; everything by operator. */
+    private static final class Grouping {
+        private final List<ImmutableSortedSet<Integer>> before;
+        private final List<Set<Integer>> after = new ArrayList<>();
+        private final List<ImmutableSortedSet<Integer>> tensors = new ArrayList<>();
+        private final int[] host;
+
+        Grouping(Graph graph, Set<Integer> planned) {
+            before = Dependencies.of(graph);
+            host = new int[before.size()];
+            for (Operator operator : graph.operators()) {
+                host[operator.index()] = operator.index();
+                after.add(new TreeSet<>());
+                tensors.add(
+                        ImmutableSortedSet.copyOf(
+                                Iterables.filter(
+                                        Iterables.concat(
+                                                operator.inputs(),
+                                                operator.outputs(),
+                                                operator.temporaries()),
+                                        planned::contains)));
+            }
+            for (int i = 0; i < host.length; i++) {
+                for (int earlier : before.get(i)) {
+                    after.get(earlier).add(i);
+                }
+            }
+        }
+
+        private boolean isSource(Graph graph, int i) {
+            return before.get(i).isEmpty()
+                    && after.get(i).size() == 1
+                    && tensors.get(Iterables.getOnlyElement(after.get(i)))
+                            .containsAll(tensors.get(i))
+                    && graph.operators().get(i).outputs().containsAll(tensors.get(i))
+                    && !SideEffects.has(graph, graph.operators().get(i));
+        }
+
+        private boolean isSink(Graph graph, int i) {
+            if (!after.get(i).isEmpty()
+                    || before.get(i).size() != 1
+                    || SideEffects.has(graph, graph.operators().get(i))) {
+                return false;
+            }
+            int earlier = before.get(i).first();
+            return host[earlier] == earlier
+                    && tensors.get(earlier).containsAll(tensors.get(i))
+                    && host[i] == i;
+        }
+    }
+
+    Nodes {
+        nodes = ImmutableList.copyOf(nodes);
+    }
+
+    static Nodes of(Graph graph) {
+        Map<Integer, Long> bytes = new HashMap<>();
+        for (UsageRecord record : UsageRecords.of(graph)) {
+            bytes.put(record.tensor(), record.bytes());
+        }
+        Grouping grouping = new Grouping(graph, bytes.keySet());
+        int count = graph.operators().size();
+        int[] host = grouping.host;
+        List<List<Integer>> members = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            members.add(new ArrayList<>());
+        }
+        for (int i = 0; i < count; i++) {
+            if (grouping.isSource(graph, i)) {
+                host[i] = Iterables.getOnlyElement(grouping.after.get(i));
+                members.get(host[i]).add(i);
+            }
+        }
+        for (int i = 0; i < count; i++) {
+            if (host[i] == i) {
+                members.get(i).add(i);
+            }
+        }
+        for (int i = 0; i < count; i++) {
+            // A group of its own has more than one member; it stays where it is.
+            if (members.get(i).size() == 1 && grouping.isSink(graph, i)) {
+                host[i] = grouping.before.get(i).first();
+                members.get(host[i]).add(i);
+                members.get(i).clear();
+            }
+        }
+        return new Nodes(bytes, number(grouping, members));
+    }
+
+    private static List<Node> number(Grouping grouping, List<List<Integer>> members) {
+        int[] number = new int[members.size()];
+        List<Node> nodes = new ArrayList<>();
+        for (int i = 0; i < number.length; i++) {
+            if (grouping.host[i] != i) {
+                continue;
+            }
+            number[i] = nodes.size();
+            Set<Integer> before = new TreeSet<>();
+            Set<Integer> tensors = new TreeSet<>();
+            for (int member : members.get(i)) {
+                tensors.addAll(grouping.tensors.get(member));
+                for (int earlier : grouping.before.get(member)) {
+                    if (grouping.host[earlier] != i) {
+                        before.add(number[grouping.host[earlier]]);
+                    }
+                }
+            }
+            nodes.add(
+                    new Node(
+                            ImmutableList.copyOf(members.get(i)),
+                            ImmutableSortedSet.copyOf(before),
+                            ImmutableSortedSet.copyOf(tensors)));
+        }
+        return nodes;
+    }
+}

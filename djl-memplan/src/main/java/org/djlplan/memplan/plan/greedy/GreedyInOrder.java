@@ -1,0 +1,40 @@
+package org.djlplan.memplan.plan.greedy;
+
+import com.google.common.collect.ImmutableList;
+import java.util.Comparator;
+import org.djlplan.memplan.plan.OffsetPlan;
+import org.djlplan.memplan.plan.OffsetStrategy;
+import org.djlplan.memplan.usage.PlanningProblem;
+import org.djlplan.memplan.usage.UsageRecord;
+
+/**
+ * Greedy in execution order for offset calculation: units by first operator, of equals the largest
+ * first, then by tensor id, each into the smallest gap that fits. The order is that of an allocator
+ * that hands out memory while the model runs (Lee et al. 2019 take it for shared objects), so this
+ * is what any allocator with best fit could do that does not know what is to come.
+ *
+ * <p>Complexity as for {@link GreedyBySize}, from which it differs in the order of units only.
+ */
+public final class GreedyInOrder implements OffsetStrategy {
+
+    private static final Comparator<UsageRecord> BY_FIRST =
+            Comparator.comparingInt(UsageRecord::first)
+                    .thenComparing(UsageRecord::bytes, Comparator.reverseOrder())
+                    .thenComparingInt(UsageRecord::tensor);
+
+    @Override
+    public String name() {
+        return "greedy-in-order";
+    }
+
+    @Override
+    public int largestProblem() {
+        return 100_000;
+    }
+
+    @Override
+    public OffsetPlan plan(PlanningProblem problem) {
+        ImmutableList<UsageRecord> order = ImmutableList.sortedCopyOf(BY_FIRST, problem.units());
+        return new OffsetPlan(name(), problem, GapPlacement.inOrder(order));
+    }
+}

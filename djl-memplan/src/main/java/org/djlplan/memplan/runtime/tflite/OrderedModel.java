@@ -1,0 +1,49 @@
+package org.djlplan.memplan.runtime.tflite;
+
+import com.google.common.hash.Hashing;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.djlplan.memplan.order.PlannedOrder;
+import org.djlplan.memplan.report.OrderReport;
+
+/**
+ * A model's file, and the one that is opened in its place: a copy with the operators in another
+ * order, or the same file.
+ *
+ * @param original the model's file, by which the model is known
+ * @param file the file to open
+ * @param order what the search for an order found; empty if there was none
+ */
+public record OrderedModel(Path original, Path file, Optional<PlannedOrder> order) {
+
+    /** Returns a model that runs in the order of its file. */
+    public static OrderedModel asInFile(Path file) {
+        return new OrderedModel(file, file, Optional.empty());
+    }
+
+    /** Returns whether the file to open has another order than the model's. */
+    public boolean reordered() {
+        return !file.equals(original);
+    }
+
+    /** Returns what tells the order from others; empty if it is that of the model's file. */
+    public Optional<String> fingerprint() {
+        return order.filter(found -> reordered())
+                .map(found -> found.order().operators().toString())
+                .map(text -> Hashing.sha256().hashString(text, StandardCharsets.UTF_8).toString());
+    }
+
+    /** Returns what the search for an order found. */
+    public Optional<OrderReport> report() {
+        return order.map(
+                found ->
+                        new OrderReport(
+                                found.order().breadthBeforeBytes(),
+                                found.order().breadthAfterBytes(),
+                                found.arenaBeforeBytes(),
+                                found.arenaAfterBytes(),
+                                found.order().minimal(),
+                                reordered()));
+    }
+}

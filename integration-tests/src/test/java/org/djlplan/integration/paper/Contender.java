@@ -1,0 +1,108 @@
+package org.djlplan.integration.paper;
+
+import static com.google.common.base.Preconditions.checkState;
+
+import com.google.common.collect.ImmutableList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
+import org.djlplan.memplan.plan.OffsetPlan;
+import org.djlplan.memplan.plan.OffsetStrategy;
+import org.djlplan.memplan.plan.PlanValidator;
+import org.djlplan.memplan.plan.SharedObjectsPlan;
+import org.djlplan.memplan.plan.SharedObjectsStrategy;
+import org.djlplan.memplan.plan.portfolio.Strategies;
+import org.djlplan.memplan.usage.LowerBounds;
+import org.djlplan.memplan.usage.PlanningProblem;
+import org.djlplan.memplan.usage.UsageRecord;
+import org.djlplan.memplan.usage.UsageRecords;
+
+/**
+ * A strategy of either kind, reduced to what it needs.
+ *
+ * @param name the strategy's name
+ * @param kind what it gives every tensor
+ * @param admits whether it can plan a problem
+ * @param bytes what its plan needs; throws {@link IllegalStateException} if the plan is not valid
+ */
+record Contender(
+        String name,
+        Kind kind,
+        Predicate<PlanningProblem> admits,
+        ToLongFunction<PlanningProblem> bytes) {
+
+    /** What a strategy gives every tensor, and what that cannot go below. */
+    enum Kind {
+        OFFSETS("Offset calculation") {
+            @Override
+            long boundBytes(PlanningProblem problem) {
+                return LowerBounds.offsetBytes(problem.units());
+            }
+        },
+        SHARED_OBJECTS("Shared objects") {
+            @Override
+            long boundBytes(PlanningProblem problem) {
+                return LowerBounds.sharedObjectBytes(problem.units());
+            }
+        };
+
+        private final String label;
+
+        Kind(String label) {
+            this.label = label;
+        }
+
+        String label() {
+            return label;
+        }
+
+        abstract long boundBytes(PlanningProblem problem);
+    }
+
+    /** Returns every strategy there is. */
+    static ImmutableList<Contender> all() {
+        return Stream.concat(
+                        Strategies.offsets().stream().map(Contender::of),
+                        Strategies.sharedObjects().stream().map(Contender::of))
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    static Contender of(OffsetStrategy strategy) {
+        return new Contender(
+                strategy.name(),
+                Kind.OFFSETS,
+                strategy::admits,
+                problem -> checked(strategy.plan(problem)).totalBytes());
+    }
+
+    static Contender of(SharedObjectsStrategy strategy) {
+        return new Contender(
+                strategy.name(),
+                Kind.SHARED_OBJECTS,
+                strategy::admits,
+                problem -> checked(endToEnd(strategy.plan(problem))).totalBytes());
+    }
+
+    private static OffsetPlan checked(OffsetPlan plan) {
+        List<?> violations = PlanValidator.violations(plan, UsageRecords.ALIGNMENT_BYTES);
+        checkState(violations.isEmpty(), "%s: %s", plan.strategy(), violations);
+        return plan;
+    }
+
+    /** All objects one after the other: as large as they are together, and as valid. */
+    private static OffsetPlan endToEnd(SharedObjectsPlan plan) {
+        List<Long> sizes = plan.objectBytes();
+        long[] starts = new long[sizes.size()];
+        for (int i = 1; i < starts.length; i++) {
+            starts[i] = starts[i - 1] + sizes.get(i - 1);
+        }
+        Map<Integer, Long> offsets = new HashMap<>();
+        for (UsageRecord unit : plan.problem().units()) {
+            offsets.put(unit.tensor(), starts[plan.objectOf(unit.tensor())]);
+        }
+        return new OffsetPlan(plan.strategy(), plan.problem(), offsets);
+    }
+}

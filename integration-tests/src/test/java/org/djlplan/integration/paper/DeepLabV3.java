@@ -1,0 +1,43 @@
+package org.djlplan.integration.paper;
+
+import org.djlplan.memplan.cli.demo.Padding;
+import org.djlplan.memplan.cli.demo.Value;
+
+/**
+ * DeepLab v3 on MobileNet v2 of half width, for images of 257 × 257 × 3 and 21 classes; output
+ * stride 8, hence features of 33 × 33.
+ *
+ * <p>Chen et al. 2017, <a href="https://arxiv.org/abs/1706.05587">Rethinking Atrous Convolution for
+ * Semantic Image Segmentation</a>, in the form of TFLite's hosted {@code
+ * deeplabv3_257_mv_gpu.tflite}, whose 70 operators these are: the backbone is {@code
+ * mobilenetv2_dm05} of tensorflow/models ({@code research/deeplab}), dilated kernels are operators
+ * of their own kind and not space to batch, and the pyramid has two branches only, image pooling
+ * and a 1 × 1 convolution ({@code model.py}, {@code _extract_features} without atrous rates).
+ */
+final class DeepLabV3 {
+
+    static final int OUTPUT_STRIDE = 8;
+
+    private static final int SIDE = 257;
+    private static final int PYRAMID_CHANNELS = 256;
+    private static final int CLASSES = 21;
+
+    private DeepLabV3() {}
+
+    static NetworkSketch sketch() {
+        GraphSketch network = new GraphSketch("deeplabv3_257_mv_gpu");
+        Value image = network.input(1, SIDE, SIDE, 3);
+        Value x = MobileNetV2.bottlenecks(network, image, 2, OUTPUT_STRIDE);
+        int side = x.dimension(1);
+        Value pooled = network.averagePool(x, side, side, Padding.VALID);
+        pooled = network.conv2d(pooled, PYRAMID_CHANNELS, 1, 1);
+        pooled = network.resizeBilinear(pooled, side, side);
+        Value ones = network.conv2d(x, PYRAMID_CHANNELS, 1, 1);
+        x = network.concat(3, pooled, ones);
+        x = network.conv2d(x, PYRAMID_CHANNELS, 1, 1);
+        x = network.conv2d(x, CLASSES, 1, 1);
+        // Scaled twice: to the size of the features, which it has, and to that of the image.
+        x = network.resizeBilinear(x, side, side);
+        return network.output(network.resizeBilinear(x, SIDE, SIDE)).build();
+    }
+}

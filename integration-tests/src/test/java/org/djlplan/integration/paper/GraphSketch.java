@@ -1,0 +1,196 @@
+package org.djlplan.integration.paper;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.Ints;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.cli.demo.Padding;
+import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
+
+/**
+ * Makes the graph of a network of 32-bit floats, layer by layer: shapes only, so that one of 100 MB
+ * costs nothing. Every layer is one operator of TFLite, in the order of the calls; an activation is
+ * part of the layer before it, as TFLite's converter has it.
+ */
+public final class GraphSketch {
+
+    private final String name;
+    private final List<Tensor> tensors = new ArrayList<>();
+    private final List<Operator> operators = new ArrayList<>();
+    private final List<Integer> inputs = new ArrayList<>();
+    private final List<Integer> outputs = new ArrayList<>();
+    private long parameters;
+    private long multiplyAdds;
+
+    /** Begins a network. */
+    public GraphSketch(String name) {
+        this.name = name;
+    }
+
+    /** An input that the caller fills. */
+    public Value input(int... shape) {
+        Value input = tensor(Ints.asList(shape));
+        inputs.add(input.tensor());
+        return input;
+    }
+
+    /** Makes values ones that the caller reads. */
+    public GraphSketch output(Value... values) {
+        Arrays.stream(values).forEach(value -> outputs.add(value.tensor()));
+        return this;
+    }
+
+    /** Returns the network. */
+    public NetworkSketch build() {
+        return new NetworkSketch(
+                new Graph(name, operators, tensors, inputs, outputs), parameters, multiplyAdds);
+    }
+
+    /** A convolution with bias, a square kernel and same padding. */
+    public Value conv2d(Value x, int channels, int kernel, int stride) {
+        return conv2d(x, channels, kernel, kernel, stride, Padding.SAME);
+    }
+
+    /**
+     * A convolution with bias. Dilation does not change what it writes, so it is not told.
+     *
+     * @param channels channels of the output
+     * @param height height of the kernel
+     * @param width width of the kernel
+     */
+    public Value conv2d(Value x, int channels, int height, int width, int stride, Padding padding) {
+        Value y = windowed("CONV_2D", x, height, width, stride, padding, channels);
+        return weighted(y, (long) height * width * x.dimension(-1));
+    }
+
+    /** A depthwise convolution with bias, a square kernel and same padding. */
+    public Value depthwiseConv2d(Value x, int kernel, int stride) {
+        int channels = x.dimension(-1);
+        Value y = windowed("DEPTHWISE_CONV_2D", x, kernel, kernel, stride, Padding.SAME, channels);
+        return weighted(y, (long) kernel * kernel);
+    }
+
+    private Value weighted(Value y, long weightsPerChannel) {
+        parameters += y.dimension(-1) * (weightsPerChannel + 1);
+        multiplyAdds += elements(y.shape()) * weightsPerChannel;
+        return y;
+    }
+
+    /** Averages over square windows. */
+    public Value averagePool(Value x, int window, int stride, Padding padding) {
+        return windowed("AVERAGE_POOL_2D", x, window, window, stride, padding, x.dimension(-1));
+    }
+
+    /** Maxima over square windows. */
+    public Value maxPool(Value x, int window, int stride, Padding padding) {
+        return windowed("MAX_POOL_2D", x, window, window, stride, padding, x.dimension(-1));
+    }
+
+    /** a + b. */
+    public Value add(Value a, Value b) {
+        checkArgument(a.shape().equals(b.shape()), "%s and %s differ", a.shape(), b.shape());
+        return operator("ADD", a.shape(), a, b);
+    }
+
+    /** Where a file has it as an operator of its own, not as part of the layer before it. */
+    public Value relu(Value x) {
+        return operator("RELU", x.shape(), x);
+    }
+
+    /** Joins values along a dimension; all other dimensions are equal. */
+    public Value concat(int axis, Value... values) {
+        List<Integer> shape = new ArrayList<>(values[0].shape());
+        for (Value other : Arrays.asList(values).subList(1, values.length)) {
+            List<Integer> same = new ArrayList<>(other.shape());
+            same.set(axis, values[0].dimension(axis));
+            checkArgument(same.equals(values[0].shape()), "%s cannot be joined", other.shape());
+            shape.set(axis, shape.get(axis) + other.dimension(axis));
+        }
+        return operator("CONCATENATION", shape, values);
+    }
+
+    /** Zeros after the last channel of an image. */
+    public Value padChannels(Value x, int more) {
+        List<Integer> shape = new ArrayList<>(x.shape());
+        shape.set(shape.size() - 1, x.dimension(-1) + more);
+        return operator("PAD", shape, x);
+    }
+
+    /** Scales an image to another size. */
+    public Value resizeBilinear(Value x, int height, int width) {
+        List<Integer> shape = ImmutableList.of(x.dimension(0), height, width, x.dimension(3));
+        return operator("RESIZE_BILINEAR", shape, x);
+    }
+
+    /** The same numbers in another shape. */
+    public Value reshape(Value x, int... shape) {
+        List<Integer> newShape = Ints.asList(shape);
+        checkArgument(elements(newShape) == elements(x.shape()), "%s to %s", x.shape(), newShape);
+        return operator("RESHAPE", newShape, x);
+    }
+
+    /** Softmax over the last dimension. */
+    public Value softmax(Value x) {
+        return operator("SOFTMAX", x.shape(), x);
+    }
+
+    private Value windowed(
+            String type,
+            Value x,
+            int height,
+            int width,
+            int stride,
+            Padding padding,
+            int channels) {
+        List<Integer> shape =
+                ImmutableList.of(
+                        x.dimension(0),
+                        places(x.dimension(1), height, stride, padding),
+                        places(x.dimension(2), width, stride, padding),
+                        channels);
+        return operator(type, shape, x);
+    }
+
+    /** TFLite's {@code ComputeOutSize}: ⌈size / stride⌉, or as many as whole windows fit. */
+    private static int places(int size, int window, int stride, Padding padding) {
+        checkArgument(padding == Padding.SAME || window <= size, "no window of %s fits", window);
+        return padding == Padding.SAME
+                ? (size + stride - 1) / stride
+                : (size - window) / stride + 1;
+    }
+
+    private Value operator(String type, List<Integer> shape, Value... inputs) {
+        Value output = tensor(shape);
+        List<Integer> ids = Arrays.stream(inputs).map(Value::tensor).toList();
+        operators.add(
+                new Operator(operators.size(), type, ids, List.of(output.tensor()), List.of()));
+        return output;
+    }
+
+    private Value tensor(List<Integer> shape) {
+        int id = tensors.size();
+        tensors.add(
+                new Tensor(
+                        id,
+                        name + '/' + id,
+                        ElementType.FLOAT32,
+                        shape,
+                        elements(shape) * ElementType.FLOAT32.bytes(),
+                        Storage.INTERMEDIATE,
+                        Optional.empty()));
+        return new Value(id, shape);
+    }
+
+    private static long elements(List<Integer> shape) {
+        return shape.stream().mapToLong(Integer::longValue).reduce(1, Math::multiplyExact);
+    }
+}

@@ -1,0 +1,61 @@
+package org.djlplan.integration.paper;
+
+import org.djlplan.memplan.cli.demo.Padding;
+import org.djlplan.memplan.cli.demo.Value;
+
+/**
+ * MobileNet v1 1.0 for images of 224 × 224 × 3 and 1001 classes; output stride 32 before the
+ * average pooling.
+ *
+ * <p>Layers as in Howard et al. 2017, <a href="https://arxiv.org/abs/1704.04861">MobileNets</a>,
+ * table 1; the end (classifier as convolution, reshape, softmax) as in {@code research/slim/nets/
+ * mobilenet_v1.py} of tensorflow/models and the files that TFLite hosts.
+ */
+final class MobileNetV1 {
+
+    static final int CLASSES = 1001;
+
+    private static final int STEM_CHANNELS = 32;
+
+    /** Table 1: stride of the depthwise convolution, channels of the pointwise one. */
+    private static final int[][] BLOCKS = {
+        {1, 64},
+        {2, 128},
+        {1, 128},
+        {2, 256},
+        {1, 256},
+        {2, 512},
+        {1, 512},
+        {1, 512},
+        {1, 512},
+        {1, 512},
+        {1, 512},
+        {2, 1024},
+        {1, 1024},
+    };
+
+    private MobileNetV1() {}
+
+    static NetworkSketch sketch() {
+        GraphSketch network = new GraphSketch("mobilenet_v1_1.0_224");
+        Value x = features(network, network.input(1, 224, 224, 3));
+        return network.output(classes(network, x)).build();
+    }
+
+    /** Everything before the average pooling. */
+    static Value features(GraphSketch network, Value image) {
+        Value x = network.conv2d(image, STEM_CHANNELS, 3, 2);
+        for (int[] block : BLOCKS) {
+            x = network.depthwiseConv2d(x, 3, block[0]);
+            x = network.conv2d(x, block[1], 1, 1);
+        }
+        return x;
+    }
+
+    /** The end that slim's networks have in common. */
+    static Value classes(GraphSketch network, Value features) {
+        Value x = network.averagePool(features, features.dimension(1), 1, Padding.VALID);
+        x = network.conv2d(x, CLASSES, 1, 1);
+        return network.softmax(network.reshape(x, 1, CLASSES));
+    }
+}

@@ -1,0 +1,34 @@
+package org.djlplan.integration.paper;
+
+import com.google.common.collect.ImmutableList;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.usage.PlanningProblem;
+import org.djlplan.memplan.usage.UsageRecords;
+
+/**
+ * A network without weights.
+ *
+ * @param graph its operators and the tensors that inference writes; constants are left out
+ * @param parameters numbers in all constants that training would set: weights and one bias per
+ *     output channel, batch normalisation folded into them as TFLite's converter does
+ * @param multiplyAdds multiplications with a weight in one inference
+ */
+public record NetworkSketch(Graph graph, long parameters, long multiplyAdds) {
+
+    /** Returns what strategies are asked to place, without aliases. */
+    public PlanningProblem problem() {
+        return new PlanningProblem(UsageRecords.of(graph));
+    }
+
+    /** Returns the shape of every operator's output, in execution order. */
+    public ImmutableList<ImmutableList<Integer>> outputShapes() {
+        return graph.operators().stream()
+                .map(operator -> ImmutableList.copyOf(outputShape(operator)))
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    private Iterable<Integer> outputShape(Operator operator) {
+        return graph.tensors().get(operator.outputs().get(0)).shape();
+    }
+}

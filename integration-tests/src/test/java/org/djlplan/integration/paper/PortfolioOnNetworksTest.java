@@ -1,0 +1,53 @@
+package org.djlplan.integration.paper;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import org.djlplan.memplan.plan.SharedObjectsValidator;
+import org.djlplan.memplan.plan.portfolio.Attempt;
+import org.djlplan.memplan.plan.portfolio.Portfolio;
+import org.djlplan.memplan.plan.portfolio.Strategies;
+import org.djlplan.memplan.plan.shared.OptimalObjects;
+import org.djlplan.memplan.plan.shared.SharedSearchResult;
+import org.djlplan.memplan.usage.PlanningProblem;
+import org.djlplan.memplan.usage.UsageRecords;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class PortfolioOnNetworksTest {
+
+    @ParameterizedTest
+    @EnumSource(PaperNetwork.class)
+    void best_network_atLowerBound(PaperNetwork network) {
+        Attempt best = best(network);
+        assertEquals(best.lowerBoundBytes(), best.plan().totalBytes());
+    }
+
+    /** Larger than the positional maxima on four of them: the search has to prove these. */
+    @ParameterizedTest
+    @CsvSource({
+        "MOBILENET_V1, 4816896",
+        "MOBILENET_V2, 7024640",
+        "DEEPLAB_V3, 6749568",
+        "INCEPTION_V3, 10371200",
+        "POSENET, 6423296",
+        "BLAZEFACE, 1402880"
+    })
+    void optimalObjects_network_provesItsOptimum(PaperNetwork network, long optimumBytes) {
+        SharedSearchResult found = new OptimalObjects().search(network.sketch().problem());
+        assertEquals(List.of(), SharedObjectsValidator.violations(found.plan()));
+        assertEquals(optimumBytes, found.plan().totalBytes());
+        assertTrue(found.provedOptimal(), found::toString);
+    }
+
+    private static Attempt best(PaperNetwork network) {
+        PlanningProblem problem = network.sketch().problem();
+        Attempt best =
+                new Portfolio(Strategies.named(Strategies.BEST), UsageRecords.ALIGNMENT_BYTES)
+                        .best(List.of(problem));
+        assertTrue(best.valid(), best.violations()::toString);
+        return best;
+    }
+}

@@ -1,0 +1,33 @@
+package org.djlplan.integration.paper;
+
+import org.djlplan.memplan.cli.demo.Value;
+
+/**
+ * PoseNet on MobileNet v1 1.0, for images of 257 × 257 × 3; output stride 32, hence outputs of 9 ×
+ * 9: heat maps and offsets of 17 key points, and displacements along the 16 edges between them,
+ * forward and backward.
+ *
+ * <p>Papandreou et al. 2018, <a href="https://arxiv.org/abs/1803.08225">PersonLab</a>, in the form
+ * of TFLite's hosted {@code posenet_mobilenet_v1_100_257x257_multi_kpt_stripped.tflite}: shapes of
+ * input and outputs as TensorFlow's Android example {@code Posenet.kt} states them ({@code
+ * initOutputMap}); the layers as in its conversion to integers in terryky/tflite_gles_app: every
+ * output is one 1 × 1 convolution of the last layer of MobileNet v1 before pooling.
+ */
+final class PoseNet {
+
+    private static final int SIDE = 257;
+    private static final int KEY_POINTS = 17;
+    private static final int EDGES = 16;
+
+    private PoseNet() {}
+
+    static NetworkSketch sketch() {
+        GraphSketch network = new GraphSketch("posenet_mobilenet_v1_100_257x257");
+        Value x = MobileNetV1.features(network, network.input(1, SIDE, SIDE, 3));
+        Value backward = network.conv2d(x, 2 * EDGES, 1, 1);
+        Value forward = network.conv2d(x, 2 * EDGES, 1, 1);
+        Value heatMaps = network.conv2d(x, KEY_POINTS, 1, 1);
+        Value offsets = network.conv2d(x, 2 * KEY_POINTS, 1, 1);
+        return network.output(heatMaps, offsets, forward, backward).build();
+    }
+}

@@ -1,0 +1,89 @@
+package org.djlplan.integration.paper;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableTable;
+import com.google.common.collect.Maps;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.djlplan.integration.paper.Contender.Kind;
+import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.usage.PlanningProblem;
+import org.djlplan.memplan.usage.UsageRecords;
+
+/** What every strategy needs for every network. */
+final class Results {
+
+    private final ImmutableMap<PaperNetwork, PlanningProblem> problems;
+    private final ImmutableList<Contender> contenders;
+    private final ImmutableTable<String, PaperNetwork, Long> bytes;
+
+    private Results(Map<PaperNetwork, PlanningProblem> problems, List<Contender> contenders) {
+        this.problems = Maps.immutableEnumMap(problems);
+        this.contenders = ImmutableList.copyOf(contenders);
+        ImmutableTable.Builder<String, PaperNetwork, Long> all = ImmutableTable.builder();
+        for (Contender contender : contenders) {
+            problems.forEach(
+                    (network, problem) -> {
+                        if (contender.admits().test(problem)) {
+                            long needed = contender.bytes().applyAsLong(problem);
+                            all.put(contender.name(), network, needed);
+                        }
+                    });
+        }
+        this.bytes = all.buildOrThrow();
+    }
+
+    /** Plans all networks without aliases. */
+    static Results plain(List<Contender> contenders) {
+        return variant(contenders, 0);
+    }
+
+    /** Plans those networks of which operators may write over their inputs or view them. */
+    static Results inPlace(List<Contender> contenders) {
+        return variant(contenders, 1);
+    }
+
+    private static Results variant(List<Contender> contenders, int index) {
+        Map<PaperNetwork, PlanningProblem> problems = new EnumMap<>(PaperNetwork.class);
+        for (PaperNetwork network : PaperNetwork.values()) {
+            List<PlanningProblem> variants = MemoryPlanner.variants(network.sketch().graph(), true);
+            if (index < variants.size()) {
+                problems.put(network, variants.get(index));
+            }
+        }
+        return new Results(problems, contenders);
+    }
+
+    /** Returns the names of all strategies of a kind. */
+    ImmutableList<String> strategies(Kind kind) {
+        return contenders.stream()
+                .filter(contender -> contender.kind() == kind)
+                .map(Contender::name)
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    /** Returns what a strategy needs; empty if it does not admit the network. */
+    Optional<Long> bytes(String strategy, PaperNetwork network) {
+        return Optional.ofNullable(bytes.get(strategy, network));
+    }
+
+    /** Returns the least that any strategy of a kind needs. */
+    Optional<Long> leastBytes(Kind kind, PaperNetwork network) {
+        return strategies(kind).stream()
+                .flatMap(strategy -> bytes(strategy, network).stream())
+                .min(Long::compare);
+    }
+
+    /** Returns the lower bound; empty if the network has no such variant. */
+    Optional<Long> boundBytes(Kind kind, PaperNetwork network) {
+        return Optional.ofNullable(problems.get(network)).map(kind::boundBytes);
+    }
+
+    /** Returns what a network needs when every tensor has its own memory. */
+    static long naiveBytes(PaperNetwork network) {
+        return UsageRecords.naiveBytes(network.sketch().problem().records());
+    }
+}
