@@ -1,5 +1,6 @@
 package org.djlplan.memplan.runtime.tflite;
 
+import java.nio.file.Path;
 import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
@@ -41,9 +42,13 @@ interface PlanFinder extends AutoCloseable {
         };
     }
 
-    /** Returns one for a model of an application. */
-    static PlanFinder of(OpenModel model, RuntimeOptions options, Optional<SearchSetup> setup) {
-        return setup.<PlanFinder>map(s -> SearchingPlanFinder.of(model.file(), options, s))
+    /**
+     * Returns one for a model of an application.
+     *
+     * @param file the model's own, beside which plans are kept
+     */
+    static PlanFinder of(Path file, RuntimeOptions options, Optional<SearchSetup> setup) {
+        return setup.<PlanFinder>map(s -> SearchingPlanFinder.of(file, options, s))
                 .orElseGet(() -> atOnce(options));
     }
 }

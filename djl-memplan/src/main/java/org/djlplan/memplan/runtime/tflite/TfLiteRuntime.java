@@ -55,7 +55,7 @@ public final class TfLiteRuntime implements AutoCloseable {
             Optional<SearchSetup> search)
             throws IOException, UnplannableException {
         OpenModel model = OpenModel.of(ordered);
-        PlanFinder planner = PlanFinder.of(model, options, search);
+        PlanFinder planner = PlanFinder.of(ordered.original(), options, search);
         InterpreterFactory factory;
         try {
             factory = DelegationSetup.factory(model, options, planner, delegation);
