@@ -134,7 +134,11 @@ class ArchitectureTest {
     static final ArchRule leavesAreLeaves =
             noClasses()
                     .that()
-                    .resideInAnyPackage(ROOT + ".graph..", ROOT + ".config..", ROOT + ".report..")
+                    .resideInAnyPackage(
+                            ROOT + ".graph..",
+                            ROOT + ".config..",
+                            ROOT + ".machine..",
+                            ROOT + ".report..")
                     .should()
                     .dependOnClassesThat()
                     .resideInAnyPackage(

@@ -1,0 +1,205 @@
+package org.djlplan.memplan.machine;
+
+import com.google.common.base.Splitter;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.stream.LongStream;
+
+/**
+ * The memory and processors that this process may use: the machine's, a container's (Linux control
+ * groups, version 1 and 2, each group up to the root) and the process's own limits. Nothing is
+ * kept: each call looks anew, so that a limit that was changed is seen. Off the path of predictions
+ * only, as a call reads several files.
+ *
+ * <p>What cannot be read counts as no limit.
+ */
+public final class Machine {
+
+    /** Limits from this on stand for none: version 1 says 2⁶³ rounded down to a page. */
+    private static final long NO_LIMIT = 1L << 60;
+
+    private static final Splitter SPACES = Splitter.on(' ').omitEmptyStrings();
+
+    private final Path root;
+
+    /** This machine. */
+    public Machine() {
+        this(Path.of("/"));
+    }
+
+    /**
+     * A machine as files under another root describe it, for tests.
+     *
+     * @param root folder in which {@code proc} and the mounted control groups lie
+     */
+    public Machine(Path root) {
+        this.root = root;
+    }
+
+    /** Returns how many processors the process may use: a container's quota, rounded up. */
+    public static int cores() {
+        return Runtime.getRuntime().availableProcessors();
+    }
+
+    /**
+     * Returns the most memory that this process could ever use, in bytes: of the machine, or of the
+     * tightest control group.
+     */
+    public OptionalLong memoryBytes() {
+        LongStream limits = groups().stream().mapToLong(Group::limitBytes);
+        return LongStream.concat(meminfo("MemTotal:").stream(), limits)
+                .filter(bytes -> bytes < NO_LIMIT)
+                .min();
+    }
+
+    /** Returns the limit of the tightest control group, in bytes; empty where there is none. */
+    public OptionalLong containerLimitBytes() {
+        return groups().stream()
+                .mapToLong(Group::limitBytes)
+                .filter(bytes -> bytes < NO_LIMIT)
+                .min();
+    }
+
+    /**
+     * Returns how many bytes can still be used before this machine is out of memory or a control
+     * group is killed. File pages that the system can take back count as free.
+     */
+    public OptionalLong headroomBytes() {
+        LongStream inGroups =
+                groups().stream()
+                        .filter(group -> group.limitBytes() < NO_LIMIT)
+                        .mapToLong(group -> Math.max(0, group.limitBytes() - group.usedBytes()));
+        return LongStream.concat(meminfo("MemAvailable:").stream(), inGroups).min();
+    }
+
+    /**
+     * Returns how many bytes of address space the process may still map ({@code RLIMIT_AS}); empty
+     * where there is no limit.
+     */
+    public OptionalLong addressSpaceHeadroomBytes() {
+        for (String line : lines(root.resolve("proc/self/limits"))) {
+            if (line.startsWith("Max address space")) {
+                String soft = SPACES.splitToList(line).get(3);
+                OptionalLong used = kibibytes(root.resolve("proc/self/status"), "VmSize:");
+                return soft.equals("unlimited") || used.isEmpty()
+                        ? OptionalLong.empty()
+                        : OptionalLong.of(
+                                Math.max(0, Long.parseUnsignedLong(soft) - used.getAsLong()));
+            }
+        }
+        return OptionalLong.empty();
+    }
+
+    /** A memory control group: its limit, and what is used and cannot be taken back. */
+    private record Group(long limitBytes, long usedBytes) {}
+
+    private List<Group> groups() {
+        List<Group> groups = new ArrayList<>();
+        for (String line : lines(root.resolve("proc/self/cgroup"))) {
+            // Such as 4:memory:/a/b, or in version 2 0::/a/b
+            List<String> parts = Splitter.on(':').limit(3).splitToList(line);
+            if (parts.size() == 3) {
+                boolean unified = parts.get(1).isEmpty();
+                if (unified || Splitter.on(',').splitToList(parts.get(1)).contains("memory")) {
+                    addGroups(unified, parts.get(2), groups);
+                }
+            }
+        }
+        return groups;
+    }
+
+    /** Adds the group of a path and all above it, as far as they are mounted here. */
+    private void addGroups(boolean unified, String path, List<Group> groups) {
+        for (String line : lines(root.resolve("proc/self/mountinfo"))) {
+            // 35 31 0:32 ROOT MOUNT_POINT OPTIONS [TAGS] - TYPE SOURCE SUPER_OPTIONS
+            List<String> fields = SPACES.splitToList(line);
+            int dash = fields.indexOf("-");
+            if (dash < 5 || fields.size() < dash + 4) {
+                continue;
+            }
+            String type = fields.get(dash + 1);
+            boolean fits =
+                    unified
+                            ? type.equals("cgroup2")
+                            : type.equals("cgroup")
+                                    && Splitter.on(',')
+                                            .splitToList(fields.get(dash + 3))
+                                            .contains("memory");
+            if (fits) {
+                Path top = root.resolve(fields.get(4).substring(1));
+                Path group = inside(top, fields.get(3), path);
+                for (; group.startsWith(top); group = group.getParent()) {
+                    add(group, unified, groups);
+                }
+                return;
+            }
+        }
+    }
+
+    /** A container often sees its own group at the mount point, whatever its path says. */
+    private static Path inside(Path top, String mountedRoot, String path) {
+        String below = path.startsWith(mountedRoot) ? path.substring(mountedRoot.length()) : path;
+        Path group = top.resolve(below.replaceFirst("^/+", "")).normalize();
+        return group.startsWith(top) && Files.isDirectory(group) ? group : top;
+    }
+
+    private static void add(Path group, boolean unified, List<Group> groups) {
+        OptionalLong limit =
+                number(group.resolve(unified ? "memory.max" : "memory.limit_in_bytes"));
+        OptionalLong used =
+                number(group.resolve(unified ? "memory.current" : "memory.usage_in_bytes"));
+        if (limit.isPresent() && used.isPresent()) {
+            long reclaimable =
+                    statistic(
+                            group.resolve("memory.stat"),
+                            unified ? "inactive_file" : "total_inactive_file");
+            groups.add(new Group(limit.getAsLong(), used.getAsLong() - reclaimable));
+        }
+    }
+
+    private static long statistic(Path file, String name) {
+        for (String line : lines(file)) {
+            if (line.startsWith(name + ' ')) {
+                return Long.parseLong(line.substring(name.length() + 1).strip());
+            }
+        }
+        return 0;
+    }
+
+    /** Version 2 writes {@code max} for no limit. */
+    private static OptionalLong number(Path file) {
+        try {
+            String text = Files.readString(file, StandardCharsets.US_ASCII).strip();
+            return OptionalLong.of(text.equals("max") ? Long.MAX_VALUE : Long.parseLong(text));
+        } catch (IOException | NumberFormatException e) {
+            return OptionalLong.empty();
+        }
+    }
+
+    private OptionalLong meminfo(String key) {
+        return kibibytes(root.resolve("proc/meminfo"), key);
+    }
+
+    private static OptionalLong kibibytes(Path file, String key) {
+        for (String line : lines(file)) {
+            if (line.startsWith(key)) {
+                String number = line.substring(key.length()).replace("kB", "").strip();
+                return OptionalLong.of(Long.parseLong(number) * 1024);
+            }
+        }
+        return OptionalLong.empty();
+    }
+
+    private static List<String> lines(Path file) {
+        try {
+            return Files.readAllLines(file);
+        } catch (IOException e) {
+            return List.of();
+        }
+    }
+}

@@ -1,0 +1,4 @@
+/**
+ * What this machine, this container and this process's limits leave to use: a leaf that others ask.
+ */
+package org.djlplan.memplan.machine;

@@ -1,0 +1,111 @@
+package org.djlplan.memplan.machine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Reads made-up machines: control groups of both versions, nested, and as a container sees them.
+ */
+class MachineTest {
+
+    private static final long MIB = 1L << 20;
+
+    @TempDir private Path root;
+
+    @BeforeEach
+    void makeMachine() throws IOException {
+        write("proc/meminfo", "MemTotal:  4096 kB\nMemFree: 1 kB\nMemAvailable:    2048 kB\n");
+    }
+
+    @Test
+    void machineWithoutGroups() {
+        Machine machine = new Machine(root);
+        assertEquals(OptionalLong.of(4 * MIB), machine.memoryBytes());
+        assertEquals(OptionalLong.of(2 * MIB), machine.headroomBytes());
+        assertEquals(OptionalLong.empty(), machine.containerLimitBytes());
+    }
+
+    @Test
+    void version2_tightestGroupCounts() throws IOException {
+        write("proc/self/cgroup", "0::/pod/app\n");
+        write(
+                "proc/self/mountinfo",
+                "41 31 0:38 / /sys/fs/cgroup rw,relatime shared:4 - cgroup2 cgroup2 rw\n");
+        group2("sys/fs/cgroup/pod", Long.toString(3 * MIB), 2 * MIB, MIB / 2);
+        group2("sys/fs/cgroup/pod/app", "max", MIB, 0);
+        Machine machine = new Machine(root);
+        assertEquals(OptionalLong.of(3 * MIB), machine.memoryBytes());
+        assertEquals(OptionalLong.of(3 * MIB), machine.containerLimitBytes());
+        assertEquals(OptionalLong.of(MIB + MIB / 2), machine.headroomBytes());
+    }
+
+    @Test
+    void version1_containerSeesItsGroupAtTheMountPoint() throws IOException {
+        write("proc/self/cgroup", "5:cpu:/docker/1\n4:hugetlb,memory:/docker/1\n0::/\n");
+        write(
+                "proc/self/mountinfo",
+                "34 31 0:31 /docker/1 /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
+                        + "35 31 0:32 /docker/1 /sys/fs/cgroup/memory rw - cgroup cgroup"
+                        + " rw,hugetlb,memory\n");
+        group1("sys/fs/cgroup/memory", 2 * MIB, MIB);
+        assertEquals(OptionalLong.of(2 * MIB), new Machine(root).memoryBytes());
+        assertEquals(OptionalLong.of(MIB), new Machine(root).headroomBytes());
+    }
+
+    @Test
+    void version1_noLimit() throws IOException {
+        write("proc/self/cgroup", "4:memory:/\n");
+        write(
+                "proc/self/mountinfo",
+                "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
+        group1("sys/fs/cgroup/memory", 9223372036854771712L, MIB);
+        assertEquals(OptionalLong.of(4 * MIB), new Machine(root).memoryBytes());
+        assertEquals(OptionalLong.empty(), new Machine(root).containerLimitBytes());
+    }
+
+    @Test
+    void addressSpace() throws IOException {
+        assertEquals(OptionalLong.empty(), new Machine(root).addressSpaceHeadroomBytes());
+        write("proc/self/status", "VmPeak: 9 kB\nVmSize:\t    1024 kB\n");
+        write(
+                "proc/self/limits",
+                "Limit                     Soft Limit           Hard Limit           Units\n"
+                        + "Max address space         3145728              unlimited            bytes\n");
+        assertEquals(OptionalLong.of(2 * MIB), new Machine(root).addressSpaceHeadroomBytes());
+        write("proc/self/limits", "Max address space         unlimited unlimited bytes\n");
+        assertEquals(OptionalLong.empty(), new Machine(root).addressSpaceHeadroomBytes());
+    }
+
+    @Test
+    void thisMachine() {
+        Machine machine = new Machine();
+        assertTrue(machine.memoryBytes().orElseThrow() > 64 * MIB);
+        assertTrue(machine.headroomBytes().orElseThrow() <= machine.memoryBytes().orElseThrow());
+    }
+
+    private void group2(String folder, String limit, long used, long inactive) throws IOException {
+        write(folder + "/memory.max", limit + "\n");
+        write(folder + "/memory.current", used + "\n");
+        write(folder + "/memory.stat", "anon 5\ninactive_file " + inactive + "\n");
+    }
+
+    private void group1(String folder, long limit, long used) throws IOException {
+        write(folder + "/memory.limit_in_bytes", limit + "\n");
+        write(folder + "/memory.usage_in_bytes", used + "\n");
+        write(folder + "/memory.stat", "inactive_file 7\ntotal_inactive_file 0\n");
+    }
+
+    private void write(String file, String text) throws IOException {
+        Path path = root.resolve(file);
+        Files.createDirectories(path.getParent());
+        Files.writeString(path, text);
+    }
+}
