@@ -35,7 +35,7 @@ public enum RealModels {
     TORCHSCRIPT(
             Path.of("models", "torchscript"),
             ".pt",
-            "torch-models.sh",
+            "torchscript_models.py",
             "DJLPLAN_REQUIRE_TORCH_MODELS",
             "squeezenet1_1",
             "mobilenet_v2",

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -75,7 +76,10 @@ public final class TestModels {
                     Files.createDirectories(file.getParent());
                     Supplier<TfLiteFile> network =
                             NETWORKS.containsKey(name) ? NETWORKS.get(name) : UNEVEN.get(name);
-                    TfLiteWriter.write(network.get(), file);
+                    // Another JVM may do the same.
+                    Path unfinished = Files.createTempFile(file.getParent(), name, ".unfinished");
+                    TfLiteWriter.write(network.get(), unfinished);
+                    Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 }
