@@ -4,6 +4,7 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import java.lang.reflect.Method;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
@@ -11,6 +12,8 @@ import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.platform.commons.support.AnnotationSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A test of real models. Where they are not it is skipped, with the reason – a parameterized one
@@ -31,6 +34,8 @@ public @interface NeedsModels {
     /** Skips or fails. */
     final class Check implements ExecutionCondition {
 
+        private static final Logger logger = LoggerFactory.getLogger(NeedsModels.class);
+
         @Override
         public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
             Optional<RealModels> models =
@@ -40,6 +45,14 @@ public @interface NeedsModels {
             if (missing.isPresent() && models.orElseThrow().required()) {
                 throw new IllegalStateException(missing.get());
             }
+            // Surefire tells the reason in its reports only.
+            missing.ifPresent(
+                    reason ->
+                            logger.warn(
+                                    "{}.{} is skipped, because {}",
+                                    context.getRequiredTestClass().getSimpleName(),
+                                    context.getTestMethod().map(Method::getName).orElse("*"),
+                                    reason));
             return missing.map(ConditionEvaluationResult::disabled)
                     .orElse(ConditionEvaluationResult.enabled("the models are there"));
         }
