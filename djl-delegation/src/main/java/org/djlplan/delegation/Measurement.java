@@ -110,8 +110,8 @@ final class Measurement {
         Optional<Mark> mark = failedAttempts();
         if (mark.isPresent() && mark.get().attempts() >= mostAttempts()) {
             throw new UnmeasurableException(
-                    "the JVM that measured it before was killed meanwhile, as it is when a"
-                            + " container is out of memory; `djlplan tune` measures it nonetheless");
+                    "measuring it before ended with a kill, as it does when a container is out of"
+                            + " memory; `djlplan tune` measures it nonetheless");
         }
         long needed =
                 request.model().neededBytes()
@@ -266,12 +266,12 @@ final class Measurement {
             Predicate<ProfileTable> keep, Urgency urgency, Optional<PartialResult> before)
             throws IOException, InterruptedException {
         ProfileTable table;
-        try (KeptAnswers answers =
-                        new KeptAnswers(
-                                request.model().newProcess(urgency),
-                                before.orElse(PartialResult.NONE),
-                                known -> partialResults.save(key, known));
-                LearningRunner runner = new LearningRunner(answers, request.model())) {
+        KeptAnswers answers =
+                new KeptAnswers(
+                        request.model().newProcess(urgency),
+                        before.orElse(PartialResult.NONE),
+                        known -> partialResults.save(key, known));
+        try (LearningRunner runner = new LearningRunner(answers, request.model())) {
             table = withCaveat(profiling.profile(request, runner, progress), runner.caveat());
             runner.keep();
         }

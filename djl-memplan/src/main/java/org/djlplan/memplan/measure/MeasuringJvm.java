@@ -132,7 +132,8 @@ record MeasuringJvm(
         return builder;
     }
 
-    private static void limit(Map<String, String> environment, boolean ownDelegate) {
+    /** Takes out of an environment what the process is not to get. */
+    static void limit(Map<String, String> environment, boolean ownDelegate) {
         String allocators =
                 PRELOADED
                         .splitToStream(environment.getOrDefault(PRELOAD, ""))
