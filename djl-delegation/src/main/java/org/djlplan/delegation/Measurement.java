@@ -188,8 +188,10 @@ final class Measurement {
         try {
             return measure(all -> true, urgency, partialResults.load(key));
         } catch (NoRoomException e) {
-            outOfMemory = true;
-            marks.save(key, new Mark(circumstances(), MOST_ATTEMPTS));
+            outOfMemory = e.killed();
+            if (outOfMemory) {
+                marks.save(key, new Mark(circumstances(), MOST_ATTEMPTS));
+            }
             throw new UnmeasurableException(e.getMessage());
         } catch (IOException e) {
             if (Thread.interrupted()) {

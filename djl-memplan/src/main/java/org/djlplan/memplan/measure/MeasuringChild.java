@@ -11,6 +11,7 @@ import org.djlplan.memplan.child.Answer;
 import org.djlplan.memplan.child.ChildProcess;
 import org.djlplan.memplan.runtime.GuestProcess;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
+import org.djlplan.memplan.spi.NoRoomException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -86,6 +87,7 @@ final class MeasuringChild implements AutoCloseable {
      * Waits for its hello, and has it open the model.
      *
      * @throws IOException if it does not say hello, speaks another protocol, or cannot open it
+     * @throws NoRoomException if the system killed it
      */
     void open(MeasuredModel model, Limits limits) throws IOException, InterruptedException {
         JsonElement hello = require("start", process.await(limits.start()));
@@ -104,7 +106,11 @@ final class MeasuringChild implements AutoCloseable {
         if (answer instanceof Answer.Result result) {
             return result.value();
         }
-        throw new IOException("a process to measure in did not " + what + ": " + describe(answer));
+        String message = "a process to measure in did not " + what + ": " + describe(answer);
+        if (answer instanceof Answer.Lost lost && lost.outOfMemory()) {
+            throw new NoRoomException(message, true);
+        }
+        throw new IOException(message);
     }
 
     private static String describe(Answer answer) {

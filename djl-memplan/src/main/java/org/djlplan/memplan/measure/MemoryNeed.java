@@ -32,7 +32,7 @@ record MemoryNeed(long heapBytes, long candidateBytes) {
     private static final long PROCESS_BYTES = 80 * MIB;
 
     /** The CPU kernels, everything delegated, and another one. What more there is must find room. */
-    private static final int CANDIDATES = 3;
+    static final int CANDIDATES = 3;
 
     private static final int FLOAT_BYTES = ElementType.FLOAT32.bytes();
 

@@ -290,15 +290,21 @@ public final class ProcessRunner implements CandidateRunner {
         return trials.get(candidate);
     }
 
-    /** A process that takes more memory than there is would not be the only one to suffer. */
+    /**
+     * A process that takes more memory than there is would not be the only one to suffer. Without
+     * the first few candidates nothing can be chosen; others can be done without.
+     */
     private void requireRoom() throws CandidateException {
         long needed = model.need().candidateBytes();
         OptionalLong free = machine.headroomBytes();
         if (free.isPresent() && free.getAsLong() < needed) {
-            throw new CandidateException(
-                    Kind.REFUSED,
-                    "%d MB of memory are left, it may need %d"
-                            .formatted(free.getAsLong() >> 20, needed >> 20));
+            String message =
+                    "%d MB of memory are left, another candidate may need %d"
+                            .formatted(free.getAsLong() >> 20, needed >> 20);
+            if (inProcess.size() < MemoryNeed.CANDIDATES) {
+                throw new NoRoomException(message, false);
+            }
+            throw new CandidateException(Kind.REFUSED, message);
         }
     }
 
@@ -341,7 +347,7 @@ public final class ProcessRunner implements CandidateRunner {
         }
         endProcess();
         if (answer instanceof Answer.Lost lost && lost.outOfMemory()) {
-            throw new NoRoomException("the process to measure in " + lost.how());
+            throw new NoRoomException("the process to measure in " + lost.how(), true);
         }
         if (answer instanceof Answer.Lost lost) {
             throw new CandidateException(Kind.CRASHED, "the process " + lost.how());
@@ -388,7 +394,7 @@ public final class ProcessRunner implements CandidateRunner {
         try {
             started.open(model, limits);
             return started;
-        } catch (IOException | InterruptedException e) {
+        } catch (IOException | InterruptedException | RuntimeException e) {
             endProcess();
             throw e;
         }

@@ -411,7 +411,7 @@ class ProcessRunnerTest {
 
     /** A control group of version 2 with 40 MB left, of a candidate that needs 64. */
     @Test
-    void prepare_groupHasTooLittleLeft_isRefusedAndRunsNothing() throws Exception {
+    void prepare_groupHasTooLittleLeft_runsNothing() throws Exception {
         Path group = Files.createDirectories(folder.resolve("sys/fs/cgroup"));
         Path self = Files.createDirectories(folder.resolve("proc/self"));
         Files.writeString(self.resolve("cgroup"), "0::/\n");
@@ -430,14 +430,20 @@ class ProcessRunnerTest {
         try (ProcessRunner runner =
                 ProcessRunner.start(
                         large, jvm(Start.GOOD), PATIENT, Urgency.AWAITED, new Machine(folder))) {
-            CandidateException e =
-                    assertThrows(
-                            CandidateException.class,
-                            () -> runner.prepare(Behaviour.HALT_WHEN_PREPARED.candidate()));
-            assertEquals(Kind.REFUSED, e.kind());
-            assertEquals("40 MB of memory are left, it may need 64", e.getMessage());
+            Candidate fatal = Behaviour.HALT_WHEN_PREPARED.candidate();
+            NoRoomException first =
+                    assertThrows(NoRoomException.class, () -> runner.prepare(fatal));
+            assertEquals(
+                    "40 MB of memory are left, another candidate may need 64", first.getMessage());
+            assertFalse(first.killed());
             Files.writeString(group.resolve("memory.max"), "max\n");
-            assertEquals(1, runner.prepare(GOOD).partitions());
+            for (int i = 1; i <= 3; i++) {
+                assertEquals(i, runner.prepare(Behaviour.GOOD.candidate(i)).partitions());
+            }
+            Files.writeString(group.resolve("memory.max"), (256 << 20) + "\n");
+            CandidateException e =
+                    assertThrows(CandidateException.class, () -> runner.prepare(fatal));
+            assertEquals(Kind.REFUSED, e.kind());
         }
     }
 

@@ -106,7 +106,7 @@ public final class Application {
     }
 
     /** Prints its command line and environment. */
-    private static ProcessHandle awaitChild() throws IOException, InterruptedException {
+    private static ProcessHandle awaitChild() throws InterruptedException {
         while (true) {
             Optional<ProcessHandle> child = ProcessHandle.current().children().findFirst();
             if (child.isPresent()) {
@@ -122,10 +122,15 @@ public final class Application {
         }
     }
 
-    private static String text(Path file) throws IOException {
-        return new String(Files.readAllBytes(file), StandardCharsets.UTF_8)
-                .replace('\0', ' ')
-                .replace('\n', ' ');
+    /** Returns it on one line; nothing of a process that has ended. */
+    private static String text(Path file) {
+        try {
+            return new String(Files.readAllBytes(file), StandardCharsets.UTF_8)
+                    .replace('\0', ' ')
+                    .replace('\n', ' ');
+        } catch (IOException e) {
+            return "";
+        }
     }
 
     private static void awaitPartialResult(Path file, long started)

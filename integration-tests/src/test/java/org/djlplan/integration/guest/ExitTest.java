@@ -121,7 +121,7 @@ class ExitTest {
 
     @Test
     void load_groupWithLittleHeadroom_isNotMeasuredAndLives() throws Exception {
-        Path group = group(260 * MIB);
+        Path group = group(150 * MIB);
         try {
             for (int start = 0; start < 2; start++) {
                 Started application = run(inside(group), "background", Application.Event.NONE);
@@ -140,7 +140,7 @@ class ExitTest {
 
     @Test
     void measure_groupRunsOutOfMemory_costsTheMeasuringProcessOnly() throws Exception {
-        Path group = group(500 * MIB);
+        Path group = group(300 * MIB);
         try {
             Started greedy = run(inside(group), "blocking", Application.Event.GREEDY);
             assertEquals(0, greedy.exitCode(), greedy.toString());
@@ -156,7 +156,7 @@ class ExitTest {
 
     @Test
     void measure_groupIsKilled_isNotMeasuredAgainInTheSameCircumstances() throws Exception {
-        Path group = group(500 * MIB);
+        Path group = group(300 * MIB);
         try {
             Started killed = run(inside(group), "blocking", Application.Event.KILLED);
             assertEquals(137, killed.exitCode(), killed.toString());

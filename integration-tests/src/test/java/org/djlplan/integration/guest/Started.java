@@ -33,6 +33,7 @@ record Started(int exitCode, String out, String err) {
         command.addAll(
                 List.of(
                         "-Xmx64m",
+                        "-XX:MaxDirectMemorySize=1g",
                         "-XX:TieredStopAtLevel=1",
                         "-XX:+UseSerialGC",
                         "-Dai.djl.offline=true",
