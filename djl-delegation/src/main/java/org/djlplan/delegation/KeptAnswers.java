@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.djlplan.delegation.store.PartialResult;
@@ -26,10 +25,9 @@ import org.djlplan.memplan.spi.Trial;
  */
 final class KeptAnswers implements CandidateRunner {
 
-    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-
     private final CandidateRunner inner;
     private final Consumer<PartialResult> keeper;
+    private final long pauseNanos;
     private final Map<Candidate, Known> known = new LinkedHashMap<>();
     private final Map<Candidate, Integer> timesGiven = new HashMap<>();
     private final Set<Candidate> prepared = new HashSet<>();
@@ -40,10 +38,16 @@ final class KeptAnswers implements CandidateRunner {
     /**
      * @param inner runs what is not known; closed with this
      * @param before what is known
-     * @param keeper keeps what is known now and then, at most twice a second
+     * @param pauseNanos how long at least between two times that something is kept
+     * @param keeper keeps what is known
      */
-    KeptAnswers(CandidateRunner inner, PartialResult before, Consumer<PartialResult> keeper) {
+    KeptAnswers(
+            CandidateRunner inner,
+            PartialResult before,
+            long pauseNanos,
+            Consumer<PartialResult> keeper) {
         this.inner = inner;
+        this.pauseNanos = pauseNanos;
         this.keeper = keeper;
         partitions = before.partitions();
         known.putAll(before.candidates());
@@ -60,7 +64,7 @@ final class KeptAnswers implements CandidateRunner {
 
     private void keep() {
         long now = System.nanoTime();
-        if (now - keptNanos >= PAUSE_NANOS) {
+        if (now - keptNanos >= pauseNanos) {
             keeper.accept(new PartialResult(partitions, known));
             keptNanos = System.nanoTime();
         }

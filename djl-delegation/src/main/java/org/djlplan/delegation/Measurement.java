@@ -42,6 +42,9 @@ final class Measurement {
     /** So many attempts may end without a word where no container's limit can be the reason. */
     private static final int MOST_ATTEMPTS = 3;
 
+    /** What was found out is kept so often: an application may end at any time. */
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
     /** Part of a container's memory that must stay free besides. */
     private static final int SPARE_PART = 20;
 
@@ -66,8 +69,7 @@ final class Measurement {
      * @param machine whose memory is looked at
      * @throws IOException if the model's file cannot be read
      */
-    Measurement(
-            Request request, Profiling profiling, Optional<Progress> progress, Machine machine)
+    Measurement(Request request, Profiling profiling, Optional<Progress> progress, Machine machine)
             throws IOException {
         this.request = request;
         this.profiling = profiling;
@@ -272,6 +274,7 @@ final class Measurement {
                 new KeptAnswers(
                         request.model().newProcess(urgency),
                         before.orElse(PartialResult.NONE),
+                        PAUSE_NANOS,
                         known -> partialResults.save(key, known));
         try (LearningRunner runner = new LearningRunner(answers, request.model())) {
             table = withCaveat(profiling.profile(request, runner, progress), runner.caveat());

@@ -140,8 +140,7 @@ class BackgroundTest extends ProviderFixture {
         for (int i = 0; i < 3; i++) {
             FakeModel one = new FakeModel(Files.createDirectory(folder.resolve("a" + i)));
             FakeModel other = new FakeModel(Files.createDirectory(folder.resolve("b" + i)));
-            provider(profiling, NO_DELAY)
-                    .choose(one, Map.of(), Optional.empty(), better::add);
+            provider(profiling, NO_DELAY).choose(one, Map.of(), Optional.empty(), better::add);
             Thread thread =
                     new Thread(
                             () ->

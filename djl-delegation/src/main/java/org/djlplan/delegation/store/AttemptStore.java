@@ -24,9 +24,7 @@ public final class AttemptStore {
     /** Returns the marks of a model. */
     public static FolderStore<Mark> marks(DelegableModel model) {
         return FolderStore.at(
-                new MarkCodec(),
-                model.file().toAbsolutePath().getParent(),
-                model.cacheFolder());
+                new MarkCodec(), model.file().toAbsolutePath().getParent(), model.cacheFolder());
     }
 
     /** Returns what was found out of a model before measuring was interrupted. */

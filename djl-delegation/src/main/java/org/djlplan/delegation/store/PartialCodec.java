@@ -194,8 +194,7 @@ final class PartialCodec implements Codec<PartialResult> {
         return parts.isEmpty()
                 ? Optional.empty()
                 : Optional.of(
-                        new Failure(
-                                CandidateException.Kind.valueOf(parts.get(0)), parts.get(1)));
+                        new Failure(CandidateException.Kind.valueOf(parts.get(0)), parts.get(1)));
     }
 
     private SortedSet<Integer> runs(CheckedJson json) throws IOException {

@@ -26,13 +26,7 @@ public record PartialResult(
 
     /** Nothing of a candidate. */
     public static final Known UNKNOWN =
-            new Known(
-                    Optional.empty(),
-                    Optional.empty(),
-                    0,
-                    List.of(),
-                    0,
-                    ImmutableLongArray.of());
+            new Known(Optional.empty(), Optional.empty(), 0, List.of(), 0, ImmutableLongArray.of());
 
     public PartialResult {
         candidates = ImmutableMap.copyOf(candidates);

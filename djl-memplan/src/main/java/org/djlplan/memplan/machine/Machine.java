@@ -173,8 +173,7 @@ public final class Machine {
     }
 
     /** Adds the group of a path and all above it, as far as they are mounted here. */
-    private void addFolders(
-            String controller, boolean unified, String path, List<Folder> folders) {
+    private void addFolders(String controller, boolean unified, String path, List<Folder> folders) {
         for (String line : lines(root.resolve("proc/self/mountinfo"))) {
             // 35 31 0:32 ROOT MOUNT_POINT OPTIONS [TAGS] - TYPE SOURCE SUPER_OPTIONS
             List<String> fields = SPACES.splitToList(line);

@@ -55,7 +55,9 @@ final class ChildClasses {
                     .put(
                             "com.google.common.util.concurrent.internal.InternalFutures",
                             ImmutableList.of(GUAVA))
-                    .put("com.google.flatbuffers.Table", ImmutableList.of("com/google/flatbuffers/"))
+                    .put(
+                            "com.google.flatbuffers.Table",
+                            ImmutableList.of("com/google/flatbuffers/"))
                     .put("com.google.gson.JsonObject", ImmutableList.of("com/google/gson/"))
                     .put("com.sun.jna.Native", ImmutableList.of("com/sun/jna/"))
                     .put("org.slf4j.Logger", ImmutableList.of("org/slf4j/"))

@@ -63,8 +63,7 @@ record MeasuredModel(
                         Duration.parse(text(json, "idleAfter"))),
                 Path.of(text(json, "engineLibrary")),
                 new MemoryNeed(
-                        json.get("heapBytes").getAsLong(),
-                        json.get("candidateBytes").getAsLong()));
+                        json.get("heapBytes").getAsLong(), json.get("candidateBytes").getAsLong()));
     }
 
     private static String text(JsonObject json, String key) {

@@ -98,8 +98,7 @@ final class MeasuringChild implements AutoCloseable {
         makeGuest();
         JsonObject request =
                 Messages.open(model, new ChildClasses(folder.path()).ofDelegate(model.delegate()));
-        JsonElement unused =
-                require("open the model", process.ask(request, limits.prepare()));
+        JsonElement unused = require("open the model", process.ask(request, limits.prepare()));
     }
 
     private static JsonElement require(String what, Answer answer) throws IOException {

@@ -23,11 +23,11 @@ import org.djlplan.memplan.child.JavaCommand;
  * the process's first have others: so there is to be one arena. Kernels allocate few blocks in an
  * inference, thus its threads hardly ever wait for each other there.
  *
- * <p>Of the environment it gets what the C library's allocator, or whichever is loaded in its place,
- * and the numerical libraries look at, so that these do what they do in the application. In
- * particular glibc's threshold for blocks that are mapped on their own stays dynamic. Fixed and low,
- * it would make trimming unnecessary, but kernels that allocate in each inference would map and
- * fault in their blocks each time: the CPU kernels would look slower than they are in an
+ * <p>Of the environment it gets what the C library's allocator, or whichever is loaded in its
+ * place, and the numerical libraries look at, so that these do what they do in the application. In
+ * particular glibc's threshold for blocks that are mapped on their own stays dynamic. Fixed and
+ * low, it would make trimming unnecessary, but kernels that allocate in each inference would map
+ * and fault in their blocks each time: the CPU kernels would look slower than they are in an
  * application. A delegate of the user's may look at other variables; its process gets them all,
  * without those that configure JVMs and logging.
  *
@@ -36,12 +36,14 @@ import org.djlplan.memplan.child.JavaCommand;
  * @param arguments of the main class
  * @param moreClasses where to look for classes besides those that are always needed
  */
-record MeasuringJvm(
-        Path java, String mainClass, List<String> arguments, List<Path> moreClasses) {
+record MeasuringJvm(Path java, String mainClass, List<String> arguments, List<Path> moreClasses) {
 
     static final MeasuringJvm DEFAULT =
             new MeasuringJvm(
-                    JavaCommand.ofThisJvm(), MeasuringProcess.class.getName(), List.of(), List.of());
+                    JavaCommand.ofThisJvm(),
+                    MeasuringProcess.class.getName(),
+                    List.of(),
+                    List.of());
 
     private static final ImmutableList<String> FLAGS =
             ImmutableList.of(

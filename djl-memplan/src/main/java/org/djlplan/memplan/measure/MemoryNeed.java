@@ -13,8 +13,8 @@ import org.djlplan.memplan.graph.Tensor;
  *
  * @param heapBytes the limit of its Java heap: inputs, and the outputs of the CPU kernels with each
  *     number of threads
- * @param candidateBytes what one candidate takes: constants as the delegate packs them, intermediate
- *     tensors
+ * @param candidateBytes what one candidate takes: constants as the delegate packs them,
+ *     intermediate tensors
  */
 record MemoryNeed(long heapBytes, long candidateBytes) {
 
@@ -31,7 +31,9 @@ record MemoryNeed(long heapBytes, long candidateBytes) {
     /** Code of the JVM and the engine, and their own data. */
     private static final long PROCESS_BYTES = 80 * MIB;
 
-    /** The CPU kernels, everything delegated, and another one. What more there is must find room. */
+    /**
+     * The CPU kernels, everything delegated, and another one. What more there is must find room.
+     */
     static final int CANDIDATES = 3;
 
     private static final int FLOAT_BYTES = ElementType.FLOAT32.bytes();
@@ -46,7 +48,11 @@ record MemoryNeed(long heapBytes, long candidateBytes) {
                         .sum();
         // What is alive at once is rarely more than twice what the largest operator uses.
         long arena =
-                2 * graph.operators().stream().mapToLong(o -> tensorBytes(graph, o)).max().orElse(0);
+                2
+                        * graph.operators().stream()
+                                .mapToLong(o -> tensorBytes(graph, o))
+                                .max()
+                                .orElse(0);
         return new MemoryNeed(heap - heap % MIB, constants + arena);
     }
 

@@ -109,11 +109,7 @@ public final class ProcessRunner implements CandidateRunner {
     }
 
     static ProcessRunner start(
-            MeasuredModel model,
-            MeasuringJvm jvm,
-            Limits limits,
-            Urgency urgency,
-            Machine machine)
+            MeasuredModel model, MeasuringJvm jvm, Limits limits, Urgency urgency, Machine machine)
             throws IOException {
         ProcessRunner runner = new ProcessRunner(model, jvm, limits, urgency, machine);
         try {

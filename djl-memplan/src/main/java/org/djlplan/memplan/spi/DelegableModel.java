@@ -56,8 +56,8 @@ public interface DelegableModel {
     /** How a process that runs candidates shares processors with the application. */
     enum Urgency {
         /**
-         * Others go first: it has the least priority, keeps to what a container's quota leaves,
-         * and candidates are timed when nobody disturbs them.
+         * Others go first: it has the least priority, keeps to what a container's quota leaves, and
+         * candidates are timed when nobody disturbs them.
          */
         IN_BACKGROUND,
         /** Somebody waits for it. */

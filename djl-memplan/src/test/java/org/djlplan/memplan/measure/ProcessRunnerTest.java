@@ -377,7 +377,7 @@ class ProcessRunnerTest {
 
     @Test
     void start_noSuchProgram_throws() {
-        MeasuringJvm absent = 
+        MeasuringJvm absent =
                 new MeasuringJvm(folder.resolve("java"), "Main", List.of(), List.of());
         assertThrows(
                 NoProcessException.class,
@@ -416,8 +416,7 @@ class ProcessRunnerTest {
         Path self = Files.createDirectories(folder.resolve("proc/self"));
         Files.writeString(self.resolve("cgroup"), "0::/\n");
         Files.writeString(
-                self.resolve("mountinfo"),
-                "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+                self.resolve("mountinfo"), "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
         Files.writeString(group.resolve("memory.max"), (256 << 20) + "\n");
         Files.writeString(group.resolve("memory.current"), (216 << 20) + "\n");
         MeasuredModel large =
@@ -469,8 +468,7 @@ class ProcessRunnerTest {
     @Test
     void start_awaited_hasTheUsualPriority() throws Exception {
         try (ProcessRunner runner = start(PATIENT)) {
-            String stat =
-                    Files.readString(Path.of("/proc", Long.toString(pid(runner)), "stat"));
+            String stat = Files.readString(Path.of("/proc", Long.toString(pid(runner)), "stat"));
             String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
             assertEquals("0", fields[19 - 3], stat);
         }

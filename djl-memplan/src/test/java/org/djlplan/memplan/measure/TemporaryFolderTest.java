@@ -121,8 +121,7 @@ class TemporaryFolderTest {
     void create_folderWithoutALock_staysForADay() throws IOException {
         Path young = Files.createDirectories(parent.resolve("djlplan-measuring1234"));
         Path old = Files.createDirectories(parent.resolve("djlplan-measuring5678"));
-        Files.setLastModifiedTime(
-                old, FileTime.from(Instant.now().minus(Duration.ofHours(25))));
+        Files.setLastModifiedTime(old, FileTime.from(Instant.now().minus(Duration.ofHours(25))));
         createAndClose();
         assertTrue(Files.isDirectory(young));
         assertFalse(Files.exists(old));

@@ -46,7 +46,9 @@ class ExitTest {
     }
 
     private List<String> warnings() throws IOException {
-        return Files.readAllLines(log).stream().filter(l -> l.startsWith("WARN Measurement ")).toList();
+        return Files.readAllLines(log).stream()
+                .filter(l -> l.startsWith("WARN Measurement "))
+                .toList();
     }
 
     private long kept(String ending) throws IOException {
@@ -95,8 +97,7 @@ class ExitTest {
         Path group = GROUPS.resolve("djlplan-test-" + ProcessHandle.current().pid());
         try {
             Files.createDirectories(group);
-            Files.writeString(
-                    group.resolve("memory.limit_in_bytes"), Long.toString(limitBytes));
+            Files.writeString(group.resolve("memory.limit_in_bytes"), Long.toString(limitBytes));
             return group;
         } catch (IOException e) {
             return Assumptions.abort("no memory cgroup of version 1 can be made here: " + e);

@@ -230,7 +230,8 @@ final class Packages {
             throws IOException {
         try (JarFile jar = new JarFile(library.toFile())) {
             for (JarEntry entry : (Iterable<JarEntry>) jar.stream()::iterator) {
-                boolean wanted = !entry.isDirectory() && !entry.getName().equals(JarFile.MANIFEST_NAME);
+                boolean wanted =
+                        !entry.isDirectory() && !entry.getName().equals(JarFile.MANIFEST_NAME);
                 if (wanted && names.add(entry.getName())) {
                     try (InputStream in = jar.getInputStream(entry)) {
                         add(entry.getName(), ByteStreams.toByteArray(in), out);

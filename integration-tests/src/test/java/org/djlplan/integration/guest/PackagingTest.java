@@ -72,7 +72,12 @@ class PackagingTest {
         assertEquals(0, application.exitCode(), application.toString());
         assertTrue(application.out().contains("choice MEASURED"), application.toString());
         String child =
-                application.out().lines().filter(l -> l.startsWith("child ")).findFirst().orElseThrow();
+                application
+                        .out()
+                        .lines()
+                        .filter(l -> l.startsWith("child "))
+                        .findFirst()
+                        .orElseThrow();
         assertFalse(child.contains("SECRET"), child);
         assertFalse(child.contains("logback"), child);
         // It would have emptied the log when it began.
@@ -119,7 +124,9 @@ class PackagingTest {
         assertEquals(0, application.exitCode(), application.toString());
         assertTrue(application.out().contains("choice PREDICTED false"), application.toString());
         List<String> warnings =
-                Files.readAllLines(log).stream().filter(l -> l.startsWith("WARN Measurement ")).toList();
+                Files.readAllLines(log).stream()
+                        .filter(l -> l.startsWith("WARN Measurement "))
+                        .toList();
         assertEquals(1, warnings.size(), warnings.toString());
         assertTrue(warnings.get(0).contains("there is no program"), warnings.get(0));
     }
