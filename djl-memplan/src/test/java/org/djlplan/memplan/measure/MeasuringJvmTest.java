@@ -2,6 +2,8 @@ package org.djlplan.memplan.measure;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.collect.ImmutableList;
@@ -71,6 +73,37 @@ class MeasuringJvmTest {
         assertFalse(environment.containsKey("JAVA_TOOL_OPTIONS"));
         assertFalse(environment.containsKey("LOG4J_CONFIGURATION_FILE"));
         assertEquals("/lib/libjemalloc.so.2", environment.get("LD_PRELOAD"));
+    }
+
+    /** Not of a delegate that logs, either. */
+    @Test
+    void delegateClasses_showEverythingButConfigurationsOfLogging() throws Exception {
+        Path application = Files.createDirectory(folder.resolve("application"));
+        Path services = Files.createDirectories(application.resolve("META-INF/services"));
+        List<String> hidden =
+                List.of(
+                        "logback.xml",
+                        "logback-test.xml",
+                        "log4j2.xml",
+                        "log4j.properties",
+                        "simplelogger.properties",
+                        "META-INF/services/org.slf4j.spi.SLF4JServiceProvider");
+        for (String name : hidden) {
+            Files.createFile(application.resolve(name));
+        }
+        Files.createFile(services.resolve("my.Service"));
+        Files.createFile(application.resolve("kernels.bin"));
+        ClassLoader loader =
+                DelegateClasses.of(
+                        List.of(application, place(Test.class)),
+                        ClassLoader.getPlatformClassLoader());
+        for (String name : hidden) {
+            assertNull(loader.getResource(name), name);
+            assertFalse(loader.getResources(name).hasMoreElements(), name);
+        }
+        assertNotNull(loader.getResource("kernels.bin"));
+        assertNotNull(loader.getResource("META-INF/services/my.Service"));
+        assertEquals(Test.class.getName(), loader.loadClass(Test.class.getName()).getName());
     }
 
     @Test
