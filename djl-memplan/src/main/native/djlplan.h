@@ -42,6 +42,14 @@ DJLPLAN_API int djlplan_mapping_intact(const struct djlplan_mapping *mapping);
 DJLPLAN_API void djlplan_mapping_release(const struct djlplan_mapping *mapping);
 DJLPLAN_API void djlplan_unmap(struct djlplan_mapping *mapping);
 
+/* ---- priority.c -------------------------------------------------------------------------- */
+
+/*
+ * Gives all threads of a process the least priority, which those that they start inherit. Returns
+ * of how many threads; 0 where that is not allowed or there is no such process.
+ */
+DJLPLAN_API int djlplan_give_way(int process);
+
 /* ---- tflite*.c: TensorFlow Lite interpreters whose tensors we place --------------------- */
 
 struct djlplan_tflite_session;

@@ -33,6 +33,7 @@ import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -97,12 +98,12 @@ class ChoiceBench {
                         options,
                         EngineLibrary.loaded());
         ProfileTable all;
-        try (CandidateRunner runner = model.newProcess()) {
+        try (CandidateRunner runner = model.newProcess(Urgency.AWAITED)) {
             all = profile(graph, runner, threads, EXHAUSTIVE_BUDGET, true);
         }
         Candidate best = fastest(all);
         for (int i = 0; i < PROFILES; i++) {
-            try (CandidateRunner runner = model.newProcess()) {
+            try (CandidateRunner runner = model.newProcess(Urgency.AWAITED)) {
                 ProfileTable few = profile(graph, runner, threads, BUDGET, false);
                 double[][] millis = race(runner, best, few.chosen());
                 double runsOfAll = Math.pow(2, few.partitions().size()) * RUNS_PER_UNION;

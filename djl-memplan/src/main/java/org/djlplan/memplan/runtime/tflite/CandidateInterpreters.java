@@ -81,10 +81,33 @@ public final class CandidateInterpreters implements CandidateRunner {
         }
     }
 
-    @Override
-    public List<Set<Integer>> partitions() throws CandidateException {
+    /**
+     * Returns the partitions that a delegate reports when it may take everything it supports.
+     *
+     * @param delegate as in {@code delegation.delegate}
+     * @throws IOException if the file cannot be read or is damaged
+     * @throws UnplannableException if the model or the delegate cannot be used here
+     * @throws IllegalArgumentException if there is no such delegate
+     */
+    public static List<Set<Integer>> partitions(Path file, String delegate)
+            throws IOException, UnplannableException {
+        DelegateFactory delegates = Delegates.named(delegate);
+        try (OpenModel model = OpenModel.of(file)) {
+            return partitions(model, delegates);
+        }
+    }
+
+    private static List<Set<Integer>> partitions(OpenModel model, DelegateFactory delegates)
+            throws UnplannableException {
         try (NativeDelegate delegate = Delegates.create(delegates, 1)) {
             return TfLiteSession.partitions(model.handle(), 1, delegate);
+        }
+    }
+
+    @Override
+    public List<Set<Integer>> partitions() throws CandidateException {
+        try {
+            return partitions(model, delegates);
         } catch (UnplannableException | IllegalStateException e) {
             throw refused(e);
         }
