@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedSet;
 import java.io.BufferedReader;
@@ -458,19 +459,22 @@ class ProcessRunnerTest {
             try (Stream<Path> threads = Files.list(process.resolve("task"))) {
                 for (Path thread : threads.toList()) {
                     String stat = Files.readString(thread.resolve("stat"));
-                    String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
-                    assertEquals("19", fields[19 - 3], stat);
+                    assertEquals("19", niceness(stat), stat);
                 }
             }
         }
+    }
+
+    /** Field 19; the first two end with the command's name. */
+    private static String niceness(String stat) {
+        return Splitter.on(' ').splitToList(stat.substring(stat.lastIndexOf(')') + 2)).get(19 - 3);
     }
 
     @Test
     void start_awaited_hasTheUsualPriority() throws Exception {
         try (ProcessRunner runner = start(PATIENT)) {
             String stat = Files.readString(Path.of("/proc", Long.toString(pid(runner)), "stat"));
-            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
-            assertEquals("0", fields[19 - 3], stat);
+            assertEquals("0", niceness(stat), stat);
         }
     }
 
