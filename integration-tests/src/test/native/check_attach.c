@@ -21,15 +21,16 @@
         }                                                                                   \
     } while (0)
 
-enum { ATTACHING = 3, LOADING = 2, ROUNDS = 5000 };
+enum { ATTACHING = 3, LOADING = 2, ROUNDS_CHANGING = 30000, ROUNDS_LOADED = 5000 };
 
+static int rounds;
 static const char *file;
 static pthread_barrier_t start;
 
 static void *attach(void *unused) {
     (void)unused;
     pthread_barrier_wait(&start);
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         char message[100] = "";
         CHECK(djlplan_tflite_attach(message, sizeof message) != DJLPLAN_OK);
         CHECK(strcmp(message, "TensorFlow Lite is not loaded") == 0 ||
@@ -41,7 +42,7 @@ static void *attach(void *unused) {
 static void *load(void *unused) {
     (void)unused;
     pthread_barrier_wait(&start);
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
         CHECK(library != NULL && dlclose(library) == 0);
     }
@@ -52,6 +53,7 @@ int main(int count, char **arguments) {
     CHECK(count == 3);
     file = arguments[1];
     int changing = strcmp(arguments[2], "changing") == 0;
+    rounds = changing ? ROUNDS_CHANGING : ROUNDS_LOADED;
     void *library = changing ? NULL : dlopen(file, RTLD_NOW | RTLD_LOCAL);
     CHECK(changing || library != NULL);
     unsigned all = ATTACHING + (changing ? LOADING : 0);
