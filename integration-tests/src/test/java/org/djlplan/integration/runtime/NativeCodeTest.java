@@ -53,8 +53,7 @@ class NativeCodeTest {
                 program.compile(checker, List.of(NativeProgram.SOURCES.resolve("check_attach.c")));
         Path library =
                 program.compileLibrary(
-                        "libtensorflowlite_jni.so",
-                        NativeProgram.SOURCES.resolve("fake_tflite.c"));
+                        "libtensorflowlite_jni.so", NativeProgram.SOURCES.resolve("fake_tflite.c"));
         program.assertOk(checker, List.of(check.toString(), library.toString(), how));
     }
 
