@@ -260,8 +260,7 @@ public final class CandidateInterpreters implements CandidateRunner {
     }
 
     private static CandidateException refused(Exception e) {
-        return new CandidateException(
-                Kind.REFUSED, e.getMessage() == null ? e.toString() : e.getMessage());
+        return new CandidateException(Kind.REFUSED, UnplannableException.reason(e));
     }
 
     @Override

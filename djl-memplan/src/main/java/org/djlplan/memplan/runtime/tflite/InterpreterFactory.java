@@ -101,10 +101,12 @@ final class InterpreterFactory {
                 return build(shapes, now.candidate(), false);
             } catch (UnplannableException | RuntimeException e) {
                 Candidate cpu = Candidate.cpu(now.candidate().threads());
-                String reason = "it failed: " + e.getMessage();
+                String why = UnplannableException.reason(e);
+                DelegationChoice instead =
+                        new DelegationChoice(cpu, now.origin(), "it failed: " + why);
                 // Not if another choice was made meanwhile, which is tried instead.
-                if (choice.compareAndSet(now, new DelegationChoice(cpu, now.origin(), reason))) {
-                    logger.warn("{}: nothing is delegated: {}", file.name(), e.getMessage());
+                if (choice.compareAndSet(now, instead)) {
+                    logger.warn("{}: nothing is delegated: {}", file.name(), why);
                 }
             }
         }

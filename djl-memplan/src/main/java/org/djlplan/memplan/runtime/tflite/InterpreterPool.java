@@ -255,7 +255,8 @@ final class InterpreterPool implements AutoCloseable {
         lock.lock();
         try {
             busy.remove(interpreter);
-            if (keep && !closed && isCurrent(interpreter) && hasRoom()) {
+            boolean room = idle.size() + busy.size() + building < limit;
+            if (keep && room && !closed && isCurrent(interpreter)) {
                 idle.addFirst(new Idle(interpreter, System.nanoTime()));
                 if (idle.size() > 1) {
                     scheduleSweep();

@@ -136,7 +136,10 @@ public final class TfLiteRuntime implements AutoCloseable {
             described = first.description();
             releaseWhatWasPacked();
         } catch (UnplannableException | RuntimeException e) {
-            logger.warn("{} stays with what it has: {}", model.graph().name(), e.getMessage());
+            logger.warn(
+                    "{} stays with what it has: {}",
+                    model.graph().name(),
+                    UnplannableException.reason(e));
         } finally {
             pool.leave();
         }

@@ -79,7 +79,7 @@ final class AllocationSequence implements AutoCloseable {
             if (planner.isSearched(figures.plan()) && !planner.isSearched(plan.plan())) {
                 save();
             }
-        } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
+        } catch (RuntimeException | LinkageError | VirtualMachineError e) {
             logger.warn("a stored plan of {} is made anew: {}", key.model(), e.toString());
         }
     }
@@ -164,7 +164,7 @@ final class AllocationSequence implements AutoCloseable {
                     changed = true;
                 }
             }
-        } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
+        } catch (RuntimeException | LinkageError | VirtualMachineError e) {
             giveUp(e);
         } finally {
             synchronized (this) {
@@ -246,7 +246,7 @@ final class AllocationSequence implements AutoCloseable {
             PlannedMemory planned = planner.plan(trace);
             use(new AllocationPlan(trace, planned.plan()), planned);
             return true;
-        } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
+        } catch (RuntimeException | LinkageError | VirtualMachineError e) {
             giveUp(e);
             return false;
         }
