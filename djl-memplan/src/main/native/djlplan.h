@@ -61,10 +61,10 @@ enum {
 };
 
 /*
- * Finds the engine's library among those loaded in this process. Returns NULL, or why it cannot be
- * used (not loaded, other version, missing functions). Idempotent, thread-safe.
+ * Finds the engine's library among those loaded in this process. Unless it returns 0, `message` says
+ * why it cannot be used (not loaded, other version, missing functions). Idempotent, thread-safe.
  */
-DJLPLAN_API const char *djlplan_tflite_attach(void);
+DJLPLAN_API int djlplan_tflite_attach(char *message, int64_t message_bytes);
 
 /* A function of the engine's library, or NULL. Only when attached. */
 void *djlplan_tflite_symbol(const char *name);

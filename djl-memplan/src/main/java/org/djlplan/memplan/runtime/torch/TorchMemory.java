@@ -93,7 +93,12 @@ public final class TorchMemory implements AutoCloseable {
     private AllocationSequence newSequence(Kind kind) {
         ModelPlans kept = plans.get();
         return new AllocationSequence(
-                options, pool, kept.store(), kept.key(kind.inputs(), kind.threads()), tally);
+                options,
+                AllocationWatch.ofEngine(),
+                pool,
+                kept.store(),
+                kept.key(kind.inputs(), kind.threads()),
+                tally);
     }
 
     /** Returns what was planned and what happened until now; figures of the largest plan. */
