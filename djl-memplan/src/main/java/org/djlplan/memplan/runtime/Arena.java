@@ -1,6 +1,8 @@
 package org.djlplan.memplan.runtime;
 
 import com.sun.jna.Pointer;
+import java.util.OptionalLong;
+import org.djlplan.memplan.machine.Machine;
 
 /**
  * Page-aligned memory that one inference at a time may use.
@@ -12,7 +14,19 @@ public record Arena(Pointer address, long bytes) {
 
     private static final long PAGE_BYTES = 4096;
 
-    /** Vectorised kernels may read a little past a tensor's end: one page more than asked for. */
+    /**
+     * Of the addresses that a limited process ({@code ulimit -v}) has left an arena takes one part
+     * in so many at most: the engine, the JVM and its threads need the others.
+     */
+    private static final int SHARE_OF_ADDRESSES = 4;
+
+    private static final Machine MACHINE = new Machine();
+
+    /**
+     * Vectorised kernels may read a little past a tensor's end: one page more than asked for.
+     *
+     * @throws NoArenaException if there is no memory, or no addresses
+     */
     static Arena create(long bytes, boolean hugePages) {
         try {
             NativeMemory.require();
@@ -20,9 +34,18 @@ public record Arena(Pointer address, long bytes) {
             throw new IllegalStateException(e);
         }
         long rounded = roundedBytes(bytes);
+        OptionalLong addresses = MACHINE.addressSpaceHeadroomBytes();
+        if (addresses.isPresent() && rounded > addresses.getAsLong() / SHARE_OF_ADDRESSES) {
+            throw new NoArenaException(
+                    "an arena of "
+                            + rounded
+                            + " bytes would be more than a quarter of the "
+                            + addresses.getAsLong()
+                            + " bytes of addresses that the process has left (ulimit -v)");
+        }
         Pointer address = NativeMemory.djlplan_arena_create(rounded, hugePages ? 1 : 0);
         if (address == null) {
-            throw new IllegalStateException("no memory for an arena of " + rounded + " bytes");
+            throw new NoArenaException("no memory for an arena of " + rounded + " bytes");
         }
         return new Arena(address, rounded);
     }
@@ -33,6 +56,6 @@ public record Arena(Pointer address, long bytes) {
     }
 
     void free() {
-        NativeMemory.djlplan_arena_free(address, bytes);
+        NativeMemory.djlplan_arena_free(address);
     }
 }

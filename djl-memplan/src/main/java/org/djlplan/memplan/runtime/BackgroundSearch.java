@@ -50,7 +50,13 @@ public final class BackgroundSearch {
     /** Has work done once all that was asked for before is done. */
     public static BackgroundSearch start(Runnable work) {
         FutureTask<Void> task = new FutureTask<>(() -> runSafely(work), null);
-        THREADS.execute(task);
+        try {
+            THREADS.execute(task);
+        } catch (OutOfMemoryError e) {
+            logger.warn("No thread is to be had to search for smaller plans: {}", e.getMessage());
+            task.cancel(false);
+            THREADS.remove(task);
+        }
         return new BackgroundSearch(task);
     }
 

@@ -1,5 +1,6 @@
 package org.djlplan.memplan.runtime;
 
+import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -31,17 +32,21 @@ public final class MappedFile implements AutoCloseable {
     private static final class Shared {
         private final Path path;
         private final Object identity;
-        private final NativeMemory.Mapping mapping;
+        private final Memory mapping;
         private int users;
 
-        Shared(Path path, Object identity, NativeMemory.Mapping mapping) {
+        /**
+         * @param mapping a {@code struct djlplan_mapping}. Not one of JNA's structures: JNA never
+         *     lets go of their classes
+         */
+        Shared(Path path, Object identity, Memory mapping) {
             this.path = path;
             this.identity = identity;
             this.mapping = mapping;
         }
 
         boolean intact() {
-            return NativeMemory.djlplan_mapping_intact(mapping.getPointer()) == 1;
+            return NativeMemory.djlplan_mapping_intact(mapping) == 1;
         }
     }
 
@@ -76,8 +81,8 @@ public final class MappedFile implements AutoCloseable {
         return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
     }
 
-    private static NativeMemory.Mapping map(Path path) throws IOException {
-        NativeMemory.Mapping mapping = new NativeMemory.Mapping();
+    private static Memory map(Path path) throws IOException {
+        Memory mapping = new Memory(NativeMemory.MAPPING_BYTES);
         int errno = NativeMemory.djlplan_map(path.toString(), mapping);
         if (errno == 0) {
             return mapping;
@@ -91,6 +96,8 @@ public final class MappedFile implements AutoCloseable {
                 throw new IOException(path + ": is a directory");
             case 61:
                 throw new IOException(path + ": is empty");
+            case 12:
+                throw new IOException(path + ": no memory, or no addresses, to map it");
             default:
                 throw new IOException(path + ": cannot be mapped, errno " + errno);
         }
@@ -98,17 +105,17 @@ public final class MappedFile implements AutoCloseable {
 
     /** Returns the file's bytes; never to be used after {@link #close()}. */
     public ByteBuffer bytes() {
-        return address().getByteBuffer(0, shared.mapping.bytes).asReadOnlyBuffer();
+        return address().getByteBuffer(0, lengthBytes()).asReadOnlyBuffer();
     }
 
     /** Returns where the file starts in memory. */
     public Pointer address() {
-        return shared.mapping.address;
+        return shared.mapping.getPointer(NativeMemory.MAPPING_ADDRESS);
     }
 
     /** Returns the file's size. */
     public long lengthBytes() {
-        return shared.mapping.bytes;
+        return shared.mapping.getLong(NativeMemory.MAPPING_LENGTH);
     }
 
     /** Returns whether size and time of the mapped file are as they were when it was mapped. */
@@ -121,7 +128,7 @@ public final class MappedFile implements AutoCloseable {
      * needed. To be called when what was read is kept elsewhere, as weights that a delegate packed.
      */
     public void releasePages() {
-        NativeMemory.djlplan_mapping_release(shared.mapping.getPointer());
+        NativeMemory.djlplan_mapping_release(shared.mapping);
     }
 
     @Override
@@ -133,7 +140,8 @@ public final class MappedFile implements AutoCloseable {
             closed = true;
             if (--shared.users == 0) {
                 OPEN.remove(shared.path, shared);
-                NativeMemory.djlplan_unmap(shared.mapping.getPointer());
+                NativeMemory.djlplan_unmap(shared.mapping);
+                shared.mapping.close();
             }
         }
     }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
@@ -36,6 +37,7 @@ final class InterpreterFactory {
             CacheBuilder.newBuilder().maximumSize(KEPT_PLANS).build();
     private final Set<List<List<Integer>>> unplannable = Sets.newConcurrentHashSet();
     private volatile DelegationChoice choice;
+    private volatile Optional<String> leftToEngine = Optional.empty();
 
     private record PlanFor(List<List<Integer>> shapes, Candidate candidate) {}
 
@@ -58,9 +60,16 @@ final class InterpreterFactory {
         this.planner = planner;
         this.delegates = delegates;
         this.choice = choice;
-        arenas = options.sharedArena() ? ArenaPool.shared() : new ArenaPool();
+        // State is in the interpreter and cannot move to another if an arena is not to be had again.
+        boolean shared = options.sharedArena() && !isStateful(file);
+        arenas = shared ? ArenaPool.shared() : new ArenaPool();
         plannable = LiveGraph.plannable(file);
         shapesInFile = file.inputs().stream().map(id -> file.tensors().get(id).shape()).toList();
+    }
+
+    /** Returns whether a model keeps values from one prediction to the next. */
+    static boolean isStateful(Graph graph) {
+        return graph.tensors().stream().anyMatch(t -> t.storage() == Storage.VARIABLE);
     }
 
     /** Returns the shapes of the inputs in the file. */
@@ -126,7 +135,7 @@ final class InterpreterFactory {
             boolean timed,
             Optional<NativeDelegate> delegate)
             throws UnplannableException {
-        boolean stock = unplannable.contains(shapes);
+        boolean stock = leftToEngine.isPresent() || unplannable.contains(shapes);
         SessionSpec spec =
                 new SessionSpec(
                         candidate.threads(),
@@ -171,6 +180,23 @@ final class InterpreterFactory {
             logger.warn("{}: input shapes {} are not planned: {}", file.name(), shapes, why);
         }
         return first;
+    }
+
+    /** From now on, all interpreters are stock ones; one warning says why. */
+    void leaveToEngine(String why) {
+        synchronized (this) {
+            if (leftToEngine.isPresent()) {
+                return;
+            }
+            leftToEngine = Optional.of(why);
+        }
+        plans.invalidateAll();
+        logger.warn("{} runs in the engine's own memory from now on: {}", file.name(), why);
+    }
+
+    /** Returns why all interpreters are stock ones, if they are. */
+    Optional<String> leftToEngine() {
+        return leftToEngine;
     }
 
     private void resize(TfLiteSession session, List<List<Integer>> shapes) {

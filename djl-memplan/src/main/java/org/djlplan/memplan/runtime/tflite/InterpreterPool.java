@@ -11,8 +11,8 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -24,13 +24,7 @@ import org.djlplan.memplan.spi.DelegationChoice;
  */
 final class InterpreterPool implements AutoCloseable {
 
-    private static final ScheduledExecutorService SWEEPER =
-            Executors.newSingleThreadScheduledExecutor(
-                    task -> {
-                        Thread thread = new Thread(task, "djl-plan-idle-interpreters");
-                        thread.setDaemon(true);
-                        return thread;
-                    });
+    private static final ScheduledExecutorService SWEEPER = sweeper();
 
     private final int limit;
     private final long idleNanos;
@@ -46,6 +40,21 @@ final class InterpreterPool implements AutoCloseable {
     private boolean sweepPending;
 
     private record Idle(PlannedInterpreter interpreter, long sinceNanos) {}
+
+    /** One thread, which ends when there is nothing to do, as it keeps our class loader. */
+    private static ScheduledExecutorService sweeper() {
+        ScheduledThreadPoolExecutor sweeper =
+                new ScheduledThreadPoolExecutor(
+                        1,
+                        task -> {
+                            Thread thread = new Thread(task, "djl-plan-idle-interpreters");
+                            thread.setDaemon(true);
+                            return thread;
+                        });
+        sweeper.setKeepAliveTime(1, TimeUnit.SECONDS);
+        sweeper.allowCoreThreadTimeOut(true);
+        return sweeper;
+    }
 
     /**
      * @param limit how many interpreters there may be
@@ -223,7 +232,12 @@ final class InterpreterPool implements AutoCloseable {
     private void scheduleSweep() {
         if (!sweepPending) {
             sweepPending = true;
-            var unused = SWEEPER.schedule(this::sweep, idleNanos, TimeUnit.NANOSECONDS);
+            try {
+                var unused = SWEEPER.schedule(this::sweep, idleNanos, TimeUnit.NANOSECONDS);
+            } catch (OutOfMemoryError e) {
+                // No thread is to be had: interpreters are kept until there is one.
+                sweepPending = false;
+            }
         }
     }
 

@@ -2,6 +2,7 @@ package org.djlplan.memplan.runtime.torch;
 
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.portfolio.PlannedMemory;
 import org.djlplan.memplan.runtime.ArenaPool;
@@ -34,6 +35,7 @@ final class AllocationSequence implements AutoCloseable {
     private final Store<StoredPlan> store;
     private final StoreKey key;
     private final Tally tally;
+    private final Consumer<Throwable> trouble;
 
     private Optional<LivenessTrace> liveness;
     private Optional<InstalledPlan> installed = Optional.empty();
@@ -43,18 +45,23 @@ final class AllocationSequence implements AutoCloseable {
     private int divergences;
     private int patience = FIRST_PATIENCE;
 
+    /**
+     * @param trouble told what goes wrong when a prediction ends, which is no concern of its caller
+     */
     AllocationSequence(
             TorchOptions options,
             ArenaPool pool,
             Store<StoredPlan> store,
             StoreKey key,
-            Tally tally) {
+            Tally tally,
+            Consumer<Throwable> trouble) {
         this.options = options;
         planner = new AllocationPlanner(options.strategy(), options.search());
         this.pool = pool;
         this.store = store;
         this.key = key;
         this.tally = tally;
+        this.trouble = trouble;
         Optional<StoredPlan> stored = store.load(key);
         liveness = stored.flatMap(StoredPlan::liveness);
         stored.flatMap(StoredPlan::allocations).ifPresent(this::installStored);
@@ -85,9 +92,12 @@ final class AllocationSequence implements AutoCloseable {
         store.save(key, new StoredPlan(liveness, Optional.empty()));
     }
 
-    /** Begins a prediction on this thread. */
+    /**
+     * Begins a prediction on this thread.
+     *
+     * @throws org.djlplan.memplan.runtime.NoArenaException if there is no memory for the plan
+     */
     synchronized TorchPrediction begin() {
-        tally.predictions.increment();
         Optional<TorchPrediction> prediction = Optional.empty();
         if (!closed) {
             prediction = installed.isPresent() ? replay(installed.get()) : record();
@@ -104,7 +114,7 @@ final class AllocationSequence implements AutoCloseable {
         }
         Optional<TorchRun> run = TorchRun.record();
         recording = run.isPresent();
-        return run.map(begun -> new TorchPrediction(begun, this::endRecording));
+        return run.map(begun -> new TorchPrediction(begun, guarded(this::endRecording)));
     }
 
     private Optional<TorchPrediction> replay(InstalledPlan plan) {
@@ -120,12 +130,28 @@ final class AllocationSequence implements AutoCloseable {
                 begun ->
                         new TorchPrediction(
                                 begun,
-                                (ended, failed) -> endReplay(ended, failed, lease.get(), plan)));
+                                guarded(
+                                        (ended, failed) ->
+                                                endReplay(ended, failed, lease.get(), plan))));
+    }
+
+    private TorchPrediction.Ending guarded(TorchPrediction.Ending ending) {
+        return (run, failed) -> {
+            try {
+                ending.end(run, failed);
+            } catch (RuntimeException | Error e) {
+                trouble.accept(e);
+            }
+        };
     }
 
     private void endRecording(TorchRun run, boolean failed) {
-        Optional<AllocationTrace> trace = failed ? Optional.empty() : run.recorded();
-        run.finish();
+        Optional<AllocationTrace> trace;
+        try {
+            trace = failed ? Optional.empty() : run.recorded();
+        } finally {
+            run.finish();
+        }
         tally.recordings.increment();
         // Outside the lock: other predictions need not wait for a plan.
         Optional<PlannedMemory> planned = trace.map(planner::firstPlan);
