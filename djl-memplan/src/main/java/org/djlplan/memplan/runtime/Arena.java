@@ -9,8 +9,9 @@ import org.djlplan.memplan.machine.Machine;
  *
  * @param address where it starts
  * @param bytes its size
+ * @param use of the native methods that free it
  */
-public record Arena(Pointer address, long bytes) {
+public record Arena(Pointer address, long bytes, NativeLoader.Use use) {
 
     private static final long PAGE_BYTES = 4096;
 
@@ -28,11 +29,6 @@ public record Arena(Pointer address, long bytes) {
      * @throws NoArenaException if there is no memory, or no addresses
      */
     static Arena create(long bytes, boolean hugePages) {
-        try {
-            NativeMemory.require();
-        } catch (UnsupportedPlatformException e) {
-            throw new IllegalStateException(e);
-        }
         long rounded = roundedBytes(bytes);
         OptionalLong addresses = MACHINE.addressSpaceHeadroomBytes();
         if (addresses.isPresent() && rounded > addresses.getAsLong() / SHARE_OF_ADDRESSES) {
@@ -43,11 +39,18 @@ public record Arena(Pointer address, long bytes) {
                             + addresses.getAsLong()
                             + " bytes of addresses that the process has left (ulimit -v)");
         }
+        NativeLoader.Use use;
+        try {
+            use = NativeMemory.use();
+        } catch (UnsupportedPlatformException e) {
+            throw new IllegalStateException(e);
+        }
         Pointer address = NativeMemory.djlplan_arena_create(rounded, hugePages ? 1 : 0);
         if (address == null) {
+            use.close();
             throw new NoArenaException("no memory for an arena of " + rounded + " bytes");
         }
-        return new Arena(address, rounded);
+        return new Arena(address, rounded, use);
     }
 
     /** Returns the size of the arena that {@link #create} makes for {@code bytes}. */
@@ -57,5 +60,11 @@ public record Arena(Pointer address, long bytes) {
 
     void free() {
         NativeMemory.djlplan_arena_free(address);
+        use.close();
+    }
+
+    /** Says that the native library frees it, with the last block that is in it. */
+    void abandon() {
+        use.close();
     }
 }

@@ -156,6 +156,7 @@ public final class ArenaPool {
                 if (!closed) {
                     closed = true;
                     leased.remove(arena);
+                    arena.abandon();
                     returned.signalAll();
                 }
             } finally {

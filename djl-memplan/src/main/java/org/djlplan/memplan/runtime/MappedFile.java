@@ -23,10 +23,12 @@ public final class MappedFile implements AutoCloseable {
     private static final Map<Path, Shared> OPEN = new HashMap<>();
 
     private final Shared shared;
+    private final NativeLoader.Use use;
     private boolean closed;
 
-    private MappedFile(Shared shared) {
+    private MappedFile(Shared shared, NativeLoader.Use use) {
         this.shared = shared;
+        this.use = use;
     }
 
     private static final class Shared {
@@ -56,8 +58,16 @@ public final class MappedFile implements AutoCloseable {
      * @throws IOException if it cannot be read, is no regular file or is empty
      */
     public static MappedFile open(Path file) throws IOException, UnsupportedPlatformException {
-        NativeMemory.require();
-        Path path = file.toRealPath();
+        NativeLoader.Use use = NativeMemory.use();
+        try {
+            return new MappedFile(share(file.toRealPath()), use);
+        } catch (IOException | RuntimeException | Error e) {
+            use.close();
+            throw e;
+        }
+    }
+
+    private static Shared share(Path path) throws IOException {
         synchronized (OPEN) {
             Shared shared = OPEN.get(path);
             Object identity = identity(path);
@@ -66,7 +76,7 @@ public final class MappedFile implements AutoCloseable {
                 OPEN.put(path, shared);
             }
             shared.users++;
-            return new MappedFile(shared);
+            return shared;
         }
     }
 
@@ -144,5 +154,6 @@ public final class MappedFile implements AutoCloseable {
                 shared.mapping.close();
             }
         }
+        use.close();
     }
 }

@@ -5,8 +5,11 @@ import com.sun.jna.NativeLibrary;
 import com.sun.jna.Platform;
 import java.io.File;
 import java.io.IOException;
+import java.time.Duration;
+import java.util.HashSet;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Finds djl-plan's native library in the jar and binds classes to it.
@@ -27,17 +30,89 @@ public final class NativeLoader {
     private NativeLoader() {}
 
     /**
-     * Binds the native methods of {@code binding} to the library of this platform.
+     * Binds the native methods of classes to the library of this platform, for as long as the
+     * result is open. Without users they are unbound after a while: JNA keeps a class that is
+     * bound, and with it our class loader.
      *
-     * @throws UnsupportedPlatformException if there is none, or it cannot be loaded
+     * @throws UnsupportedPlatformException if there is no library, or it cannot be loaded
      */
-    public static void bind(Class<?> binding) throws UnsupportedPlatformException {
-        String file = Loading.file();
-        try (NativeLibrary library = NativeLibrary.getInstance(file)) {
-            Native.register(binding, library);
-        } catch (LinkageError e) {
-            throw new UnsupportedPlatformException(
-                    "djl-plan's native library lacks a function: " + e.getMessage(), e);
+    public static Use use(Class<?>... bindings) throws UnsupportedPlatformException {
+        Use use = hold();
+        try {
+            for (Class<?> binding : bindings) {
+                Bindings.bind(binding);
+            }
+            return use;
+        } catch (UnsupportedPlatformException | RuntimeException | Error e) {
+            use.close();
+            throw e;
+        }
+    }
+
+    /** Keeps bound what is bound. */
+    public static Use hold() {
+        return new Use();
+    }
+
+    /** One use of native methods. */
+    public static final class Use implements AutoCloseable {
+
+        private boolean closed;
+
+        private Use() {
+            Bindings.used();
+        }
+
+        @Override
+        public synchronized void close() {
+            if (!closed) {
+                closed = true;
+                Bindings.released();
+            }
+        }
+    }
+
+    private static final class Bindings {
+
+        /** Long enough that models which are loaded one after another find everything bound. */
+        private static final Duration IDLE = Duration.ofSeconds(2);
+
+        private static final Set<Class<?>> BOUND = new HashSet<>();
+        private static int uses;
+        private static boolean pending;
+
+        static synchronized void bind(Class<?> binding) throws UnsupportedPlatformException {
+            if (BOUND.contains(binding)) {
+                return;
+            }
+            String file = Loading.file();
+            try (NativeLibrary library = NativeLibrary.getInstance(file)) {
+                Native.register(binding, library);
+            } catch (LinkageError e) {
+                throw new UnsupportedPlatformException(
+                        "djl-plan's native library lacks a function: " + e.getMessage(), e);
+            }
+            BOUND.add(binding);
+        }
+
+        static synchronized void used() {
+            uses++;
+        }
+
+        static synchronized void released() {
+            uses--;
+            if (uses == 0 && !pending && !BOUND.isEmpty()) {
+                pending = Later.run(IDLE, Bindings::unbind);
+            }
+        }
+
+        /** Nobody is in a native method then, as each is called while there is a use. */
+        private static synchronized void unbind() {
+            pending = false;
+            if (uses == 0) {
+                BOUND.forEach(Native::unregister);
+                BOUND.clear();
+            }
         }
     }
 

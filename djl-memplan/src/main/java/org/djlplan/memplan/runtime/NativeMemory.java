@@ -13,16 +13,9 @@ final class NativeMemory {
     static final int MAPPING_ADDRESS = 0;
     static final int MAPPING_LENGTH = 8;
 
-    /** Binds the native methods; later calls do nothing. */
-    static synchronized void require() throws UnsupportedPlatformException {
-        if (!Bound.done) {
-            NativeLoader.bind(NativeMemory.class);
-            Bound.done = true;
-        }
-    }
-
-    private static final class Bound {
-        private static boolean done;
+    /** Binds the native methods until the result is closed. */
+    static NativeLoader.Use use() throws UnsupportedPlatformException {
+        return NativeLoader.use(NativeMemory.class);
     }
 
     static native Pointer djlplan_arena_create(long bytes, int hugePages);

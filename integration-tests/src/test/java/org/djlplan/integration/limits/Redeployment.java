@@ -1,14 +1,18 @@
 package org.djlplan.integration.limits;
 
+import java.io.File;
 import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 
 /**
  * Runs an application again and again, each time in a class loader of its own, as a container does
@@ -18,6 +22,8 @@ import java.util.TreeSet;
  * arguments. Prints what the application returns, and whether its loader was collected.
  */
 public final class Redeployment {
+
+    private static final Pattern SEPARATOR = Pattern.compile(Pattern.quote(File.pathSeparator));
 
     private Redeployment() {}
 
@@ -29,11 +35,11 @@ public final class Redeployment {
                 System.getProperty("redeployment.probe", System.getProperty("java.class.path")));
         int rounds = Integer.parseInt(arguments[0]);
         long patienceMillis = 1000 * Long.parseLong(arguments[1]);
-        String[] path = arguments[3].split(System.getProperty("path.separator"));
-        URL[] urls = new URL[path.length];
-        for (int i = 0; i < path.length; i++) {
-            urls[i] = Path.of(path[i]).toUri().toURL();
+        List<URL> path = new ArrayList<>();
+        for (String entry : SEPARATOR.split(arguments[3])) {
+            path.add(Path.of(entry).toUri().toURL());
         }
+        URL[] urls = path.toArray(new URL[0]);
         String[] rest = Arrays.copyOfRange(arguments, 4, arguments.length);
         ReferenceQueue<ClassLoader> collected = new ReferenceQueue<>();
         for (int round = 0; round < rounds; round++) {

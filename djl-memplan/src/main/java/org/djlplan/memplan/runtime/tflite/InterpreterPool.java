@@ -11,11 +11,9 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.djlplan.memplan.runtime.Later;
 import org.djlplan.memplan.spi.DelegationChoice;
 
 /**
@@ -23,8 +21,6 @@ import org.djlplan.memplan.spi.DelegationChoice;
  * the limit; those that nobody used for a while are closed, except the one used last.
  */
 final class InterpreterPool implements AutoCloseable {
-
-    private static final ScheduledExecutorService SWEEPER = sweeper();
 
     private final int limit;
     private final long idleNanos;
@@ -40,21 +36,6 @@ final class InterpreterPool implements AutoCloseable {
     private boolean sweepPending;
 
     private record Idle(PlannedInterpreter interpreter, long sinceNanos) {}
-
-    /** One thread, which ends when there is nothing to do, as it keeps our class loader. */
-    private static ScheduledExecutorService sweeper() {
-        ScheduledThreadPoolExecutor sweeper =
-                new ScheduledThreadPoolExecutor(
-                        1,
-                        task -> {
-                            Thread thread = new Thread(task, "djl-plan-idle-interpreters");
-                            thread.setDaemon(true);
-                            return thread;
-                        });
-        sweeper.setKeepAliveTime(1, TimeUnit.SECONDS);
-        sweeper.allowCoreThreadTimeOut(true);
-        return sweeper;
-    }
 
     /**
      * @param limit how many interpreters there may be
@@ -231,13 +212,7 @@ final class InterpreterPool implements AutoCloseable {
 
     private void scheduleSweep() {
         if (!sweepPending) {
-            sweepPending = true;
-            try {
-                var unused = SWEEPER.schedule(this::sweep, idleNanos, TimeUnit.NANOSECONDS);
-            } catch (OutOfMemoryError e) {
-                // No thread is to be had: interpreters are kept until there is one.
-                sweepPending = false;
-            }
+            sweepPending = Later.run(Duration.ofNanos(idleNanos), this::sweep);
         }
     }
 

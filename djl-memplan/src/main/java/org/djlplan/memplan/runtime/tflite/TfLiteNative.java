@@ -10,24 +10,22 @@ final class TfLiteNative {
     static final int OK = 0;
     static final int MISMATCH = 2;
 
-    private static boolean bound;
-
     private TfLiteNative() {}
 
-    /** Binds the native methods and finds the engine's library; later calls do nothing. */
-    static synchronized void require() throws UnplannableException {
+    /** Binds the native methods, until the result is closed, and finds the engine's library. */
+    static NativeLoader.Use use() throws UnplannableException {
+        NativeLoader.Use use;
         try {
-            if (!bound) {
-                NativeLoader.bind(TfLiteNative.class);
-                bound = true;
-            }
+            use = NativeLoader.use(TfLiteNative.class);
         } catch (UnsupportedPlatformException e) {
             throw new UnplannableException(e.getMessage());
         }
         String problem = djlplan_tflite_attach();
         if (problem != null) {
+            use.close();
             throw new UnplannableException(problem);
         }
+        return use;
     }
 
     static native String djlplan_tflite_attach();

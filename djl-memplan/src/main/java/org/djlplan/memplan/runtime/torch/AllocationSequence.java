@@ -7,6 +7,7 @@ import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.portfolio.PlannedMemory;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.BackgroundSearch;
+import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 import org.djlplan.memplan.store.AllocationPlan;
@@ -136,8 +137,10 @@ final class AllocationSequence implements AutoCloseable {
     }
 
     private TorchPrediction.Ending guarded(TorchPrediction.Ending ending) {
+        // A prediction may end after its model.
+        NativeLoader.Use use = NativeLoader.hold();
         return (run, failed) -> {
-            try {
+            try (use) {
                 ending.end(run, failed);
             } catch (RuntimeException | Error e) {
                 trouble.accept(e);

@@ -14,7 +14,9 @@ import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.plan.portfolio.PlannedMemory;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.runtime.NoArenaException;
+import org.djlplan.memplan.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.store.ModelPlans;
 import org.slf4j.Logger;
@@ -38,6 +40,7 @@ public final class TorchMemory implements AutoCloseable {
                     .removalListener(TorchMemory::dropped)
                     .build();
     private final String model;
+    private final NativeLoader.Use use;
     private volatile Optional<String> stopped = Optional.empty();
     private volatile boolean closed;
 
@@ -52,6 +55,11 @@ public final class TorchMemory implements AutoCloseable {
         this.model = model;
         this.options = options;
         this.plans = Suppliers.memoize(plans::get);
+        try {
+            use = TorchNative.use();
+        } catch (UnsupportedPlatformException e) {
+            throw new IllegalStateException("libtorch's allocator is not attached", e);
+        }
         pool = options.sharedArena() ? ArenaPool.shared() : new ArenaPool();
     }
 
@@ -70,12 +78,16 @@ public final class TorchMemory implements AutoCloseable {
             return TorchPrediction.unplanned();
         }
         tally.predictions.increment();
+        // The model may be closed meanwhile.
+        NativeLoader.Use beginning = NativeLoader.hold();
         try {
             return sequence(inputs).begin();
         } catch (RuntimeException | Error e) {
             stop(e);
             tally.unplannedPredictions.increment();
             return TorchPrediction.unplanned();
+        } finally {
+            beginning.close();
         }
     }
 
@@ -182,5 +194,6 @@ public final class TorchMemory implements AutoCloseable {
     public void close() {
         closed = true;
         sequences.invalidateAll();
+        use.close();
     }
 }
