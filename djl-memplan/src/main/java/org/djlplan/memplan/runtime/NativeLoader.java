@@ -110,8 +110,13 @@ public final class NativeLoader {
         private static synchronized void unbind() {
             pending = false;
             if (uses == 0) {
-                BOUND.forEach(Native::unregister);
+                for (Class<?> binding : BOUND) {
+                    Native.unregister(binding);
+                    // A weak map of JNA's from the class to, among others, the class.
+                    Native.getLibraryOptions(binding).values().removeIf(binding::equals);
+                }
                 BOUND.clear();
+                Traces.forgetRecords();
             }
         }
     }
@@ -152,7 +157,7 @@ public final class NativeLoader {
         private static String load() throws UnsupportedPlatformException {
             try {
                 String resource = resource();
-                CleanStart.ofJna();
+                Traces.startJna();
                 String first = System.getProperty(LOADED);
                 String file = first == null ? unpack(resource) : first;
                 try (NativeLibrary loaded = NativeLibrary.getInstance(file)) {

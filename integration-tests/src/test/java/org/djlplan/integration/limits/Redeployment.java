@@ -33,6 +33,14 @@ public final class Redeployment {
         System.setProperty(
                 "java.class.path",
                 System.getProperty("redeployment.probe", System.getProperty("java.class.path")));
+        // As a container's: the engine that applications share is there before them.
+        String shared = System.getProperty("redeployment.engine");
+        if (shared != null) {
+            Object unused =
+                    Class.forName("ai.djl.engine.Engine")
+                            .getMethod("getEngine", String.class)
+                            .invoke(null, shared);
+        }
         int rounds = Integer.parseInt(arguments[0]);
         long patienceMillis = 1000 * Long.parseLong(arguments[1]);
         List<URL> path = new ArrayList<>();

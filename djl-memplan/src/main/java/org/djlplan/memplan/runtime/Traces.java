@@ -5,6 +5,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandleProxies;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.lang.runtime.ObjectMethods;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ForkJoinPool;
@@ -13,27 +14,25 @@ import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Has JNA start its thread that frees memory, if it is not there, from a stack on which nothing of
- * an application is. A thread keeps the class loaders of the code that started it, and JNA may be
- * shared by applications, the first of which would never be collected.
- */
-final class CleanStart {
+/** What others would keep of our class loader, so that it could not be collected. */
+final class Traces {
 
-    private static final Logger logger = LoggerFactory.getLogger(CleanStart.class);
+    private static final Logger logger = LoggerFactory.getLogger(Traces.class);
     private static final long ANY_BYTES = 8;
 
     /** A pool of no threads, or one that is always busy, must not stop us. */
     private static final long PATIENCE_MILLIS = 1000;
 
-    private CleanStart() {}
+    private Traces() {}
 
     /**
-     * Uses a bit of JNA's memory.
+     * Has JNA start its thread that frees memory, if it is not there, from a stack on which nothing
+     * of an application is. A thread keeps the class loaders of the code that started it, and JNA
+     * may be shared by applications, the first of which would never be collected.
      *
      * @throws LinkageError if JNA cannot be used
      */
-    static void ofJna() {
+    static void startJna() {
         ClassLoader context = Thread.currentThread().getContextClassLoader();
         try {
             MethodHandle allocation =
@@ -61,6 +60,34 @@ final class CleanStart {
             Thread.currentThread().interrupt();
         } finally {
             Thread.currentThread().setContextClassLoader(context);
+        }
+    }
+
+    /**
+     * Has Java 17 forget the record of ours that it linked last: it keeps the type of one component
+     * until some other record is linked.
+     */
+    static void forgetRecords() {
+        MethodHandle component = MethodHandles.identity(String.class);
+        try {
+            Object unused =
+                    ObjectMethods.bootstrap(
+                            MethodHandles.lookup(),
+                            "equals",
+                            MethodType.methodType(boolean.class, String.class, Object.class),
+                            String.class,
+                            "value",
+                            component);
+            unused =
+                    ObjectMethods.bootstrap(
+                            MethodHandles.lookup(),
+                            "hashCode",
+                            MethodType.methodType(int.class, String.class),
+                            String.class,
+                            "value",
+                            component);
+        } catch (Throwable e) {
+            logger.debug("Java may keep a record", e);
         }
     }
 }
