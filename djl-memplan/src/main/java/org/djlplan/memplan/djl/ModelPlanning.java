@@ -120,7 +120,10 @@ public final class ModelPlanning {
             throws IOException {
         Optional<BlockFactory> factory =
                 options.blockFactory()
-                        .map(name -> newInstance(OptionKey.BLOCK_FACTORY, name, BlockFactory.class));
+                        .map(
+                                name ->
+                                        newInstance(
+                                                OptionKey.BLOCK_FACTORY, name, BlockFactory.class));
         Block block = StockBlock.of(model, modelPath, arguments, factory);
         String engine = model.getNDManager().getEngine().getEngineName();
         if (!options.enabled()) {

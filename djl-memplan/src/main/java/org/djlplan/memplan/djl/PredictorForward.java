@@ -18,8 +18,7 @@ import org.djlplan.memplan.runtime.torch.TorchMemory;
  */
 final class PredictorForward implements StockForward {
 
-    private static final StackWalker STACK =
-            StackWalker.getInstance(Option.RETAIN_CLASS_REFERENCE);
+    private static final StackWalker STACK = StackWalker.getInstance(Option.RETAIN_CLASS_REFERENCE);
 
     private final StockForward stock;
     private final StockForward planned;

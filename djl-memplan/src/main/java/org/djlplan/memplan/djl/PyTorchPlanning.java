@@ -65,7 +65,7 @@ final class PyTorchPlanning {
 
     /** Returns a block that does what {@code block} does, in planned memory. */
     Block wrap(Model model, Block block) {
-        TorchMemory memory = 
+        TorchMemory memory =
                 new TorchMemory(model.getName(), torchOptions(), () -> plans(model, block));
         model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);
         Optional<LivenessExecutor> liveness =

@@ -191,8 +191,7 @@ public final class NativeLoader {
         private static String unpack(String resource) throws IOException {
             File unpacked =
                     Native.extractFromResourcePath(resource, NativeLoader.class.getClassLoader());
-            Object first =
-                    System.getProperties().putIfAbsent(LOADED, unpacked.getAbsolutePath());
+            Object first = System.getProperties().putIfAbsent(LOADED, unpacked.getAbsolutePath());
             return first == null ? unpacked.getAbsolutePath() : first.toString();
         }
 

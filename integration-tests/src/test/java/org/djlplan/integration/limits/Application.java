@@ -49,15 +49,16 @@ public final class Application {
         if (planned) {
             ClassLoader loader = Application.class.getClassLoader();
             criteria.optTranslatorFactory(
-                    (TranslatorFactory)
-                            loader.loadClass(FACTORY).getConstructor().newInstance());
+                    (TranslatorFactory) loader.loadClass(FACTORY).getConstructor().newInstance());
             if (arguments[1].equals("TFLite")) {
                 criteria.optArgument("delegation.enabled", "false");
             }
         }
         Shape shape =
                 new Shape(
-                        Arrays.stream(arguments[3].split(",")).mapToLong(Long::parseLong).toArray());
+                        Arrays.stream(arguments[3].split(","))
+                                .mapToLong(Long::parseLong)
+                                .toArray());
         try (ZooModel<NDList, NDList> model = criteria.build().loadModel()) {
             String hash = predict(model, shape);
             return planned ? hash + ' ' + report(model) : hash;
@@ -94,7 +95,8 @@ public final class Application {
     private static String report(Model model) throws ReflectiveOperationException {
         try {
             Class<?> type = Application.class.getClassLoader().loadClass(REPORT);
-            Optional<?> report = (Optional<?>) type.getMethod("of", Model.class).invoke(null, model);
+            Optional<?> report =
+                    (Optional<?>) type.getMethod("of", Model.class).invoke(null, model);
             return report.isEmpty()
                     ? "none"
                     : type.getMethod("planned").invoke(report.get())

@@ -60,7 +60,8 @@ final class InterpreterFactory {
         this.planner = planner;
         this.delegates = delegates;
         this.choice = choice;
-        // State is in the interpreter and cannot move to another if an arena is not to be had again.
+        // State is in the interpreter and cannot move to another if an arena is not to be had
+        // again.
         boolean shared = options.sharedArena() && !isStateful(file);
         arenas = shared ? ArenaPool.shared() : new ArenaPool();
         plannable = LiveGraph.plannable(file);

@@ -20,8 +20,7 @@ import org.djlplan.memplan.source.tflite.TfLiteReader;
  * @param handle the engine's model
  * @param use of the native methods
  */
-record OpenModel(
-        Path file, MappedFile mapping, Graph graph, Pointer handle, NativeLoader.Use use)
+record OpenModel(Path file, MappedFile mapping, Graph graph, Pointer handle, NativeLoader.Use use)
         implements AutoCloseable {
 
     /**
