@@ -1,10 +1,14 @@
 /*
- * Arenas in one reserved range of addresses.
+ * Arenas, and whose a block is by its address alone.
  *
- *   region   |chunk 0|chunk 1|chunk 2|chunk 3| …        2 MiB each, PROT_NONE until used
- *   owner[]      A       A      NULL     B              A: an arena of up to 4 MiB
+ *   address   47 … 34 | 33 … 21 | 20 … 0
+ *             table   | entry   | in a chunk of 2 MiB
  *
- * owner[] is read without a lock: an entry changes only while its arena holds no block.
+ * An arena is a mapping of whole chunks, as many as it needs. No addresses are reserved in advance,
+ * so that a process whose addresses are limited (RLIMIT_AS) keeps them for others.
+ *
+ * Entries are read without a lock: one changes only while its arena holds no block. Tables are made
+ * when the first arena comes to lie there, and stay.
  */
 #define _GNU_SOURCE
 #include "arena.h"
@@ -18,91 +22,92 @@
 #include <unistd.h>
 
 #define CHUNK ((size_t)2 << 20)
-#define MOST_CHUNKS 32768 /* 64 GiB of addresses, not of memory */
-#define LEAST_CHUNKS 512
+#define TABLES ((size_t)1 << 14)
+#define ENTRIES ((size_t)1 << 13)
+
+struct table {
+    _Atomic(struct djlplan_arena *) owner[ENTRIES];
+};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic(char *) region; /* NULL until reserved */
-static size_t region_chunks;   /* set before region */
-static _Atomic(struct djlplan_arena *) owner[MOST_CHUNKS];
+static _Atomic(struct table *) tables[TABLES];
 
-/* Reserves the range at the first call; less of it where the address space is limited. */
-static void reserve(void) {
-    for (size_t chunks = MOST_CHUNKS; region == NULL && chunks >= LEAST_CHUNKS; chunks /= 2) {
-        char *start = mmap(NULL, (chunks + 1) * CHUNK, PROT_NONE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (start == MAP_FAILED) continue;
-        region_chunks = chunks;
-        region = (char *)(((uintptr_t)start + CHUNK - 1) & ~(uintptr_t)(CHUNK - 1));
+static size_t chunk_of(const void *address) { return (size_t)((uintptr_t)address / CHUNK); }
+
+/* Makes the tables for a range of chunks; 0 if there is no memory. The caller holds the lock. */
+static int ensure_tables(size_t first, size_t count) {
+    if (first + count > TABLES * ENTRIES) return 0;
+    for (size_t i = first / ENTRIES; i <= (first + count - 1) / ENTRIES; i++) {
+        if (tables[i] == NULL) tables[i] = calloc(1, sizeof(struct table));
+        if (tables[i] == NULL) return 0;
     }
-}
-
-static size_t chunks_for(size_t bytes) { return (bytes + CHUNK - 1) / CHUNK; }
-
-/* The first free range of `count` chunks, region_chunks if there is none. */
-static size_t find_chunks(size_t count) {
-    size_t run = 0;
-    for (size_t i = 0; i < region_chunks; i++) {
-        run = atomic_load(&owner[i]) == NULL ? run + 1 : 0;
-        if (run == count) return i + 1 - count;
-    }
-    return region_chunks;
+    return 1;
 }
 
 static void set_owner(size_t first, size_t count, struct djlplan_arena *arena) {
-    for (size_t i = first; i < first + count; i++) atomic_store(&owner[i], arena);
+    for (size_t i = first; i < first + count; i++) {
+        atomic_store(&atomic_load(&tables[i / ENTRIES])->owner[i % ENTRIES], arena);
+    }
 }
 
-/* The caller holds the lock. */
-static void *create_in_region(size_t bytes, int huge_pages) {
-    size_t count = chunks_for(bytes);
-    size_t first = find_chunks(count);
-    if (first == region_chunks) return NULL;
-    struct djlplan_arena *arena = calloc(1, sizeof *arena);
-    if (arena == NULL) return NULL;
-    arena->base = region + first * CHUNK;
+/* Maps whole chunks that cannot be touched yet: one more than needed, which is cut off again. */
+static char *map_chunks(size_t count) {
+    size_t bytes = count * CHUNK;
+    char *mapped = mmap(NULL, bytes + CHUNK, PROT_NONE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapped == MAP_FAILED) return NULL;
+    size_t before = (CHUNK - (uintptr_t)mapped % CHUNK) % CHUNK;
+    if (before > 0) munmap(mapped, before);
+    munmap(mapped + before + bytes, CHUNK - before);
+    return mapped + before;
+}
+
+static int take_over(struct djlplan_arena *arena, size_t bytes, int huge_pages) {
     arena->bytes = bytes;
-    arena->chunks = count;
-    if (mprotect(arena->base, bytes, PROT_READ | PROT_WRITE) != 0) {
-        free(arena);
-        return NULL;
+    arena->chunks = (bytes + CHUNK - 1) / CHUNK;
+    arena->base = map_chunks(arena->chunks);
+    if (arena->base == NULL) return 0;
+    size_t first = chunk_of(arena->base);
+    if (!ensure_tables(first, arena->chunks) ||
+        mprotect(arena->base, bytes, PROT_READ | PROT_WRITE) != 0) {
+        munmap(arena->base, arena->chunks * CHUNK);
+        return 0;
     }
-    if (huge_pages) madvise(arena->base, count * CHUNK, MADV_HUGEPAGE);
-    set_owner(first, count, arena);
-    return arena->base;
+    if (huge_pages) madvise(arena->base, arena->chunks * CHUNK, MADV_HUGEPAGE);
+    set_owner(first, arena->chunks, arena);
+    return 1;
 }
 
 void *djlplan_arena_create(int64_t bytes, int huge_pages) {
-    if (bytes <= 0) return NULL;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t rounded = ((size_t)bytes + page - 1) / page * page;
+    if (bytes <= 0 || bytes > INT64_MAX - 2 * (int64_t)CHUNK) return NULL;
+    struct djlplan_arena *arena = calloc(1, sizeof *arena);
+    if (arena == NULL) return NULL;
     pthread_mutex_lock(&lock);
-    reserve();
-    void *arena = region == NULL ? NULL : create_in_region(rounded, huge_pages);
+    int taken = take_over(arena, ((size_t)bytes + page - 1) / page * page, huge_pages);
     pthread_mutex_unlock(&lock);
-    if (arena != NULL) return arena;
-    arena = mmap(NULL, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return arena == MAP_FAILED ? NULL : arena;
+    if (!taken) {
+        free(arena);
+        return NULL;
+    }
+    return arena->base;
 }
 
 struct djlplan_arena *djlplan_arena_of(const void *address) {
-    uintptr_t start = (uintptr_t)atomic_load_explicit(&region, memory_order_acquire);
-    uintptr_t distance = (uintptr_t)address - start; /* of a lower address: beyond any chunk */
-    if (start == 0 || distance / CHUNK >= region_chunks) return NULL;
-    return atomic_load_explicit(&owner[distance / CHUNK], memory_order_acquire);
+    size_t chunk = chunk_of(address);
+    if (chunk >= TABLES * ENTRIES) return NULL;
+    struct table *table = atomic_load_explicit(&tables[chunk / ENTRIES], memory_order_acquire);
+    return table == NULL ? NULL
+                         : atomic_load_explicit(&table->owner[chunk % ENTRIES],
+                                                memory_order_acquire);
 }
 
-void djlplan_arena_free(void *address, int64_t bytes) {
-    if (address == NULL) return;
+void djlplan_arena_free(void *address) {
     pthread_mutex_lock(&lock);
     struct djlplan_arena *arena = djlplan_arena_of(address);
-    if (arena == NULL) {
-        munmap(address, (size_t)bytes);
-    } else {
-        set_owner((size_t)(arena->base - region) / CHUNK, arena->chunks, NULL);
-        /* Mapped anew rather than unmapped: the range stays ours. */
-        mmap(arena->base, arena->chunks * CHUNK, PROT_NONE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    if (arena != NULL) {
+        set_owner(chunk_of(arena->base), arena->chunks, NULL);
+        munmap(arena->base, arena->chunks * CHUNK);
         free(arena->used);
         free(arena);
     }

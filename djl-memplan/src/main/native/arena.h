@@ -1,4 +1,4 @@
-/* Arenas: what memory.c hands out and replay.c places blocks in. */
+/* Arenas: what arena.c hands out and replay.c places blocks in. */
 #ifndef DJLPLAN_ARENA_H
 #define DJLPLAN_ARENA_H
 

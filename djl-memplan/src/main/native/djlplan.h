@@ -13,16 +13,22 @@
 
 #define DJLPLAN_API __attribute__((visibility("default")))
 
-/* ---- memory.c: arenas and file mappings ------------------------------------------------ */
+/* ---- arena.c, mapping.c: arenas and file mappings ------------------------------------------------ */
+
+/*
+ * What Java and this library agree on: raised with every change of a function here, of its meaning
+ * or of a struct. Copies of djl-plan in several class loaders share the library that the first one
+ * loaded, for libtorch can have one allocator only.
+ */
+enum { DJLPLAN_ABI = 1 };
+DJLPLAN_API int djlplan_abi(void);
 
 /*
  * Returns zeroed memory, aligned to 2 MiB, or NULL; with `huge_pages` the system is asked for pages
- * of that size. All arenas lie in one range of addresses that is reserved once, so that whose a
- * block is can be told from its address; where none can be reserved they lie anywhere, aligned to
- * pages, and serve TensorFlow Lite only.
+ * of that size. Of addresses it takes what it needs, rounded up to 2 MiB.
  */
 DJLPLAN_API void *djlplan_arena_create(int64_t bytes, int huge_pages);
-DJLPLAN_API void djlplan_arena_free(void *arena, int64_t bytes);
+DJLPLAN_API void djlplan_arena_free(void *arena);
 
 /* Gives all memory that the C library keeps for later back to the system, where it can. */
 DJLPLAN_API void djlplan_trim(void);

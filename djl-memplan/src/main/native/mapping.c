@@ -1,4 +1,4 @@
-/* Read-only file mappings, and what the C library keeps. */
+/* Read-only file mappings, what the C library keeps, and what this library is. */
 #define _GNU_SOURCE
 #include "djlplan.h"
 
@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+int djlplan_abi(void) { return DJLPLAN_ABI; }
 
 static int64_t modified_nanos(const struct stat *status) {
     return (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;

@@ -153,9 +153,8 @@ torch_data_ptr djlplan_replay_allocate(struct djlplan_torch_run *run, size_t byt
 /* Frees what a finished run left behind, when nothing is in it any more. */
 static void free_abandoned(struct djlplan_torch_run *run) {
     void *base = run->arena->base;
-    int64_t bytes = (int64_t)run->arena->bytes;
     free_run(run);
-    djlplan_arena_free(base, bytes);
+    djlplan_arena_free(base);
 }
 
 int djlplan_replay_free(void *block) {

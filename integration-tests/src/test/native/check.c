@@ -188,7 +188,7 @@ static void check_same(struct djlplan_tflite_session *planned,
     char *mapped = djlplan_arena_create(plan->bytes, 0);
     CHECK(mapped != NULL);
     CHECK(djlplan_tflite_invoke(planned, mapped, plan->bytes) == DJLPLAN_OK);
-    djlplan_arena_free(mapped, plan->bytes);
+    djlplan_arena_free(mapped);
 }
 
 /* Asks for all but `input` and `output`; a stock session for none. */
@@ -354,7 +354,7 @@ static void check_mappings(const char *no_file) {
     CHECK(djlplan_map("/dev/null", &mapping) != 0);
     CHECK(djlplan_arena_create(0, 0) == NULL && djlplan_arena_create(-5, 0) == NULL);
     CHECK(djlplan_arena_create(INT64_MAX, 0) == NULL);
-    djlplan_arena_free(NULL, 5);
+    djlplan_arena_free(NULL);
 }
 
 int main(int count, char **arguments) {

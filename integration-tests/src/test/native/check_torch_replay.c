@@ -5,6 +5,9 @@
 
 #include <limits.h>
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 enum { PAGE = 4096, ARENA = 64 * PAGE, NUMBERS = 8, OWN = 99 };
 
 struct counts {
@@ -156,8 +159,8 @@ static void check_abandoned(int elsewhere, int raw) {
     release(&c);
     CHECK(djlplan_arena_of(arena) == NULL);
     char *next = djlplan_arena_create(ARENA, 1);
-    CHECK(next == arena && all_bytes(next, ARENA, 0));
-    djlplan_arena_free(next, ARENA);
+    CHECK(next != NULL && all_bytes(next, ARENA, 0));
+    djlplan_arena_free(next);
 }
 
 /* Raw blocks: from before, freed in a run and after it, and placed ones. */
@@ -207,7 +210,7 @@ static void check_refusals(char *arena) {
     CHECK(djlplan_torch_replay(plan, NULL) == NULL);
     CHECK(djlplan_torch_replay(plan, arena - 1) == NULL);
     free(other);
-    djlplan_arena_free(small, ARENA - PAGE);
+    djlplan_arena_free(small);
     torch_data_ptr block = expect(64, arena, OWN); /* no run has begun */
     release(&block);
     struct djlplan_torch_run *run = djlplan_torch_record();
@@ -217,7 +220,46 @@ static void check_refusals(char *arena) {
     djlplan_torch_plan_delete(plan);
 }
 
+/* Bytes of addresses that this process has mapped. */
+static size_t mapped_bytes(void) {
+    FILE *file = fopen("/proc/self/statm", "r");
+    size_t pages = 0;
+    CHECK(file != NULL && fscanf(file, "%zu", &pages) == 1);
+    fclose(file);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Arenas take the addresses that they need, and none where there are none. */
+static void check_limited_addresses(void) {
+    enum { CHUNK = 2 << 20, LARGE = 5 * CHUNK - PAGE };
+    char *first = djlplan_arena_create(PAGE, 0); /* makes what stays */
+    djlplan_arena_free(first);
+    size_t before = mapped_bytes();
+    char *arenas[3];
+    for (int i = 0; i < 3; i++) {
+        arenas[i] = djlplan_arena_create(LARGE, 0);
+        CHECK(arenas[i] != NULL && (uintptr_t)arenas[i] % CHUNK == 0);
+        CHECK(djlplan_arena_of(arenas[i]) != NULL);
+        CHECK(djlplan_arena_of(arenas[i]) == djlplan_arena_of(arenas[i] + LARGE - 1));
+        CHECK(i == 0 || djlplan_arena_of(arenas[i]) != djlplan_arena_of(arenas[i - 1]));
+    }
+    CHECK(mapped_bytes() - before <= 3 * 5 * CHUNK + CHUNK);
+    CHECK(djlplan_arena_of(&before) == NULL && djlplan_arena_of((void *)UINTPTR_MAX) == NULL);
+    for (int i = 0; i < 3; i++) djlplan_arena_free(arenas[i]);
+    CHECK(mapped_bytes() <= before + CHUNK && djlplan_arena_of(arenas[1]) == NULL);
+    struct rlimit limit;
+    CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
+    CHECK(setrlimit(RLIMIT_AS, &(struct rlimit){PAGE, limit.rlim_max}) == 0);
+    char *none = djlplan_arena_create(LARGE, 0);
+    CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+    CHECK(none == NULL);
+    char *again = djlplan_arena_create(LARGE, 0);
+    CHECK(again != NULL && all_bytes(again, LARGE, 0));
+    djlplan_arena_free(again);
+}
+
 void check_replays(void) {
+    check_limited_addresses();
     char *arena = djlplan_arena_create(ARENA, 0);
     CHECK(arena != NULL);
     check_refusals(arena);
@@ -227,6 +269,6 @@ void check_replays(void) {
     check_endless(arena);
     check_raw(arena);
     for (int kind = 0; kind < 4; kind++) check_abandoned(kind % 2, kind / 2);
-    djlplan_arena_free(arena, ARENA);
+    djlplan_arena_free(arena);
     CHECK(live_blocks() == 0);
 }

@@ -106,7 +106,7 @@ static void make_plan(struct worker *worker, const int64_t *events) {
 
 static void drop_plan(struct worker *worker) {
     if (worker->plan != NULL) djlplan_torch_plan_delete(worker->plan);
-    if (worker->arena != NULL) djlplan_arena_free(worker->arena, worker->arena_bytes);
+    if (worker->arena != NULL) djlplan_arena_free(worker->arena);
     worker->plan = NULL;
     worker->arena = NULL;
 }

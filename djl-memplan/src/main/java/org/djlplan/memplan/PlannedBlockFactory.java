@@ -3,10 +3,15 @@ package org.djlplan.memplan;
 import ai.djl.Model;
 import ai.djl.nn.Block;
 import ai.djl.nn.BlockFactory;
+import ai.djl.util.ClassLoaderUtils;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import org.djlplan.memplan.djl.ModelPlanning;
+import org.djlplan.memplan.djl.StockBlock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Plans the memory of a PyTorch model without code, where a translator factory cannot be given: in
@@ -23,6 +28,7 @@ import org.djlplan.memplan.djl.ModelPlanning;
 public final class PlannedBlockFactory implements BlockFactory {
 
     private static final long serialVersionUID = 1L;
+    private static final Logger logger = LoggerFactory.getLogger(PlannedBlockFactory.class);
 
     /**
      * Returns a planned block.
@@ -33,6 +39,29 @@ public final class PlannedBlockFactory implements BlockFactory {
     @Override
     public Block newBlock(Model model, Path modelPath, Map<String, ?> arguments)
             throws IOException {
-        return new ModelPlanning(arguments).newBlock(model, modelPath, arguments);
+        ModelPlanning planning;
+        try {
+            planning = new ModelPlanning(arguments);
+        } catch (Error e) {
+            logger.warn("{} runs as without djl-plan: {}", model.getName(), e.toString());
+            Optional<BlockFactory> factory =
+                    Optional.ofNullable(arguments.get("memplan.blockFactory"))
+                            .map(PlannedBlockFactory::named);
+            return StockBlock.of(model, modelPath, arguments, factory);
+        }
+        return planning.newBlock(model, modelPath, arguments);
+    }
+
+    private static BlockFactory named(Object name) {
+        BlockFactory factory =
+                ClassLoaderUtils.initClass(
+                        ClassLoaderUtils.getContextClassLoader(),
+                        BlockFactory.class,
+                        name.toString());
+        if (factory == null) {
+            throw new IllegalArgumentException(
+                    "memplan.blockFactory=" + name + ": not a BlockFactory");
+        }
+        return factory;
     }
 }

@@ -5,6 +5,7 @@ import ai.djl.translate.DefaultTranslatorFactory;
 import ai.djl.translate.TranslateException;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorFactory;
+import ai.djl.util.ClassLoaderUtils;
 import ai.djl.util.Pair;
 import java.lang.reflect.Type;
 import java.util.Map;
@@ -12,6 +13,8 @@ import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.djl.MeasuredTranslator;
 import org.djlplan.memplan.djl.ModelPlanning;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Plans the memory of a model while DJL loads it. In code:
@@ -33,6 +36,8 @@ import org.djlplan.memplan.djl.ModelPlanning;
  */
 public final class PlannedTranslatorFactory implements TranslatorFactory {
 
+    private static final Logger logger = LoggerFactory.getLogger(PlannedTranslatorFactory.class);
+
     private final Optional<TranslatorFactory> inner;
 
     /** Wraps the factory that {@code memplan.translatorFactory} names, or DJL's default. */
@@ -42,7 +47,12 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
 
     private PlannedTranslatorFactory(Optional<TranslatorFactory> inner) {
         this.inner = inner;
-        ModelPlanning.warmUp();
+        try {
+            ModelPlanning.warmUp();
+        } catch (Error e) {
+            // Whoever needs it will say so.
+            logger.debug("not warmed up", e);
+        }
     }
 
     /** Returns a factory that plans the model and translates as {@code inner} does. */
@@ -79,8 +89,12 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
     public <I, O> Translator<I, O> newInstance(
             Class<I> input, Class<O> output, Model model, Map<String, ?> arguments)
             throws TranslateException {
-        ModelPlanning planning = new ModelPlanning(arguments);
-        TranslatorFactory factory = inner.orElseGet(planning::namedFactory);
+        Optional<ModelPlanning> planning = planning(model, arguments);
+        TranslatorFactory factory =
+                inner.orElseGet(
+                        () ->
+                                planning.map(ModelPlanning::namedFactory)
+                                        .orElseGet(() -> namedFactory(arguments)));
         if (factory instanceof PlannedTranslatorFactory) {
             throw new IllegalArgumentException(getClass().getName() + " cannot wrap itself");
         }
@@ -88,15 +102,52 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
             throw new TranslateException(
                     factory.getClass().getName() + " translates no " + input + " to " + output);
         }
-        boolean planned = planning.plan(model);
+        boolean planned = planning.isPresent() && planning.get().plan(model);
         try {
-            return MeasuredTranslator.wrap(
-                    factory.newInstance(input, output, model, arguments), model);
+            return measured(factory.newInstance(input, output, model, arguments), model);
         } catch (TranslateException | RuntimeException e) {
             if (planned) {
                 model.close();
             }
             throw e;
+        }
+    }
+
+    /** Empty, with a warning, where classes of ours or that we need are not there. */
+    private static Optional<ModelPlanning> planning(Model model, Map<String, ?> arguments) {
+        try {
+            return Optional.of(new ModelPlanning(arguments));
+        } catch (Error e) {
+            logger.warn("{} runs as without djl-plan: {}", model.getName(), e.toString());
+            return Optional.empty();
+        }
+    }
+
+    /** As {@link ModelPlanning#namedFactory}, with DJL's means alone. */
+    private static TranslatorFactory namedFactory(Map<String, ?> arguments) {
+        Object name = arguments.get("memplan.translatorFactory");
+        if (name == null) {
+            return new DefaultTranslatorFactory();
+        }
+        TranslatorFactory factory =
+                ClassLoaderUtils.initClass(
+                        ClassLoaderUtils.getContextClassLoader(),
+                        TranslatorFactory.class,
+                        name.toString());
+        if (factory == null) {
+            throw new IllegalArgumentException(
+                    "memplan.translatorFactory=" + name + ": not a TranslatorFactory");
+        }
+        return factory;
+    }
+
+    private static <I, O> Translator<I, O> measured(Translator<I, O> translator, Model model) {
+        try {
+            return MeasuredTranslator.wrap(translator, model);
+        } catch (Error e) {
+            // A model that is not planned has been warned of; one that is, needs no proxy to run.
+            logger.debug("{}: no figures in metrics", model.getName(), e);
+            return translator;
         }
     }
 

@@ -1,13 +1,15 @@
 package org.djlplan.memplan.djl;
 
 import ai.djl.Model;
+import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
-import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.nn.SymbolBlock;
-import ai.djl.training.ParameterStore;
+import ai.djl.translate.NoBatchifyTranslator;
+import ai.djl.translate.TranslateException;
+import ai.djl.translate.TranslatorContext;
 import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.Longs;
 import java.util.Arrays;
@@ -38,20 +40,35 @@ final class LoadTimePredictions {
             for (int i = 0; i < PREDICTIONS; i++) {
                 predict(model, inputs);
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | TranslateException e) {
             logger.warn("{} is not recorded while it is loaded: {}", model.getName(), e.toString());
         }
     }
 
-    private static void predict(Model model, List<InputShape> inputs) {
-        try (NDManager manager = model.getNDManager().newSubManager()) {
+    private static void predict(Model model, List<InputShape> inputs) throws TranslateException {
+        try (Predictor<List<InputShape>, Integer> predictor = model.newPredictor(new Zeros())) {
+            int unused = predictor.predict(inputs);
+        }
+    }
+
+    /** Makes inputs of zeros; outputs end with the call. */
+    private static final class Zeros implements NoBatchifyTranslator<List<InputShape>, Integer> {
+
+        @Override
+        public NDList processInput(TranslatorContext context, List<InputShape> inputs) {
             NDList list = new NDList();
             for (InputShape input : inputs) {
                 DataType type = DataType.valueOf(input.dataType().toUpperCase(Locale.ROOT));
-                list.add(manager.zeros(new Shape(Longs.toArray(input.shape())), type));
+                list.add(
+                        context.getNDManager()
+                                .zeros(new Shape(Longs.toArray(input.shape())), type));
             }
-            NDList unused =
-                    model.getBlock().forward(new ParameterStore(manager, false), list, false);
+            return list;
+        }
+
+        @Override
+        public Integer processOutput(TranslatorContext context, NDList outputs) {
+            return outputs.size();
         }
     }
 

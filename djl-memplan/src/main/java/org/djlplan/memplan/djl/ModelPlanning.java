@@ -1,8 +1,6 @@
 package org.djlplan.memplan.djl;
 
-import ai.djl.MalformedModelException;
 import ai.djl.Model;
-import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Block;
 import ai.djl.nn.BlockFactory;
 import ai.djl.translate.DefaultTranslatorFactory;
@@ -120,43 +118,33 @@ public final class ModelPlanning {
      */
     public Block newBlock(Model model, Path modelPath, Map<String, ?> arguments)
             throws IOException {
-        Block block = innerBlock(model, modelPath, arguments);
+        Optional<BlockFactory> factory =
+                options.blockFactory()
+                        .map(
+                                name ->
+                                        newInstance(
+                                                OptionKey.BLOCK_FACTORY, name, BlockFactory.class));
+        Block block = StockBlock.of(model, modelPath, arguments, factory);
         String engine = model.getNDManager().getEngine().getEngineName();
         if (!options.enabled()) {
             return block;
         }
-        Optional<String> problem =
-                engine.equals("PyTorch")
-                        ? PyTorchPlanning.problem(model)
-                        : Optional.of("a block of the engine " + engine + " is not planned");
-        if (problem.isPresent()) {
-            warn(model, engine, problem.get(), block);
-            return block;
-        }
-        return new PyTorchPlanning(options).wrap(model, block);
-    }
-
-    private Block innerBlock(Model model, Path modelPath, Map<String, ?> arguments)
-            throws IOException {
-        if (options.blockFactory().isPresent()) {
-            return newInstance(
-                            OptionKey.BLOCK_FACTORY,
-                            options.blockFactory().get(),
-                            BlockFactory.class)
-                    .newBlock(model, modelPath, arguments);
-        }
-        NDManager manager = model.getNDManager();
-        Model loaded =
-                Model.newInstance(
-                        model.getName(), manager.getDevice(), manager.getEngine().getEngineName());
-        // Closed with the model; until then it must be reachable, as its finalizer closes it, too.
-        manager.attachInternal("djl-plan-" + System.identityHashCode(loaded), loaded);
+        String problem;
         try {
-            loaded.load(modelPath, model.getName());
-        } catch (MalformedModelException e) {
-            throw new IOException(e);
+            Optional<String> found =
+                    engine.equals("PyTorch")
+                            ? PyTorchPlanning.problem(model)
+                            : Optional.of("a block of the engine " + engine + " is not planned");
+            if (found.isEmpty()) {
+                return new PyTorchPlanning(options).wrap(model, block);
+            }
+            problem = found.get();
+        } catch (Error e) {
+            // As in plan().
+            problem = e.toString();
         }
-        return loaded.getBlock();
+        warn(model, engine, problem, block);
+        return block;
     }
 
     /**
@@ -169,13 +157,20 @@ public final class ModelPlanning {
             return false;
         }
         String engine = model.getNDManager().getEngine().getEngineName();
-        Optional<String> problem =
-                switch (engine) {
-                    case "TFLite" -> new TfLitePlanning(options, delegation()).plan(model);
-                    case "PyTorch" -> new PyTorchPlanning(options).plan(model);
-                    default ->
-                            Optional.of("the engine " + engine + " is not planned by this version");
-                };
+        Optional<String> problem;
+        try {
+            problem =
+                    switch (engine) {
+                        case "TFLite" -> new TfLitePlanning(options, delegation()).plan(model);
+                        case "PyTorch" -> new PyTorchPlanning(options).plan(model);
+                        default ->
+                                Optional.of(
+                                        "the engine " + engine + " is not planned by this version");
+                    };
+        } catch (Error e) {
+            // Classes that are not there, as in a native image, or no memory.
+            problem = Optional.of(e.toString());
+        }
         problem.ifPresent(why -> warn(model, engine, why, model.getBlock()));
         return problem.isEmpty();
     }

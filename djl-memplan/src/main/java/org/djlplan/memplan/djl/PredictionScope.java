@@ -3,6 +3,7 @@ package org.djlplan.memplan.djl;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.NDResource;
+import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.runtime.torch.TorchPrediction;
@@ -14,8 +15,8 @@ import org.djlplan.memplan.runtime.torch.TorchPrediction;
  */
 final class PredictionScope implements NDResource {
 
-    private static final ThreadLocal<Optional<PredictionScope>> CURRENT =
-            ThreadLocal.withInitial(Optional::empty);
+    /** Weak, as threads outlive applications; a manager keeps its scope until it is closed. */
+    private static final ThreadLocal<WeakReference<PredictionScope>> CURRENT = new ThreadLocal<>();
 
     private final NDManager manager;
     private final Optional<PredictionScope> outer;
@@ -28,25 +29,37 @@ final class PredictionScope implements NDResource {
 
     /** Opens a scope on this thread, unless the one of the same call is open already. */
     static void open(NDManager callManager) {
-        if (CURRENT.get().filter(scope -> scope.manager == callManager).isEmpty()) {
+        if (current().filter(scope -> scope.manager == callManager).isEmpty()) {
             // A translator may itself predict, with another model.
-            PredictionScope scope =
-                    new PredictionScope(
-                            callManager, CURRENT.get().filter(open -> open.manager.isOpen()));
+            PredictionScope scope = new PredictionScope(callManager, open());
             callManager.tempAttachInternal(
                     callManager, "djl-plan-" + System.identityHashCode(scope), scope);
-            CURRENT.set(Optional.of(scope));
+            CURRENT.set(new WeakReference<>(scope));
         }
+    }
+
+    private static Optional<PredictionScope> current() {
+        WeakReference<PredictionScope> scope = CURRENT.get();
+        return scope == null ? Optional.empty() : Optional.ofNullable(scope.get());
+    }
+
+    private static Optional<PredictionScope> open() {
+        return current().filter(scope -> scope.manager.isOpen());
+    }
+
+    /** Returns whether this thread is in a call of a predictor that we know of. */
+    static boolean isOpen() {
+        return open().isPresent();
     }
 
     /** Finishes what an earlier forward pass of this thread left, so that its arena is free. */
     static void beginForward() {
-        CURRENT.get().ifPresent(PredictionScope::finish);
+        current().ifPresent(PredictionScope::finish);
     }
 
     /** Finishes a paused prediction: with the call that it belongs to, or else at once. */
     static void endForward(TorchPrediction prediction) {
-        Optional<PredictionScope> scope = CURRENT.get().filter(open -> open.manager.isOpen());
+        Optional<PredictionScope> scope = open();
         if (scope.isPresent()) {
             scope.get().put(prediction);
         } else {
@@ -67,8 +80,10 @@ final class PredictionScope implements NDResource {
     @Override
     public void close() {
         finish();
-        if (CURRENT.get().filter(scope -> scope == this).isPresent()) {
-            CURRENT.set(outer.filter(open -> open.manager.isOpen()));
+        if (current().filter(scope -> scope == this).isPresent()) {
+            CURRENT.remove();
+            outer.filter(scope -> scope.manager.isOpen())
+                    .ifPresent(scope -> CURRENT.set(new WeakReference<>(scope)));
         }
     }
 

@@ -65,7 +65,8 @@ final class PyTorchPlanning {
 
     /** Returns a block that does what {@code block} does, in planned memory. */
     Block wrap(Model model, Block block) {
-        TorchMemory memory = new TorchMemory(torchOptions(), () -> plans(model, block));
+        TorchMemory memory =
+                new TorchMemory(model.getName(), torchOptions(), () -> plans(model, block));
         model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);
         Optional<LivenessExecutor> liveness =
                 isImperative(block) && options.liveness() != Liveness.OFF
@@ -74,9 +75,11 @@ final class PyTorchPlanning {
         UnaryOperator<StockForward> planner =
                 stock -> {
                     StockForward forward = new PlannedForward(stock, liveness, memory);
-                    return options.verify()
-                            ? new VerifiedForward(model.getName(), stock, forward)
-                            : forward;
+                    StockForward checked =
+                            options.verify()
+                                    ? new VerifiedForward(model.getName(), stock, forward)
+                                    : forward;
+                    return new PredictorForward(stock, checked, memory);
                 };
         Block planned =
                 block.getClass() == SequentialBlock.class

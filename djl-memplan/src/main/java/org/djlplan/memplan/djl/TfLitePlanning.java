@@ -7,6 +7,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
+import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import ai.djl.util.Utils;
 import com.google.common.primitives.Ints;
@@ -17,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.config.SearchMode;
 import org.djlplan.memplan.graph.ElementType;
@@ -81,7 +83,7 @@ final class TfLitePlanning {
                             runtimeOptions,
                             delegation.map(d -> d.of(ordered, runtimeOptions)),
                             searchSetup());
-            install(model, adapter, runtime);
+            install(model, file.get(), adapter, runtime);
             delegation.ifPresent(d -> d.attach(runtime));
             return Optional.empty();
         } catch (IOException | UnplannableException | RuntimeException e) {
@@ -93,6 +95,10 @@ final class TfLitePlanning {
                 throw again;
             }
             return Optional.of(UnplannableException.reason(e));
+        } catch (Error e) {
+            delegation.ifPresent(ModelDelegation::close);
+            model.setBlock(adapter.stock(file.get(), model.getNDManager()));
+            throw e;
         }
     }
 
@@ -124,7 +130,7 @@ final class TfLitePlanning {
                                 TimedSearch::new));
     }
 
-    private void install(Model model, TfLiteAdapter adapter, TfLiteRuntime runtime)
+    private void install(Model model, Path file, TfLiteAdapter adapter, TfLiteRuntime runtime)
             throws UnplannableException {
         try {
             PairList<String, Shape> inputs = new PairList<>();
@@ -133,7 +139,7 @@ final class TfLitePlanning {
             NDManager manager = model.getNDManager();
             Block planned =
                     adapter.planned(
-                            list -> forward(runtime, adapter, manager, list),
+                            new Forward(model.getName(), file, runtime, adapter, manager),
                             () -> close(runtime),
                             inputs);
             AutoCloseable attached = () -> close(runtime);
@@ -141,7 +147,7 @@ final class TfLitePlanning {
             model.setBlock(planned);
             PlanReport.register(planned, runtime::report);
             log(model, runtime.report());
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             runtime.close();
             throw e;
         }
@@ -187,6 +193,67 @@ final class TfLitePlanning {
                 report.naiveBytes() / MEGA,
                 report.lowerBoundBytes() / MEGA,
                 report.inputOutputBytes() / MEGA);
+    }
+
+    /** Predicts planned or, once a class turned out to be missing, in a block of the engine's. */
+    private static final class Forward implements UnaryOperator<NDList> {
+
+        private final String model;
+        private final Path file;
+        private final TfLiteRuntime runtime;
+        private final TfLiteAdapter adapter;
+        private final NDManager manager;
+        private Optional<Block> stock = Optional.empty();
+        private volatile boolean failed;
+
+        Forward(
+                String model,
+                Path file,
+                TfLiteRuntime runtime,
+                TfLiteAdapter adapter,
+                NDManager manager) {
+            this.model = model;
+            this.file = file;
+            this.runtime = runtime;
+            this.adapter = adapter;
+            this.manager = manager;
+        }
+
+        @Override
+        public NDList apply(NDList list) {
+            if (!failed) {
+                try {
+                    return forward(runtime, adapter, manager, list);
+                } catch (LinkageError e) {
+                    leaveToEngine(e);
+                } catch (IllegalStateException e) {
+                    // Perhaps another thread found it meanwhile and closed what we used.
+                    if (!failed) {
+                        throw e;
+                    }
+                }
+            }
+            return stockForward(list);
+        }
+
+        private synchronized void leaveToEngine(LinkageError problem) {
+            if (!failed) {
+                failed = true;
+                logger.warn("{} runs as without djl-plan: {}", model, problem.toString());
+                runtime.close();
+            }
+        }
+
+        /** One at a time: the engine's block is not made for several threads. */
+        private synchronized NDList stockForward(NDList list) {
+            if (stock.isEmpty()) {
+                Block made = adapter.stock(file, manager);
+                manager.attachInternal(
+                        "djl-plan-" + System.identityHashCode(made), (AutoCloseable) made);
+                stock = Optional.of(made);
+            }
+            return stock.get().forward(new ParameterStore(manager, false), list, false);
+        }
     }
 
     private static NDList forward(

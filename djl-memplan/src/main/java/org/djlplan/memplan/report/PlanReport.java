@@ -14,7 +14,8 @@ import java.util.function.Supplier;
  * figures.
  *
  * @param engine name of the DJL engine
- * @param unplannedReason why the model runs as stock; empty when it is planned
+ * @param unplannedReason why the model runs as stock, perhaps only since something went wrong;
+ *     empty when it is planned
  * @param strategy name of the strategy whose plan is used, with {@code "+in-place"} when tensors
  *     share places; empty when not planned
  * @param recordCount number of planned tensors
@@ -96,6 +97,28 @@ public record PlanReport(
                 0,
                 Optional.empty(),
                 Optional.empty());
+    }
+
+    /** Returns the same of a model that was planned and, for a reason, runs as stock by now. */
+    public PlanReport stopped(String reason) {
+        return new PlanReport(
+                engine,
+                Optional.of(reason),
+                strategy,
+                recordCount,
+                aliasedTensors,
+                naiveBytes,
+                lowerBoundBytes,
+                arenaBytes,
+                provedMinimal,
+                inputOutputBytes,
+                interpreters,
+                predictions,
+                unplannedPredictions,
+                unplannedAllocations,
+                recordings,
+                delegation,
+                order);
     }
 
     /** Makes {@code source} answer for {@code block} as long as the block lives. */

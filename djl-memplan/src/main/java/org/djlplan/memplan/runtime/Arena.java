@@ -1,30 +1,56 @@
 package org.djlplan.memplan.runtime;
 
 import com.sun.jna.Pointer;
+import java.util.OptionalLong;
+import org.djlplan.memplan.machine.Machine;
 
 /**
  * Page-aligned memory that one inference at a time may use.
  *
  * @param address where it starts
  * @param bytes its size
+ * @param use of the native methods that free it
  */
-public record Arena(Pointer address, long bytes) {
+public record Arena(Pointer address, long bytes, NativeLoader.Use use) {
 
     private static final long PAGE_BYTES = 4096;
 
-    /** Vectorised kernels may read a little past a tensor's end: one page more than asked for. */
+    /**
+     * Of the addresses that a limited process ({@code ulimit -v}) has left an arena takes one part
+     * in so many at most: the engine, the JVM and its threads need the others.
+     */
+    private static final int SHARE_OF_ADDRESSES = 4;
+
+    private static final Machine MACHINE = new Machine();
+
+    /**
+     * Vectorised kernels may read a little past a tensor's end: one page more than asked for.
+     *
+     * @throws NoArenaException if there is no memory, or no addresses
+     */
     static Arena create(long bytes, boolean hugePages) {
+        long rounded = roundedBytes(bytes);
+        OptionalLong addresses = MACHINE.addressSpaceHeadroomBytes();
+        if (addresses.isPresent() && rounded > addresses.getAsLong() / SHARE_OF_ADDRESSES) {
+            throw new NoArenaException(
+                    "an arena of "
+                            + rounded
+                            + " bytes would be more than a quarter of the "
+                            + addresses.getAsLong()
+                            + " bytes of addresses that the process has left (ulimit -v)");
+        }
+        NativeLoader.Use use;
         try {
-            NativeMemory.require();
+            use = NativeMemory.use();
         } catch (UnsupportedPlatformException e) {
             throw new IllegalStateException(e);
         }
-        long rounded = roundedBytes(bytes);
         Pointer address = NativeMemory.djlplan_arena_create(rounded, hugePages ? 1 : 0);
         if (address == null) {
-            throw new IllegalStateException("no memory for an arena of " + rounded + " bytes");
+            use.close();
+            throw new NoArenaException("no memory for an arena of " + rounded + " bytes");
         }
-        return new Arena(address, rounded);
+        return new Arena(address, rounded, use);
     }
 
     /** Returns the size of the arena that {@link #create} makes for {@code bytes}. */
@@ -33,6 +59,12 @@ public record Arena(Pointer address, long bytes) {
     }
 
     void free() {
-        NativeMemory.djlplan_arena_free(address, bytes);
+        NativeMemory.djlplan_arena_free(address);
+        use.close();
+    }
+
+    /** Says that the native library frees it, with the last block that is in it. */
+    void abandon() {
+        use.close();
     }
 }

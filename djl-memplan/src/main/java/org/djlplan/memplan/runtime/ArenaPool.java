@@ -122,6 +122,7 @@ public final class ArenaPool {
          * @param limit how many arenas of this pool may be in use at once
          * @param wait how long to wait for one; after that the lease is of memory of its own, freed
          *     with the lease
+         * @throws NoArenaException if there is no memory for one
          */
         public Lease lease(int limit, Duration wait) throws InterruptedException {
             return ArenaPool.this.lease(this, limit, wait);
@@ -130,6 +131,8 @@ public final class ArenaPool {
         /**
          * Returns an arena that nobody else uses until the lease is closed; empty when as many as
          * {@code limit} arenas of this pool are in use.
+         *
+         * @throws NoArenaException if there is no memory for one
          */
         public Optional<Lease> tryLease(int limit) {
             return ArenaPool.this.tryLease(this, limit);
@@ -182,6 +185,7 @@ public final class ArenaPool {
                 if (!closed) {
                     closed = true;
                     leased.remove(arena);
+                    arena.abandon();
                     returned.signalAll();
                 }
             } finally {
@@ -223,7 +227,7 @@ public final class ArenaPool {
             while (leased.size() >= limit) {
                 if (nanos <= 0) {
                     overflows++;
-                    return new Lease(source.create(need.bytes, need.hugePages), false);
+                    return new Lease(create(need), false);
                 }
                 nanos = returned.awaitNanos(nanos);
             }
@@ -271,7 +275,21 @@ public final class ArenaPool {
             }
             source.free(arena);
         }
-        return source.create(bytes, need.hugePages);
+        return create(need);
+    }
+
+    /** Where there is no memory, the idle arenas give theirs. */
+    private Arena create(Need need) {
+        try {
+            return source.create(need.bytes, need.hugePages);
+        } catch (NoArenaException e) {
+            if (idle.isEmpty()) {
+                throw e;
+            }
+            idle.forEach(source::free);
+            idle.clear();
+            return source.create(need.bytes, need.hugePages);
+        }
     }
 
     private static boolean fitsBetter(long size, long best, long wanted) {

@@ -58,7 +58,12 @@ public final class BackgroundSearch {
     /** Has work done once all that was asked for before is done. The work is given its handle. */
     public static BackgroundSearch start(Consumer<BackgroundSearch> work) {
         BackgroundSearch search = new BackgroundSearch(work);
-        THREADS.execute(search.task);
+        try {
+            THREADS.execute(search.task);
+        } catch (OutOfMemoryError e) {
+            logger.warn("No thread is to be had to search for smaller plans: {}", e.getMessage());
+            search.cancel();
+        }
         return search;
     }
 

@@ -40,8 +40,9 @@ public final class GuestProcess {
     /** Gives its threads, and those that they will start, the least priority. */
     public void giveWay() {
         try {
-            NativeMemory.require();
+            NativeLoader.Use use = NativeMemory.use();
             int unused = NativeMemory.djlplan_give_way(Math.toIntExact(pid));
+            use.close();
         } catch (UnsupportedPlatformException e) {
             // Without the native library there is nothing to measure, either.
             return;

@@ -1,5 +1,6 @@
 package org.djlplan.memplan.runtime;
 
+import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -22,26 +23,32 @@ public final class MappedFile implements AutoCloseable {
     private static final Map<Path, Shared> OPEN = new HashMap<>();
 
     private final Shared shared;
+    private final NativeLoader.Use use;
     private boolean closed;
 
-    private MappedFile(Shared shared) {
+    private MappedFile(Shared shared, NativeLoader.Use use) {
         this.shared = shared;
+        this.use = use;
     }
 
     private static final class Shared {
         private final Path path;
         private final Object identity;
-        private final NativeMemory.Mapping mapping;
+        private final Memory mapping;
         private int users;
 
-        Shared(Path path, Object identity, NativeMemory.Mapping mapping) {
+        /**
+         * @param mapping a {@code struct djlplan_mapping}. Not one of JNA's structures: JNA never
+         *     lets go of their classes
+         */
+        Shared(Path path, Object identity, Memory mapping) {
             this.path = path;
             this.identity = identity;
             this.mapping = mapping;
         }
 
         boolean intact() {
-            return NativeMemory.djlplan_mapping_intact(mapping.getPointer()) == 1;
+            return NativeMemory.djlplan_mapping_intact(mapping) == 1;
         }
     }
 
@@ -51,8 +58,16 @@ public final class MappedFile implements AutoCloseable {
      * @throws IOException if it cannot be read, is no regular file, is empty, or has 2 GiB or more
      */
     public static MappedFile open(Path file) throws IOException, UnsupportedPlatformException {
-        NativeMemory.require();
-        Path path = file.toRealPath();
+        NativeLoader.Use use = NativeMemory.use();
+        try {
+            return new MappedFile(share(file.toRealPath()), use);
+        } catch (IOException | RuntimeException | Error e) {
+            use.close();
+            throw e;
+        }
+    }
+
+    private static Shared share(Path path) throws IOException {
         synchronized (OPEN) {
             Shared shared = OPEN.get(path);
             Object identity = identity(path);
@@ -61,7 +76,7 @@ public final class MappedFile implements AutoCloseable {
                 OPEN.put(path, shared);
             }
             shared.users++;
-            return new MappedFile(shared);
+            return shared;
         }
     }
 
@@ -76,16 +91,16 @@ public final class MappedFile implements AutoCloseable {
         return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
     }
 
-    private static NativeMemory.Mapping map(Path path) throws IOException {
-        NativeMemory.Mapping mapping = new NativeMemory.Mapping();
+    private static Memory map(Path path) throws IOException {
+        Memory mapping = new Memory(NativeMemory.MAPPING_BYTES);
         int errno = NativeMemory.djlplan_map(path.toString(), mapping);
-        if (errno == 0 && mapping.bytes <= Integer.MAX_VALUE) {
-            return mapping;
-        }
         if (errno == 0) {
+            long bytes = mapping.getLong(NativeMemory.MAPPING_LENGTH);
+            if (bytes <= Integer.MAX_VALUE) {
+                return mapping;
+            }
             // A buffer over it would have what an int leaves of its size.
-            long bytes = mapping.bytes;
-            NativeMemory.djlplan_unmap(mapping.getPointer());
+            NativeMemory.djlplan_unmap(mapping);
             throw new IOException(path + ": " + bytes + " bytes, models end at 2 GiB");
         }
         switch (errno) {
@@ -97,6 +112,8 @@ public final class MappedFile implements AutoCloseable {
                 throw new IOException(path + ": is a directory");
             case 61:
                 throw new IOException(path + ": is empty");
+            case 12:
+                throw new IOException(path + ": no memory, or no addresses, to map it");
             default:
                 throw new IOException(path + ": cannot be mapped, errno " + errno);
         }
@@ -104,17 +121,17 @@ public final class MappedFile implements AutoCloseable {
 
     /** Returns the file's bytes; never to be used after {@link #close()}. */
     public ByteBuffer bytes() {
-        return address().getByteBuffer(0, shared.mapping.bytes).asReadOnlyBuffer();
+        return address().getByteBuffer(0, lengthBytes()).asReadOnlyBuffer();
     }
 
     /** Returns where the file starts in memory. */
     public Pointer address() {
-        return shared.mapping.address;
+        return shared.mapping.getPointer(NativeMemory.MAPPING_ADDRESS);
     }
 
     /** Returns the file's size. */
     public long lengthBytes() {
-        return shared.mapping.bytes;
+        return shared.mapping.getLong(NativeMemory.MAPPING_LENGTH);
     }
 
     /** Returns whether size and time of the mapped file are as they were when it was mapped. */
@@ -127,7 +144,7 @@ public final class MappedFile implements AutoCloseable {
      * needed. To be called when what was read is kept elsewhere, as weights that a delegate packed.
      */
     public void releasePages() {
-        NativeMemory.djlplan_mapping_release(shared.mapping.getPointer());
+        NativeMemory.djlplan_mapping_release(shared.mapping);
     }
 
     @Override
@@ -139,8 +156,10 @@ public final class MappedFile implements AutoCloseable {
             closed = true;
             if (--shared.users == 0) {
                 OPEN.remove(shared.path, shared);
-                NativeMemory.djlplan_unmap(shared.mapping.getPointer());
+                NativeMemory.djlplan_unmap(shared.mapping);
+                shared.mapping.close();
             }
         }
+        use.close();
     }
 }

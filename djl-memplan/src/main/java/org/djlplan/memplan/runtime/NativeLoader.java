@@ -5,68 +5,229 @@ import com.sun.jna.NativeLibrary;
 import com.sun.jna.Platform;
 import java.io.File;
 import java.io.IOException;
+import java.time.Duration;
+import java.util.HashSet;
 import java.util.Locale;
-import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 
-/** Finds djl-plan's native library in the jar and binds classes to it. */
+/**
+ * Finds djl-plan's native library in the jar and binds classes to it.
+ *
+ * <p>Copies of djl-plan in several class loaders, as of applications in a container or after a
+ * redeployment, share the library that the first of them loaded: libtorch has one allocator, and
+ * what it calls stays in the process for good. Where that library lies is known to the whole
+ * process by a system property.
+ */
 public final class NativeLoader {
 
-    private static final String UNSUPPORTED =
-            String.format(
-                    Locale.ROOT,
-                    "djl-plan has no native library for %s on %s",
-                    System.getProperty("os.name"),
-                    System.getProperty("os.arch"));
+    /** Names the file of the library that is loaded in this process. */
+    static final String LOADED = "org.djlplan.native.library";
+
+    /** As {@code DJLPLAN_ABI} in {@code djlplan.h}: what this class's callers expect. */
+    private static final int ABI = 1;
 
     private NativeLoader() {}
 
     /**
-     * Binds the native methods of {@code binding} to the library of this platform.
+     * Binds the native methods of classes to the library of this platform, for as long as the
+     * result is open. Without users they are unbound after a while: JNA keeps a class that is
+     * bound, and with it our class loader.
      *
-     * @throws UnsupportedPlatformException if there is none, or it cannot be loaded
+     * @throws UnsupportedPlatformException if there is no library, or it cannot be loaded
      */
-    public static void bind(Class<?> binding) throws UnsupportedPlatformException {
+    public static Use use(Class<?>... bindings) throws UnsupportedPlatformException {
+        Use use = hold();
         try {
-            Native.register(binding, LibraryHolder.library());
-        } catch (LinkageError e) {
-            // Not only of our library: JNA itself may have failed to load, now or before.
-            throw new UnsupportedPlatformException(UNSUPPORTED + ": " + e.getMessage(), e);
+            for (Class<?> binding : bindings) {
+                Bindings.bind(binding);
+            }
+            return use;
+        } catch (UnsupportedPlatformException | RuntimeException | Error e) {
+            use.close();
+            throw e;
+        }
+    }
+
+    /** Keeps bound what is bound. */
+    public static Use hold() {
+        return new Use();
+    }
+
+    /** One use of native methods. */
+    public static final class Use implements AutoCloseable {
+
+        private boolean closed;
+
+        private Use() {
+            Bindings.used();
+        }
+
+        @Override
+        public synchronized void close() {
+            if (!closed) {
+                closed = true;
+                Bindings.released();
+            }
+        }
+    }
+
+    private static final class Bindings {
+
+        /** Long enough that models which are loaded one after another find everything bound. */
+        private static final Duration IDLE = Duration.ofSeconds(2);
+
+        private static final Set<Class<?>> BOUND = new HashSet<>();
+        private static int uses;
+        private static boolean pending;
+
+        static synchronized void bind(Class<?> binding) throws UnsupportedPlatformException {
+            if (BOUND.contains(binding)) {
+                return;
+            }
+            String file = Loading.file();
+            try (NativeLibrary library = NativeLibrary.getInstance(file)) {
+                Native.register(binding, library);
+            } catch (LinkageError e) {
+                throw new UnsupportedPlatformException(
+                        "djl-plan's native library lacks a function: " + e.getMessage(), e);
+            }
+            BOUND.add(binding);
+        }
+
+        static synchronized void used() {
+            uses++;
+        }
+
+        static synchronized void released() {
+            uses--;
+            if (uses == 0 && !pending && !BOUND.isEmpty()) {
+                pending = Later.run(IDLE, Bindings::unbind);
+            }
+        }
+
+        /** Nobody is in a native method then, as each is called while there is a use. */
+        private static synchronized void unbind() {
+            pending = false;
+            if (uses == 0) {
+                for (Class<?> binding : BOUND) {
+                    Native.unregister(binding);
+                    // A weak map of JNA's from the class to, among others, the class.
+                    Native.getLibraryOptions(binding).values().removeIf(binding::equals);
+                }
+                BOUND.clear();
+                Traces.forgetRecords();
+            }
         }
     }
 
     /** Loads the library of this platform, which later calls then find loaded. */
     public static void preload() throws UnsupportedPlatformException {
-        NativeLibrary unused = LibraryHolder.library();
+        String unused = Loading.file();
     }
 
-    private static final class LibraryHolder {
+    private static final class Loading {
 
-        private static volatile NativeLibrary library;
+        private static Optional<String> file = Optional.empty();
 
-        static synchronized NativeLibrary library() throws UnsupportedPlatformException {
-            if (library == null) {
-                library = load();
+        /** Kept, as the JVM tells why a class cannot be initialised the first time only. */
+        private static Optional<UnsupportedPlatformException> failure = Optional.empty();
+
+        /** Returns the file of the library, which is loaded. */
+        static synchronized String file() throws UnsupportedPlatformException {
+            if (failure.isPresent()) {
+                throw failure.get();
             }
-            return library;
+            if (file.isEmpty()) {
+                try {
+                    file = Optional.of(load());
+                } catch (UnsupportedPlatformException e) {
+                    failure = Optional.of(e);
+                    throw e;
+                }
+            }
+            return file.get();
         }
 
-        private static NativeLibrary load() throws UnsupportedPlatformException {
-            if (!Platform.isLinux() || !Platform.is64Bit()) {
-                throw new UnsupportedPlatformException(UNSUPPORTED, null);
+        /**
+         * The library stays in the process for good. JNA's handle of it does not: JNA's thread, and
+         * with it the class loader of JNA, would stay as long as there is one. Nor is our class
+         * loader an option of JNA's, which would keep it.
+         */
+        private static String load() throws UnsupportedPlatformException {
+            try {
+                String resource = resource();
+                Traces.startJna();
+                String first = System.getProperty(LOADED);
+                String file = first == null ? unpack(resource) : first;
+                try (NativeLibrary loaded = NativeLibrary.getInstance(file)) {
+                    requireAbi(loaded, file);
+                }
+                return file;
+            } catch (IOException | LinkageError e) {
+                throw new UnsupportedPlatformException(
+                        "djl-plan's native library cannot be loaded: " + cause(e) + advice(), e);
             }
+        }
+
+        private static String resource() throws UnsupportedPlatformException {
             String arch = Platform.isARM() ? "aarch64" : "x86_64";
             String resource = "/native/linux-" + arch + "/libdjlplan.so";
-            ClassLoader loader = NativeLoader.class.getClassLoader();
-            if (NativeLoader.class.getResource(resource) == null) {
-                throw new UnsupportedPlatformException(UNSUPPORTED, null);
+            if (!Platform.isLinux()
+                    || !Platform.is64Bit()
+                    || NativeLoader.class.getResource(resource) == null) {
+                throw new UnsupportedPlatformException(
+                        String.format(
+                                Locale.ROOT,
+                                "djl-plan has no native library for %s on %s",
+                                System.getProperty("os.name"),
+                                System.getProperty("os.arch")),
+                        null);
             }
-            try {
-                File file = Native.extractFromResourcePath(resource, loader);
-                return NativeLibrary.getInstance(
-                        file.getPath(), Map.of(com.sun.jna.Library.OPTION_CLASSLOADER, loader));
-            } catch (IOException | UnsatisfiedLinkError e) {
-                throw new UnsupportedPlatformException(UNSUPPORTED + ": " + e.getMessage(), e);
+            return resource;
+        }
+
+        /** Returns the file that the whole process loads, which another copy may have unpacked. */
+        private static String unpack(String resource) throws IOException {
+            File unpacked =
+                    Native.extractFromResourcePath(resource, NativeLoader.class.getClassLoader());
+            Object first = System.getProperties().putIfAbsent(LOADED, unpacked.getAbsolutePath());
+            return first == null ? unpacked.getAbsolutePath() : first.toString();
+        }
+
+        private static void requireAbi(NativeLibrary loaded, String file)
+                throws UnsupportedPlatformException {
+            int abi = loaded.getFunction("djlplan_abi").invokeInt(new Object[0]);
+            if (abi != ABI) {
+                throw new UnsupportedPlatformException(
+                        String.format(
+                                Locale.ROOT,
+                                "another version of djl-plan runs in this process, with the native"
+                                        + " library %s of interface %d, not %d: use one version",
+                                file,
+                                abi,
+                                ABI),
+                        null);
             }
+        }
+
+        private static String cause(Throwable problem) {
+            Throwable root = problem;
+            while (root.getCause() != null) {
+                root = root.getCause();
+            }
+            return root instanceof NoClassDefFoundError || root instanceof ClassNotFoundException
+                    ? "JNA (net.java.dev.jna:jna) is not complete: " + root
+                    : String.valueOf(root.getMessage()).strip().replaceAll("\\s+", " ");
+        }
+
+        private static String advice() {
+            return ". Native libraries are unpacked into the folder that the property jna.tmpdir"
+                    + " names ("
+                    + System.getProperty("jna.tmpdir", "not set: JNA's folder in ~/.cache")
+                    + ") or else java.io.tmpdir ("
+                    + System.getProperty("java.io.tmpdir")
+                    + "); it must be writable and not be mounted noexec: set -Djna.tmpdir=FOLDER";
         }
     }
 }

@@ -51,8 +51,9 @@ public final class ProcessMemory {
      */
     public static void trim() {
         try {
-            NativeMemory.require();
+            NativeLoader.Use use = NativeMemory.use();
             NativeMemory.djlplan_trim();
+            use.close();
         } catch (UnsupportedPlatformException e) {
             // Without the native library nothing is measured, either.
             return;

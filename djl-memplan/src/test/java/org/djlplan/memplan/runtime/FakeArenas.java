@@ -45,7 +45,7 @@ public final class FakeArenas implements ArenaPool.Source {
             throw new IllegalStateException("no memory");
         }
         long rounded = Arena.roundedBytes(bytes);
-        Arena arena = new Arena(new Pointer(next.getAndAdd(rounded)), rounded);
+        Arena arena = new Arena(new Pointer(next.getAndAdd(rounded)), rounded, NativeLoader.hold());
         live.add(arena);
         return arena;
     }

@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicReference;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
@@ -43,6 +44,7 @@ final class InterpreterFactory {
                     .asMap();
 
     private final AtomicReference<DelegationChoice> choice;
+    private volatile Optional<String> leftToEngine = Optional.empty();
 
     private record PlanFor(List<List<Integer>> shapes, Candidate candidate) {}
 
@@ -65,9 +67,17 @@ final class InterpreterFactory {
         this.planner = planner;
         this.delegates = delegates;
         this.choice = new AtomicReference<>(choice);
-        arenas = options.sharedArena() ? ArenaPool.shared() : new ArenaPool();
+        // State is in the interpreter and cannot move to another if an arena is not to be had
+        // again.
+        boolean shared = options.sharedArena() && !isStateful(file);
+        arenas = shared ? ArenaPool.shared() : new ArenaPool();
         plannable = LiveGraph.plannable(file);
         shapesInFile = file.inputs().stream().map(id -> file.tensors().get(id).shape()).toList();
+    }
+
+    /** Returns whether a model keeps values from one prediction to the next. */
+    static boolean isStateful(Graph graph) {
+        return graph.tensors().stream().anyMatch(t -> t.storage() == Storage.VARIABLE);
     }
 
     /** Returns the shapes of the inputs in the file. */
@@ -139,7 +149,8 @@ final class InterpreterFactory {
             boolean timed,
             Optional<NativeDelegate> delegate)
             throws UnplannableException {
-        Optional<String> unplanned = Optional.ofNullable(unplannable.get(shapes));
+        Optional<String> unplanned =
+                leftToEngine.or(() -> Optional.ofNullable(unplannable.get(shapes)));
         boolean stock = unplanned.isPresent();
         SessionSpec spec =
                 new SessionSpec(
@@ -189,6 +200,23 @@ final class InterpreterFactory {
             logger.warn("{}: input shapes {} are not planned: {}", file.name(), shapes, why);
         }
         return first;
+    }
+
+    /** From now on, all interpreters are stock ones; one warning says why. */
+    void leaveToEngine(String why) {
+        synchronized (this) {
+            if (leftToEngine.isPresent()) {
+                return;
+            }
+            leftToEngine = Optional.of(why);
+        }
+        plans.invalidateAll();
+        logger.warn("{} runs in the engine's own memory from now on: {}", file.name(), why);
+    }
+
+    /** Returns why all interpreters are stock ones, if they are. */
+    Optional<String> leftToEngine() {
+        return leftToEngine;
     }
 
     private void resize(EngineSession session, List<List<Integer>> shapes) {

@@ -11,11 +11,9 @@ import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.djlplan.memplan.runtime.Later;
 import org.djlplan.memplan.spi.DelegationChoice;
 
 /**
@@ -24,14 +22,6 @@ import org.djlplan.memplan.spi.DelegationChoice;
  * over to another choice. Those that nobody used for a while are closed, except the one used last.
  */
 final class InterpreterPool implements AutoCloseable {
-
-    private static final ScheduledExecutorService SWEEPER =
-            Executors.newSingleThreadScheduledExecutor(
-                    task -> {
-                        Thread thread = new Thread(task, "djl-plan-idle-interpreters");
-                        thread.setDaemon(true);
-                        return thread;
-                    });
 
     private final int limit;
     private final long idleNanos;
@@ -274,8 +264,7 @@ final class InterpreterPool implements AutoCloseable {
 
     private void scheduleSweep() {
         if (!sweepPending) {
-            sweepPending = true;
-            var unused = SWEEPER.schedule(this::sweep, idleNanos, TimeUnit.NANOSECONDS);
+            sweepPending = Later.run(Duration.ofNanos(idleNanos), this::sweep);
         }
     }
 

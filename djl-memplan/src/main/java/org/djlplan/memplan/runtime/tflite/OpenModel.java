@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.runtime.MappedFile;
+import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
@@ -17,8 +18,9 @@ import org.djlplan.memplan.source.tflite.TfLiteReader;
  * @param mapping its bytes
  * @param graph the model as the file has it
  * @param handle the engine's model
+ * @param use of the native methods
  */
-record OpenModel(Path file, MappedFile mapping, Graph graph, Pointer handle)
+record OpenModel(Path file, MappedFile mapping, Graph graph, Pointer handle, NativeLoader.Use use)
         implements AutoCloseable {
 
     /**
@@ -38,8 +40,18 @@ record OpenModel(Path file, MappedFile mapping, Graph graph, Pointer handle)
      * @throws UnplannableException if there is no engine that takes it
      */
     static OpenModel of(OrderedModel model) throws IOException, UnplannableException {
+        NativeLoader.Use use = TfLiteNative.use();
+        try {
+            return of(model, use);
+        } catch (IOException | UnplannableException | RuntimeException | Error e) {
+            use.close();
+            throw e;
+        }
+    }
+
+    private static OpenModel of(OrderedModel model, NativeLoader.Use use)
+            throws IOException, UnplannableException {
         Path file = model.file();
-        TfLiteNative.require();
         MappedFile mapping = map(file);
         try {
             Graph graph =
@@ -52,7 +64,7 @@ record OpenModel(Path file, MappedFile mapping, Graph graph, Pointer handle)
             if (handle == null) {
                 throw new UnplannableException("the engine does not take the file");
             }
-            return new OpenModel(file, mapping, graph, handle);
+            return new OpenModel(file, mapping, graph, handle, use);
         } catch (IOException | UnplannableException | RuntimeException | Error e) {
             mapping.close();
             throw e;
@@ -76,5 +88,6 @@ record OpenModel(Path file, MappedFile mapping, Graph graph, Pointer handle)
     public void close() {
         TfLiteNative.djlplan_tflite_model_delete(handle);
         mapping.close();
+        use.close();
     }
 }

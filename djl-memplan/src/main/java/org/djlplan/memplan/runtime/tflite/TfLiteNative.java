@@ -13,24 +13,22 @@ final class TfLiteNative {
 
     private static final int MESSAGE_BYTES = 256;
 
-    private static boolean bound;
-
     private TfLiteNative() {}
 
-    /** Binds the native methods and finds the engine's library; later calls do nothing. */
-    static synchronized void require() throws UnplannableException {
+    /** Binds the native methods, until the result is closed, and finds the engine's library. */
+    static NativeLoader.Use use() throws UnplannableException {
+        NativeLoader.Use use;
         try {
-            if (!bound) {
-                NativeLoader.bind(TfLiteNative.class);
-                bound = true;
-            }
+            use = NativeLoader.use(TfLiteNative.class);
         } catch (UnsupportedPlatformException e) {
             throw new UnplannableException(e.getMessage());
         }
         byte[] message = new byte[MESSAGE_BYTES];
         if (djlplan_tflite_attach(message, message.length) != OK) {
+            use.close();
             throw new UnplannableException(Native.toString(message));
         }
+        return use;
     }
 
     static native int djlplan_tflite_attach(byte[] message, long messageBytes);

@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OrderReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.runtime.NoArenaException;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.slf4j.Logger;
@@ -101,7 +101,7 @@ public final class TfLiteRuntime implements AutoCloseable {
         this.delegate = delegate;
         this.order = order;
         // The state of a stateful model is in its interpreter: a second one would have its own.
-        stateful = model.graph().tensors().stream().anyMatch(t -> t.storage() == Storage.VARIABLE);
+        stateful = InterpreterFactory.isStateful(model.graph());
         int limit = stateful ? 1 : options.maxInterpreters();
         pool = new InterpreterPool(limit, options.idleAfter(), factory, model::close);
         try {
@@ -217,7 +217,9 @@ public final class TfLiteRuntime implements AutoCloseable {
                 if (results.isPresent()) {
                     return results.get();
                 }
-                factory.giveUp(effective, "the engine's tensors changed after planning");
+                if (factory.leftToEngine().isEmpty()) {
+                    factory.giveUp(effective, "the engine's tensors changed after planning");
+                }
             } catch (UnplannableException e) {
                 if (!factory.giveUp(effective, e.getMessage())) {
                     throw new IllegalStateException(model.file() + ": " + e.getMessage(), e);
@@ -255,6 +257,9 @@ public final class TfLiteRuntime implements AutoCloseable {
             countUnplanned.run();
             return Optional.of(interpreter.runStock(values));
         }
+        if (factory.leftToEngine().isPresent()) {
+            return Optional.empty();
+        }
         Optional<ArenaPool.Need> need = interpreter.need();
         if (need.isEmpty()) {
             return Optional.of(interpreter.runStock(values));
@@ -264,6 +269,9 @@ public final class TfLiteRuntime implements AutoCloseable {
                 countUnplanned.run();
             }
             return interpreter.run(values, lease.arena());
+        } catch (NoArenaException e) {
+            factory.leaveToEngine(e.getMessage());
+            return Optional.empty();
         } catch (InterruptedException e) {
             throw interrupted(e);
         }
@@ -296,12 +304,14 @@ public final class TfLiteRuntime implements AutoCloseable {
                                                 i.ownBytes(),
                                                 i.plan().map(ShapePlan::arenaBytes).orElse(0L)))
                         .toList();
-        return described.report(
-                interpreters,
-                predictions.sum(),
-                unplanned.sum(),
-                delegate.map(this::delegation),
-                order);
+        PlanReport report =
+                described.report(
+                        interpreters,
+                        predictions.sum(),
+                        unplanned.sum(),
+                        delegate.map(this::delegation),
+                        order);
+        return factory.leftToEngine().map(report::stopped).orElse(report);
     }
 
     private DelegationReport delegation(String name) {

@@ -36,7 +36,11 @@ public final class WarmUp {
         if (!STARTED.getAndSet(true)) {
             Thread thread = new Thread(WarmUp::run, "djl-plan-warm-up");
             thread.setDaemon(true);
-            thread.start();
+            try {
+                thread.start();
+            } catch (OutOfMemoryError e) {
+                logger.debug("no thread is to be had", e);
+            }
         }
     }
 
@@ -48,7 +52,7 @@ public final class WarmUp {
                 Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(model, MODEL), MODEL);
                 MemoryPlanner.plan(graph, Strategies.BEST, InPlace.TRUE);
             }
-        } catch (Exception | LinkageError e) {
+        } catch (Exception | LinkageError | OutOfMemoryError e) {
             // Whoever needs it will say so.
             logger.debug("not warmed up", e);
         }

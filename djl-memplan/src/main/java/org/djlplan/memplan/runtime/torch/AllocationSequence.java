@@ -2,10 +2,12 @@ package org.djlplan.memplan.runtime.torch;
 
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.portfolio.PlannedMemory;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.BackgroundSearch;
+import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 import org.djlplan.memplan.store.AllocationPlan;
@@ -35,6 +37,7 @@ final class AllocationSequence implements AutoCloseable {
     private final Store<StoredPlan> store;
     private final StoreKey key;
     private final Tally tally;
+    private final Consumer<Throwable> trouble;
 
     /** Held while something is written: predictions go on meanwhile, as files may be far away. */
     private final Object writing = new Object();
@@ -52,13 +55,17 @@ final class AllocationSequence implements AutoCloseable {
     private int divergences;
     private int patience = FIRST_PATIENCE;
 
+    /**
+     * @param trouble told what goes wrong when a prediction ends, which is no concern of its caller
+     */
     AllocationSequence(
             TorchOptions options,
             AllocationWatch watch,
             ArenaPool pool,
             Store<StoredPlan> store,
             StoreKey key,
-            Tally tally) {
+            Tally tally,
+            Consumer<Throwable> trouble) {
         this.options = options;
         planner = new AllocationPlanner(options.strategy(), options.search());
         this.watch = watch;
@@ -66,6 +73,7 @@ final class AllocationSequence implements AutoCloseable {
         this.store = store;
         this.key = key;
         this.tally = tally;
+        this.trouble = trouble;
         Optional<StoredPlan> stored = store.load(key);
         liveness = stored.flatMap(StoredPlan::liveness);
         stored.flatMap(StoredPlan::allocations).ifPresent(this::installStored);
@@ -111,9 +119,12 @@ final class AllocationSequence implements AutoCloseable {
         save();
     }
 
-    /** Begins a prediction on this thread. */
+    /**
+     * Begins a prediction on this thread.
+     *
+     * @throws org.djlplan.memplan.runtime.NoArenaException if there is no memory for the plan
+     */
     synchronized TorchPrediction begin() {
-        tally.predictions.increment();
         Optional<TorchPrediction> prediction = Optional.empty();
         if (!closed && !unplannable) {
             prediction = installed.isPresent() ? replay(installed.get()) : record();
@@ -130,7 +141,7 @@ final class AllocationSequence implements AutoCloseable {
         }
         Optional<TorchRun> run = watch.record();
         recording = run.isPresent();
-        return run.map(begun -> new TorchPrediction(begun, this::endRecording));
+        return run.map(begun -> new TorchPrediction(begun, guarded(this::endRecording)));
     }
 
     private Optional<TorchPrediction> replay(InstalledPlan plan) {
@@ -146,7 +157,21 @@ final class AllocationSequence implements AutoCloseable {
                 begun ->
                         new TorchPrediction(
                                 begun,
-                                (ended, failed) -> endReplay(ended, failed, lease.get(), plan)));
+                                guarded(
+                                        (ended, failed) ->
+                                                endReplay(ended, failed, lease.get(), plan))));
+    }
+
+    private TorchPrediction.Ending guarded(TorchPrediction.Ending ending) {
+        // A prediction may end after its model.
+        NativeLoader.Use use = NativeLoader.hold();
+        return (run, failed) -> {
+            try (use) {
+                ending.end(run, failed);
+            } catch (RuntimeException | Error e) {
+                trouble.accept(e);
+            }
+        };
     }
 
     /** Throws nothing: it is the prediction's user who would get it. */

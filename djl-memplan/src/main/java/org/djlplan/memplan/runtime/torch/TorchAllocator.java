@@ -3,6 +3,7 @@ package org.djlplan.memplan.runtime.torch;
 import com.google.common.collect.ImmutableSet;
 import com.sun.jna.Native;
 import java.util.Optional;
+import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,14 +33,16 @@ public final class TorchAllocator {
         if (attached) {
             return Optional.empty();
         }
+        byte[] message = new byte[MESSAGE_BYTES];
         try {
-            TorchNative.require();
+            NativeLoader.Use use = TorchNative.use();
+            int refused = TorchNative.djlplan_torch_attach(message, message.length);
+            use.close();
+            if (refused != 0) {
+                return Optional.of(Native.toString(message));
+            }
         } catch (UnsupportedPlatformException e) {
             return Optional.of(e.getMessage());
-        }
-        byte[] message = new byte[MESSAGE_BYTES];
-        if (TorchNative.djlplan_torch_attach(message, message.length) != 0) {
-            return Optional.of(Native.toString(message));
         }
         attached = true;
         if (!TESTED.contains(version)) {

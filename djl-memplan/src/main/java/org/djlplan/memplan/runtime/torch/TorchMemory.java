@@ -14,11 +14,18 @@ import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.plan.portfolio.PlannedMemory;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.runtime.NativeLoader;
+import org.djlplan.memplan.runtime.NoArenaException;
+import org.djlplan.memplan.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.store.ModelPlans;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The planned memory of one PyTorch model. Thread-safe. */
 public final class TorchMemory implements AutoCloseable {
+
+    private static final Logger logger = LoggerFactory.getLogger(TorchMemory.class);
 
     /** A model that sees more kinds of inputs than this forgets those it has not seen longest. */
     private static final int MOST_SEQUENCES = 64;
@@ -32,17 +39,27 @@ public final class TorchMemory implements AutoCloseable {
                     .maximumSize(MOST_SEQUENCES)
                     .removalListener(TorchMemory::dropped)
                     .build();
+    private final String model;
+    private final NativeLoader.Use use;
+    private volatile Optional<String> stopped = Optional.empty();
     private volatile boolean closed;
 
     /** What makes predictions allocate in different ways. */
     private record Kind(ImmutableList<ArrayType> inputs, int threads) {}
 
     /**
+     * @param model its name, for warnings
      * @param plans where plans are kept; asked at the first prediction, when the model is loaded
      */
-    public TorchMemory(TorchOptions options, Supplier<ModelPlans> plans) {
+    public TorchMemory(String model, TorchOptions options, Supplier<ModelPlans> plans) {
+        this.model = model;
         this.options = options;
         this.plans = Suppliers.memoize(plans::get);
+        try {
+            use = TorchNative.use();
+        } catch (UnsupportedPlatformException e) {
+            throw new IllegalStateException("libtorch's allocator is not attached", e);
+        }
         pool = options.sharedArena() ? ArenaPool.shared() : new ArenaPool();
     }
 
@@ -50,13 +67,46 @@ public final class TorchMemory implements AutoCloseable {
         notification.getValue().close();
     }
 
-    /** Begins a prediction on this thread with inputs of these types. */
+    /**
+     * Begins a prediction on this thread with inputs of these types. Whatever goes wrong here or
+     * when it ends, such as a lack of memory for the arena, leaves the model's allocations to the
+     * engine from then on, with one warning.
+     */
     public TorchPrediction begin(List<ArrayType> inputs) {
-        if (closed || VirtualThreads.isCurrent()) {
+        if (closed || stopped.isPresent() || VirtualThreads.isCurrent()) {
             countUnplanned();
             return TorchPrediction.unplanned();
         }
-        return sequence(inputs).begin();
+        tally.predictions.increment();
+        // The model may be closed meanwhile.
+        NativeLoader.Use beginning = NativeLoader.hold();
+        try {
+            return sequence(inputs).begin();
+        } catch (RuntimeException | Error e) {
+            stop(e);
+            tally.unplannedPredictions.increment();
+            return TorchPrediction.unplanned();
+        } finally {
+            beginning.close();
+        }
+    }
+
+    private void stop(Throwable problem) {
+        Throwable root = problem;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        synchronized (this) {
+            if (stopped.isPresent() || closed) {
+                return;
+            }
+            stopped =
+                    Optional.of(
+                            root instanceof NoArenaException ? root.getMessage() : root.toString());
+        }
+        logger.warn("{} runs in the engine's own memory from now on: {}", model, stopped.get());
+        logger.debug("This is what happened", problem);
+        sequences.invalidateAll();
     }
 
     /** Counts a prediction that nothing was planned for. */
@@ -67,13 +117,26 @@ public final class TorchMemory implements AutoCloseable {
 
     /** Returns when the arrays of an imperative block are closed, if it is known. */
     public Optional<LivenessTrace> liveness(List<ArrayType> inputs) {
-        return closed ? Optional.empty() : sequence(inputs).liveness();
+        if (closed || stopped.isPresent()) {
+            return Optional.empty();
+        }
+        try {
+            return sequence(inputs).liveness();
+        } catch (RuntimeException | Error e) {
+            stop(e);
+            return Optional.empty();
+        }
     }
 
     /** Keeps when the arrays of an imperative block are closed. */
     public void keepLiveness(List<ArrayType> inputs, LivenessTrace trace) {
-        if (!closed) {
+        if (closed || stopped.isPresent()) {
+            return;
+        }
+        try {
             sequence(inputs).keepLiveness(trace);
+        } catch (RuntimeException | Error e) {
+            stop(e);
         }
     }
 
@@ -81,7 +144,7 @@ public final class TorchMemory implements AutoCloseable {
         Kind kind = new Kind(ImmutableList.copyOf(inputs), TorchAllocator.threads());
         try {
             AllocationSequence sequence = sequences.get(kind, () -> newSequence(kind));
-            if (closed) {
+            if (closed || stopped.isPresent()) {
                 sequences.invalidateAll();
             }
             return sequence;
@@ -98,7 +161,8 @@ public final class TorchMemory implements AutoCloseable {
                 pool,
                 kept.store(),
                 kept.key(kind.inputs(), kind.threads()),
-                tally);
+                tally,
+                this::stop);
     }
 
     /** Returns what was planned and what happened until now; figures of the largest plan. */
@@ -109,7 +173,7 @@ public final class TorchMemory implements AutoCloseable {
                         .max(Comparator.comparingLong(figures -> figures.plan().totalBytes()));
         return new PlanReport(
                 "PyTorch",
-                Optional.empty(),
+                stopped,
                 largest.map(PlannedMemory::strategy).orElse(""),
                 largest.map(figures -> figures.plan().problem().records().size()).orElse(0),
                 0,
@@ -131,5 +195,6 @@ public final class TorchMemory implements AutoCloseable {
     public void close() {
         closed = true;
         sequences.invalidateAll();
+        use.close();
     }
 }

@@ -16,16 +16,11 @@ final class TorchNative {
     static final int ALIVE = 4;
     static final int COUNTERS = 5;
 
-    private static boolean bound;
-
     private TorchNative() {}
 
-    /** Binds the native methods; later calls do nothing. */
-    static synchronized void require() throws UnsupportedPlatformException {
-        if (!bound) {
-            NativeLoader.bind(TorchNative.class);
-            bound = true;
-        }
+    /** Binds the native methods until the result is closed. */
+    static NativeLoader.Use use() throws UnsupportedPlatformException {
+        return NativeLoader.use(TorchNative.class);
     }
 
     static native int djlplan_torch_attach(byte[] message, long messageBytes);

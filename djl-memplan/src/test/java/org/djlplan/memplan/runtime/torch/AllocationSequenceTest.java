@@ -80,7 +80,16 @@ class AllocationSequenceTest {
     private AllocationSequence sequence(SearchMode search) {
         TorchOptions options = new TorchOptions("best", search, true, 1, false);
         AllocationSequence sequence =
-                new AllocationSequence(options, watch, pool, store, KEY, tally);
+                new AllocationSequence(
+                        options,
+                        watch,
+                        pool,
+                        store,
+                        KEY,
+                        tally,
+                        problem -> {
+                            throw new AssertionError(problem);
+                        });
         opened.add(sequence);
         return sequence;
     }

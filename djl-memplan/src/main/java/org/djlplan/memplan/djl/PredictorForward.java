@@ -1,0 +1,66 @@
+package org.djlplan.memplan.djl;
+
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.training.ParameterStore;
+import ai.djl.util.PairList;
+import com.google.common.collect.MapMaker;
+import java.lang.StackWalker.Option;
+import java.util.Collections;
+import java.util.Optional;
+import java.util.Set;
+import org.djlplan.memplan.runtime.torch.TorchMemory;
+
+/**
+ * Plans the forward passes of predictors only. Whoever calls {@code Block.forward} himself, as
+ * trainers do, keeps the pass's arrays for as long as he likes: what was learnt from that would be
+ * wrong for predictions, whose arrays are closed when the call ends. Such a pass is a stock one.
+ */
+final class PredictorForward implements StockForward {
+
+    private static final StackWalker STACK = StackWalker.getInstance(Option.RETAIN_CLASS_REFERENCE);
+
+    private final StockForward stock;
+    private final StockForward planned;
+    private final TorchMemory memory;
+
+    /** Each predictor has one, which nobody else gets: looking at the stack is slow. */
+    private final Set<ParameterStore> predictors =
+            Collections.newSetFromMap(new MapMaker().weakKeys().makeMap());
+
+    PredictorForward(StockForward stock, StockForward planned, TorchMemory memory) {
+        this.stock = stock;
+        this.planned = planned;
+        this.memory = memory;
+    }
+
+    @Override
+    public NDList forward(
+            ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
+        if (PredictionScope.isOpen() || isPredictors(parameters)) {
+            return planned.forward(parameters, inputs, params);
+        }
+        memory.countUnplanned();
+        return stock.forward(parameters, inputs, params);
+    }
+
+    private boolean isPredictors(ParameterStore parameters) {
+        if (parameters == null) {
+            return false;
+        }
+        if (predictors.contains(parameters)) {
+            return true;
+        }
+        boolean inside =
+                STACK.walk(
+                        frames ->
+                                frames.anyMatch(
+                                        frame ->
+                                                Predictor.class.isAssignableFrom(
+                                                        frame.getDeclaringClass())));
+        if (inside) {
+            predictors.add(parameters);
+        }
+        return inside;
+    }
+}

@@ -1,0 +1,42 @@
+package org.djlplan.memplan.djl;
+
+import ai.djl.MalformedModelException;
+import ai.djl.Model;
+import ai.djl.ndarray.NDManager;
+import ai.djl.nn.Block;
+import ai.djl.nn.BlockFactory;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+
+/** A model's block as without djl-plan, on the route through a block factory. */
+public final class StockBlock {
+
+    private StockBlock() {}
+
+    /**
+     * Returns the block that a factory makes or, without one, that of the model's TorchScript file.
+     *
+     * @throws IOException if the file cannot be loaded
+     */
+    public static Block of(
+            Model model, Path modelPath, Map<String, ?> arguments, Optional<BlockFactory> factory)
+            throws IOException {
+        if (factory.isPresent()) {
+            return factory.get().newBlock(model, modelPath, arguments);
+        }
+        NDManager manager = model.getNDManager();
+        Model loaded =
+                Model.newInstance(
+                        model.getName(), manager.getDevice(), manager.getEngine().getEngineName());
+        // Closed with the model; until then it must be reachable, as its finalizer closes it, too.
+        manager.attachInternal("djl-plan-" + System.identityHashCode(loaded), loaded);
+        try {
+            loaded.load(modelPath, model.getName());
+        } catch (MalformedModelException e) {
+            throw new IOException(e);
+        }
+        return loaded.getBlock();
+    }
+}

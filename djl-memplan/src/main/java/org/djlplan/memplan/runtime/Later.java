@@ -1,0 +1,48 @@
+package org.djlplan.memplan.runtime;
+
+import java.time.Duration;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Short work that has time, such as freeing what nobody used for a while. Its one thread ends when
+ * there is nothing to do: a thread keeps the class loader of its code.
+ */
+public final class Later {
+
+    private static final Logger logger = LoggerFactory.getLogger(Later.class);
+    private static final ScheduledThreadPoolExecutor THREAD = thread();
+
+    private Later() {}
+
+    private static ScheduledThreadPoolExecutor thread() {
+        ScheduledThreadPoolExecutor executor =
+                new ScheduledThreadPoolExecutor(
+                        1,
+                        task -> {
+                            Thread thread = new Thread(task, "djl-plan-later");
+                            thread.setDaemon(true);
+                            return thread;
+                        });
+        executor.setKeepAliveTime(100, TimeUnit.MILLISECONDS);
+        executor.allowCoreThreadTimeOut(true);
+        return executor;
+    }
+
+    /**
+     * Has work done after a while.
+     *
+     * @return whether it will be; not if no thread is to be had
+     */
+    public static boolean run(Duration after, Runnable work) {
+        try {
+            var unused = THREAD.schedule(work, after.toNanos(), TimeUnit.NANOSECONDS);
+            return true;
+        } catch (OutOfMemoryError e) {
+            logger.debug("no thread is to be had", e);
+            return false;
+        }
+    }
+}

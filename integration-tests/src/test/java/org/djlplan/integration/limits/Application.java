@@ -1,0 +1,109 @@
+package org.djlplan.integration.limits;
+
+import ai.djl.Model;
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.TranslatorFactory;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Random;
+
+/**
+ * An application that predicts and ends. It knows djl-plan by names only, as it may run where that
+ * cannot be linked, and needs nothing but the JDK and DJL.
+ */
+public final class Application {
+
+    private static final int PREDICTIONS = 4;
+    private static final String FACTORY = "org.djlplan.memplan.PlannedTranslatorFactory";
+    private static final String REPORT = "org.djlplan.memplan.report.PlanReport";
+
+    private Application() {}
+
+    /** Prints what {@link #run} returns. */
+    public static void main(String[] arguments) throws Exception {
+        System.out.println(run(arguments));
+    }
+
+    /**
+     * Predicts some times.
+     *
+     * @param arguments {@code stock} or {@code planned}, engine, file, shape of its one input
+     * @return a hash of the outputs and, separated by spaces, if it was planned: whether the report
+     *     says so, and how many predictions ran unplanned
+     */
+    public static String run(String[] arguments) throws Exception {
+        Criteria.Builder<NDList, NDList> criteria =
+                Criteria.builder()
+                        .setTypes(NDList.class, NDList.class)
+                        .optEngine(arguments[1])
+                        .optModelPath(Path.of(arguments[2]));
+        boolean planned = arguments[0].equals("planned");
+        if (planned) {
+            ClassLoader loader = Application.class.getClassLoader();
+            criteria.optTranslatorFactory(
+                    (TranslatorFactory) loader.loadClass(FACTORY).getConstructor().newInstance());
+            if (arguments[1].equals("TFLite")) {
+                criteria.optArgument("delegation.enabled", "false");
+            }
+        }
+        Shape shape =
+                new Shape(
+                        Arrays.stream(arguments[3].split(","))
+                                .mapToLong(Long::parseLong)
+                                .toArray());
+        try (ZooModel<NDList, NDList> model = criteria.build().loadModel()) {
+            String hash = predict(model, shape);
+            return planned ? hash + ' ' + report(model) : hash;
+        }
+    }
+
+    private static String predict(ZooModel<NDList, NDList> model, Shape shape) throws Exception {
+        int hash = 0;
+        try (Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            for (int seed = 0; seed < PREDICTIONS; seed++) {
+                try (NDManager manager = model.getNDManager().newSubManager()) {
+                    NDList outputs = predictor.predict(input(manager, shape, seed));
+                    ByteBuffer output = outputs.head().toByteBuffer();
+                    byte[] bytes = new byte[output.remaining()];
+                    output.get(bytes);
+                    hash = 31 * hash + Arrays.hashCode(bytes);
+                }
+            }
+        }
+        return String.format(Locale.ROOT, "%08x", hash);
+    }
+
+    /** Random values of a seed. */
+    static NDList input(NDManager manager, Shape shape, int seed) {
+        Random random = new Random(seed);
+        float[] values = new float[(int) shape.size()];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = random.nextFloat();
+        }
+        return new NDList(manager.create(values, shape));
+    }
+
+    /** As without djl-plan there may be no report. */
+    private static String report(Model model) throws ReflectiveOperationException {
+        try {
+            Class<?> type = Application.class.getClassLoader().loadClass(REPORT);
+            Optional<?> report =
+                    (Optional<?>) type.getMethod("of", Model.class).invoke(null, model);
+            return report.isEmpty()
+                    ? "none"
+                    : type.getMethod("planned").invoke(report.get())
+                            + " "
+                            + type.getMethod("unplannedPredictions").invoke(report.get());
+        } catch (LinkageError | ReflectiveOperationException e) {
+            return "none";
+        }
+    }
+}

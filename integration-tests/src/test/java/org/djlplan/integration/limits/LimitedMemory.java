@@ -1,0 +1,138 @@
+package org.djlplan.integration.limits;
+
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import com.sun.jna.NativeLibrary;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Optional;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.report.PlanReport;
+
+/**
+ * Predicts, in a JVM of its own, while the memory that it may have gets short. Prints {@code OK} if
+ * every prediction answered as the stock engine, and what the report says in the end.
+ */
+final class LimitedMemory {
+
+    private static final int RLIMIT_DATA = 2;
+    private static final int RLIMIT_AS = 9;
+    private static final int PREDICTIONS = 4;
+    private static final long MEGA = 1 << 20;
+
+    private LimitedMemory() {}
+
+    /**
+     * {@code ENGINE FILE addresses|data MEGABYTES SHAPE…}: predicts with the first shape, then
+     * limits what may still be mapped, or written to, then predicts with every shape.
+     */
+    public static void main(String[] arguments) throws Exception {
+        String engine = arguments[0];
+        Path file = Path.of(arguments[1]);
+        Shape[] shapes =
+                Arrays.stream(arguments).skip(4).map(LimitedMemory::shape).toArray(Shape[]::new);
+        try (ZooModel<NDList, NDList> stock = criteria(engine, file).build().loadModel();
+                ZooModel<NDList, NDList> model =
+                        criteria(engine, file)
+                                .optTranslatorFactory(new PlannedTranslatorFactory())
+                                .optArgument("memplan.search", "off")
+                                .build()
+                                .loadModel();
+                Predictor<NDList, NDList> expected = stock.newPredictor();
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            byte[][] answers = new byte[shapes.length][];
+            for (int i = 0; i < shapes.length; i++) {
+                answers[i] = predict(expected, stock, shapes[i]);
+            }
+            boolean before = !engine.equals("TFLite") || shapes.length > 1;
+            for (int i = 0; before && i < PREDICTIONS; i++) {
+                check(answers[0], predict(predictor, model, shapes[0]));
+            }
+            System.out.println(
+                    "before "
+                            + planned(model)
+                            + ' '
+                            + PlanReport.of(model).orElseThrow().arenaBytes());
+            limit(arguments[2].equals("data"), Long.parseLong(arguments[3]) * MEGA);
+            for (int i = 0; i < PREDICTIONS; i++) {
+                for (int k = shapes.length - 1; k >= 0; k--) {
+                    check(answers[k], predict(predictor, model, shapes[k]));
+                }
+            }
+            System.out.println("after " + planned(model));
+        }
+        System.out.println("OK");
+    }
+
+    private static Criteria.Builder<NDList, NDList> criteria(String engine, Path file) {
+        Criteria.Builder<NDList, NDList> criteria =
+                Criteria.builder()
+                        .setTypes(NDList.class, NDList.class)
+                        .optEngine(engine)
+                        .optModelPath(file);
+        if (engine.equals("TFLite")) {
+            // One thread, as threads need more addresses than are left here; in DJL only we can
+            // say so: both models are planned, with an arena each.
+            criteria.optTranslatorFactory(new PlannedTranslatorFactory())
+                    .optArgument("delegation.enabled", "false")
+                    .optArgument("memplan.threads", "1")
+                    .optArgument("memplan.sharedArena", "false");
+        }
+        return criteria;
+    }
+
+    private static Shape shape(String numbers) {
+        return new Shape(
+                Arrays.stream(numbers.split(",", -1)).mapToLong(Long::parseLong).toArray());
+    }
+
+    private static boolean planned(ZooModel<NDList, NDList> model) {
+        return PlanReport.of(model).orElseThrow().planned();
+    }
+
+    private static void check(byte[] expected, byte[] answer) {
+        if (!Arrays.equals(expected, answer)) {
+            throw new IllegalStateException("another answer");
+        }
+    }
+
+    private static byte[] predict(
+            Predictor<NDList, NDList> predictor, ZooModel<NDList, NDList> model, Shape shape)
+            throws Exception {
+        try (NDManager manager = model.getNDManager().newSubManager()) {
+            NDList outputs = predictor.predict(Application.input(manager, shape, 1));
+            ByteBuffer output = outputs.head().toByteBuffer();
+            byte[] bytes = new byte[output.remaining()];
+            output.get(bytes);
+            outputs.close();
+            return bytes;
+        }
+    }
+
+    private static void limit(boolean data, long moreBytes) throws IOException {
+        long used = kibibytes(data ? "VmData:" : "VmSize:") * 1024;
+        long[] limits = {used + moreBytes, -1};
+        int status =
+                NativeLibrary.getProcess()
+                        .getFunction("setrlimit")
+                        .invokeInt(new Object[] {data ? RLIMIT_DATA : RLIMIT_AS, limits});
+        if (status != 0) {
+            throw new IllegalStateException("setrlimit failed");
+        }
+    }
+
+    private static long kibibytes(String key) throws IOException {
+        Optional<String> line =
+                Files.readAllLines(Path.of("/proc/self/status")).stream()
+                        .filter(text -> text.startsWith(key))
+                        .findFirst();
+        return Long.parseLong(line.orElseThrow().replaceAll("\\D", ""));
+    }
+}

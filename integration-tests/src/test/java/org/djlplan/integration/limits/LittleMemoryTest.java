@@ -1,0 +1,108 @@
+package org.djlplan.integration.limits;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.djlplan.integration.TestModels;
+import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.memplan.cli.demo.MobileNetV2;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** No memory, or no addresses, for an arena: the model goes on in its engine's memory. */
+class LittleMemoryTest {
+
+    private static final String SMALL = "1,3,32,32";
+    private static final String LARGE = "1,3,256,256";
+
+    /** The C library keeps what the engine frees, which then has enough. */
+    private static final String KEEP_FREED =
+            "export MALLOC_TRIM_THRESHOLD_=1000000000 MALLOC_MMAP_THRESHOLD_=1000000000";
+
+    @TempDir Path folder;
+
+    private Path torchModel() throws Exception {
+        Path model = Files.createTempDirectory(folder, "cnn").resolve("cnn.pt");
+        return Files.copy(TorchScriptModels.named("cnn").file(), model);
+    }
+
+    private void assertGoesOn(List<String> arguments, boolean plannedBefore, String cause)
+            throws Exception {
+        Jvm.Result result =
+                new Jvm(folder)
+                        .options("-XX:TieredStopAtLevel=1")
+                        .after(KEEP_FREED)
+                        .run(LimitedMemory.class, arguments.toArray(String[]::new));
+        assertEquals(0, result.exitCode(), result.printed());
+        assertTrue(result.printed().strip().endsWith("OK"), result.printed());
+        assertTrue(result.printed().contains("before " + plannedBefore), result.printed());
+        assertTrue(result.printed().contains("after false"), result.printed());
+        assertEquals(1, result.warnings().size(), result.printed());
+        assertTrue(result.warnings().get(0).contains(cause), result.printed());
+    }
+
+    @Test
+    void predict_addressesRunOutInTheMiddle_pytorchGoesOn() throws Exception {
+        String file = torchModel().toString();
+        assertGoesOn(List.of("PyTorch", file, "addresses", "64", SMALL, LARGE), true, "ulimit -v");
+    }
+
+    /** The system refuses the memory itself. */
+    @Test
+    void predict_memoryRunsOutInTheMiddle_pytorchGoesOn() throws Exception {
+        String file = torchModel().toString();
+        assertGoesOn(List.of("PyTorch", file, "data", "16", SMALL, LARGE), true, "no memory");
+    }
+
+    @Test
+    void predict_addressesRunOut_tfliteGoesOn() throws Exception {
+        Path file = folder.resolve("mobilenet.tflite");
+        TfLiteWriter.write(MobileNetV2.build(1), file);
+        assertGoesOn(
+                List.of("TFLite", file.toString(), "addresses", "20", "1,224,224,3"),
+                true,
+                "ulimit -v");
+    }
+
+    /** Where the stock engine runs under a limit of addresses, so do we. */
+    @Test
+    void load_limitedAddresses_runsWhereStockDoes() throws Exception {
+        List<String> outcomes = new ArrayList<>();
+        for (String engine : List.of("TFLite", "PyTorch")) {
+            for (long megabytes : new long[] {2500, 3000, 4000, 8000}) {
+                String file =
+                        (engine.equals("TFLite") ? TestModels.built("chains") : torchModel())
+                                .toString();
+                String shape = engine.equals("TFLite") ? "1,32,32,8" : SMALL;
+                Jvm.Result stock = limited(megabytes, "stock", engine, file, shape);
+                if (stock.exitCode() == 0) {
+                    Jvm.Result planned = limited(megabytes, "planned", engine, file, shape);
+                    assertEquals(0, planned.exitCode(), megabytes + planned.printed());
+                    String answer = last(stock);
+                    assertEquals(answer, last(planned).substring(0, answer.length()));
+                    outcomes.add(engine);
+                }
+            }
+        }
+        assertTrue(outcomes.contains("TFLite") && outcomes.contains("PyTorch"), "" + outcomes);
+    }
+
+    private Jvm.Result limited(long megabytes, String... arguments) throws Exception {
+        return new Jvm(folder)
+                .options(
+                        "-XX:CompressedClassSpaceSize=64m",
+                        "-XX:ReservedCodeCacheSize=48m",
+                        "-XX:TieredStopAtLevel=1")
+                .after("ulimit -v " + megabytes * 1024)
+                .run(Application.class, arguments);
+    }
+
+    private static String last(Jvm.Result result) {
+        return result.printed().strip().lines().reduce((first, last) -> last).orElseThrow();
+    }
+}

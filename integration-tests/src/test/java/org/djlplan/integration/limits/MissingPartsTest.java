@@ -1,0 +1,128 @@
+package org.djlplan.integration.limits;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.djlplan.integration.TestModels;
+import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Where something that we need is not there, models run as without us, with one warning. */
+class MissingPartsTest {
+
+    @TempDir Path folder;
+
+    private String[] model(String engine, String how) throws Exception {
+        if (engine.equals("TFLite")) {
+            return new String[] {how, engine, TestModels.built("chains").toString(), "1,32,32,8"};
+        }
+        Path model = Files.createTempDirectory(folder, "cnn").resolve("cnn.pt");
+        Files.copy(TorchScriptModels.named("cnn").file(), model);
+        return new String[] {how, engine, model.toString(), "1,3,32,32"};
+    }
+
+    private static String answer(Jvm.Result result) {
+        assertEquals(0, result.exitCode(), result.printed());
+        return result.printed().strip().lines().reduce((first, last) -> last).orElseThrow();
+    }
+
+    /** Planned in the one JVM and stock in the other give the same answer; returns the warning. */
+    private String assertStockWithOneWarning(String engine, Jvm jvm) throws Exception {
+        String expected = answer(new Jvm(folder).run(Application.class, model(engine, "stock")));
+        Jvm.Result result = jvm.run(Application.class, model(engine, "planned"));
+        assertEquals(expected, answer(result).substring(0, expected.length()), result.printed());
+        assertFalse(answer(result).contains("true"), result.printed());
+        assertEquals(1, result.warnings().size(), result.printed());
+        return result.warnings().get(0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"TFLite", "PyTorch"})
+    void load_noGuava_runsAsStock(String engine) throws Exception {
+        List<String> classPath =
+                Jvm.ownClassPath().stream().filter(entry -> !entry.contains("guava")).toList();
+        String warning = assertStockWithOneWarning(engine, new Jvm(folder).classPath(classPath));
+        assertTrue(warning.contains("com/google/common"), warning);
+    }
+
+    /** Classes that are first used when a model is loaded, planned or predicts. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "TFLite djl/TfLiteAdapter",
+                "TFLite runtime/tflite/TfLiteRuntime",
+                "TFLite source/tflite/TfLiteReader",
+                "TFLite plan/portfolio/MemoryPlanner",
+                "TFLite runtime/tflite/InputShapes",
+                "PyTorch runtime/torch/TorchAllocator",
+                "PyTorch djl/BlockProxy",
+                "PyTorch runtime/torch/AllocationSequence",
+                "PyTorch runtime/torch/AllocationPlanner",
+                "PyTorch runtime/torch/RunOutcome",
+                "PyTorch source/trace/AllocationTrace"
+            })
+    void load_classMissing_runsAsStock(String engineAndClass) throws Exception {
+        String engine = engineAndClass.substring(0, engineAndClass.indexOf(' '));
+        String missing = engineAndClass.substring(engine.length() + 1);
+        String home =
+                Path.of(
+                                PlannedTranslatorFactory.class
+                                        .getProtectionDomain()
+                                        .getCodeSource()
+                                        .getLocation()
+                                        .toURI())
+                        .toString();
+        assumeTrue(Files.isDirectory(Path.of(home)), "the classes are in a jar");
+        Path copy = folder.resolve("classes");
+        try (Stream<Path> files = Files.walk(Path.of(home))) {
+            for (Path file : (Iterable<Path>) files::iterator) {
+                String name = Path.of(home).relativize(file).toString();
+                if (Files.isRegularFile(file)
+                        && !name.equals("org/djlplan/memplan/" + missing + ".class")) {
+                    Files.createDirectories(copy.resolve(name).getParent());
+                    Files.createSymbolicLink(copy.resolve(name), file);
+                }
+            }
+        }
+        List<String> classPath = new ArrayList<>(Jvm.ownClassPath());
+        assertTrue(classPath.remove(home));
+        classPath.add(copy.toString());
+        String warning = assertStockWithOneWarning(engine, new Jvm(folder).classPath(classPath));
+        assertTrue(warning.contains(missing.replaceFirst(".*/", "")), warning);
+    }
+
+    /** Both of JNA's folders are on a file system from which nothing may be executed. */
+    @Test
+    void load_nothingMayBeExecuted_namesCauseAndRemedy() throws Exception {
+        Path mounted = Files.createDirectory(folder.resolve("noexec"));
+        Process mount =
+                new ProcessBuilder(
+                                "mount", "-t", "tmpfs", "-o", "noexec", "tmpfs", mounted.toString())
+                        .start();
+        assumeTrue(mount.waitFor() == 0, "a file system can be mounted only by root");
+        try {
+            for (String engine : List.of("TFLite", "PyTorch")) {
+                String warning =
+                        assertStockWithOneWarning(
+                                engine, new Jvm(folder).options("-Djna.tmpdir=" + mounted));
+                assertTrue(warning.contains("jna.tmpdir"), warning);
+                assertTrue(warning.contains(mounted.toString()), warning);
+                assertTrue(warning.contains("noexec"), warning);
+                assertFalse(warning.contains("no native library for"), warning);
+            }
+        } finally {
+            assertEquals(0, new ProcessBuilder("umount", mounted.toString()).start().waitFor());
+        }
+    }
+}

@@ -1,0 +1,99 @@
+package org.djlplan.integration.limits;
+
+import java.io.File;
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+
+/**
+ * Runs an application again and again, each time in a class loader of its own, as a container does
+ * that redeploys it, and waits until the loader is collected. Needs nothing but the JDK.
+ *
+ * <p>Arguments: how often; the seconds to wait; the application's class; its class path; its own
+ * arguments. Prints what the application returns, and whether its loader was collected.
+ */
+public final class Redeployment {
+
+    private static final Pattern SEPARATOR = Pattern.compile(Pattern.quote(File.pathSeparator));
+
+    private Redeployment() {}
+
+    /** See the class. */
+    public static void main(String[] arguments) throws Exception {
+        // DJL asks for GPUs by another JVM of this class path, if it is told to.
+        System.setProperty(
+                "java.class.path",
+                System.getProperty("redeployment.probe", System.getProperty("java.class.path")));
+        // As a container's: the engine that applications share is there before them.
+        String shared = System.getProperty("redeployment.engine");
+        if (shared != null) {
+            Object unused =
+                    Class.forName("ai.djl.engine.Engine")
+                            .getMethod("getEngine", String.class)
+                            .invoke(null, shared);
+        }
+        int rounds = Integer.parseInt(arguments[0]);
+        long patienceMillis = 1000 * Long.parseLong(arguments[1]);
+        List<URL> path = new ArrayList<>();
+        for (String entry : SEPARATOR.split(arguments[3])) {
+            path.add(Path.of(entry).toUri().toURL());
+        }
+        URL[] urls = path.toArray(new URL[0]);
+        String[] rest = Arrays.copyOfRange(arguments, 4, arguments.length);
+        ReferenceQueue<ClassLoader> collected = new ReferenceQueue<>();
+        for (int round = 0; round < rounds; round++) {
+            // Java's thread that waits for processes has the class loader of who first starts one.
+            new ProcessBuilder("true").start().waitFor();
+            WeakReference<ClassLoader> loader = deploy(arguments[2], urls, rest, collected);
+            boolean gone = await(collected, loader, patienceMillis);
+            System.out.println(gone ? "collected" : "kept, with the threads " + threads());
+        }
+    }
+
+    /** In a method of its own, so that nothing of it stays on the stack. */
+    private static WeakReference<ClassLoader> deploy(
+            String application, URL[] urls, String[] rest, ReferenceQueue<ClassLoader> queue)
+            throws Exception {
+        ClassLoader before = Thread.currentThread().getContextClassLoader();
+        try (URLClassLoader loader =
+                new URLClassLoader("application", urls, Redeployment.class.getClassLoader())) {
+            Thread.currentThread().setContextClassLoader(loader);
+            Object result =
+                    loader.loadClass(application)
+                            .getMethod("run", String[].class)
+                            .invoke(null, (Object) rest);
+            System.out.println("ran " + result);
+            return new WeakReference<>(loader, queue);
+        } finally {
+            Thread.currentThread().setContextClassLoader(before);
+        }
+    }
+
+    private static boolean await(
+            ReferenceQueue<ClassLoader> queue, Reference<?> awaited, long patienceMillis)
+            throws InterruptedException {
+        long end = System.nanoTime() + patienceMillis * 1_000_000;
+        while (System.nanoTime() < end) {
+            System.gc();
+            if (queue.remove(500) == awaited) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static Set<String> threads() {
+        Set<String> names = new TreeSet<>();
+        Thread.getAllStackTraces().keySet().forEach(thread -> names.add(thread.getName()));
+        return names;
+    }
+}
