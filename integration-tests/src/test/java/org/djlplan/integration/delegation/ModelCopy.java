@@ -7,7 +7,7 @@ import java.util.stream.Stream;
 import org.djlplan.integration.TestModels;
 
 /** Models in folders of their own, next to which nothing is kept yet. */
-final class ModelCopy {
+public final class ModelCopy {
 
     private ModelCopy() {}
 
@@ -18,7 +18,7 @@ final class ModelCopy {
     }
 
     /** Returns whether something that was measured is kept next to a model. */
-    static boolean hasProfile(Path file) throws IOException {
+    public static boolean hasProfile(Path file) throws IOException {
         Path kept = file.resolveSibling(".djlplan");
         if (!Files.isDirectory(kept)) {
             return false;

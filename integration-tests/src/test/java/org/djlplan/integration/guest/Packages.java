@@ -88,7 +88,7 @@ final class Packages {
             Path path = Path.of(entry).toAbsolutePath();
             String name = path.getFileName().toString();
             boolean ours = path.endsWith("target/classes");
-            if (ours || NEEDED.stream().anyMatch(name::startsWith)) {
+            if (Files.exists(path) && (ours || NEEDED.stream().anyMatch(name::startsWith))) {
                 libraries.add(path);
             }
         }

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.djlplan.integration.Planned;
 import org.djlplan.integration.StockInterpreter;
 import org.djlplan.integration.TestModels;
+import org.djlplan.integration.delegation.ModelCopy;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.measure.MeasurableModel;
 import org.djlplan.memplan.report.DelegationReport;
@@ -140,7 +141,8 @@ final class Service {
     }
 
     private void choose(Path folder, boolean busy) throws Exception {
-        Path file = Files.copy(MEASURED, folder.resolve("net-" + busy + ".tflite"));
+        Path own = Files.createTempDirectory(folder, "model");
+        Path file = Files.copy(MEASURED, own.resolve("net.tflite"));
         long start = System.nanoTime();
         long end = start + TimeUnit.MINUTES.toNanos(PATIENCE_MINUTES);
         try (ZooModel<NDList, NDList> model =
@@ -150,16 +152,20 @@ final class Service {
                                 "memplan.threads", "1",
                                 "delegation.profile", "background",
                                 "delegation.profileBudget", "500ms"))) {
-            DelegationReport choice = choice(model);
-            while (choice.origin().equals("PREDICTED") && System.nanoTime() < end) {
+            while (!ModelCopy.hasProfile(file) && System.nanoTime() < end) {
                 if (busy) {
                     predict();
                 } else {
                     Thread.sleep(10);
                 }
-                choice = choice(model);
             }
-            double seconds = (System.nanoTime() - start) / 1e9;
+            System.out.println(model.getName() + " has a profile: " + ModelCopy.hasProfile(file));
+        }
+        double seconds = (System.nanoTime() - start) / 1e9;
+        try (ZooModel<NDList, NDList> model =
+                Planned.load(file, Map.of("memplan.threads", "1", "delegation.profile", "off"))) {
+            DelegationReport choice =
+                    PlanReport.of(model).flatMap(PlanReport::delegation).orElseThrow();
             System.out.printf(
                     "%.0f s: %s, %d of %d operators delegated; %s%n",
                     seconds,
@@ -168,9 +174,5 @@ final class Service {
                     choice.operators(),
                     choice.reason());
         }
-    }
-
-    private static DelegationReport choice(ZooModel<NDList, NDList> model) {
-        return PlanReport.of(model).flatMap(PlanReport::delegation).orElseThrow();
     }
 }
