@@ -132,13 +132,8 @@ final class TfLitePlanning {
             runtime.inputs().forEach(input -> inputs.add(input.name(), shape(input)));
             runtime.outputs().forEach(output -> dataType(output.type()));
             NDManager manager = model.getNDManager();
-            Forward forward =
-                    new Forward(model.getName(), file, runtime, adapter, manager);
-            Block planned =
-                    adapter.planned(
-                            forward,
-                            () -> close(runtime),
-                            inputs);
+            Forward forward = new Forward(model.getName(), file, runtime, adapter, manager);
+            Block planned = adapter.planned(forward, () -> close(runtime), inputs);
             AutoCloseable attached = () -> close(runtime);
             manager.attachInternal("djl-plan-" + System.identityHashCode(runtime), attached);
             model.setBlock(planned);
