@@ -137,15 +137,12 @@ final class TfLitePlanning {
             runtime.inputs().forEach(input -> inputs.add(input.name(), shape(input)));
             runtime.outputs().forEach(output -> dataType(output.type()));
             NDManager manager = model.getNDManager();
-            Block planned =
-                    adapter.planned(
-                            new Forward(model.getName(), file, runtime, adapter, manager),
-                            () -> close(runtime),
-                            inputs);
+            Forward forward = new Forward(model.getName(), file, runtime, adapter, manager);
+            Block planned = adapter.planned(forward, () -> close(runtime), inputs);
             AutoCloseable attached = () -> close(runtime);
             manager.attachInternal("djl-plan-" + System.identityHashCode(runtime), attached);
             model.setBlock(planned);
-            PlanReport.register(planned, runtime::report);
+            PlanReport.register(planned, forward::report);
             log(model, runtime.report());
         } catch (RuntimeException | Error e) {
             runtime.close();
@@ -234,6 +231,11 @@ final class TfLitePlanning {
                 }
             }
             return stockForward(list);
+        }
+
+        PlanReport report() {
+            PlanReport report = runtime.report();
+            return failed ? report.stopped("a class is missing") : report;
         }
 
         private synchronized void leaveToEngine(LinkageError problem) {

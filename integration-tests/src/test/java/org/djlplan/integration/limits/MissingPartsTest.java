@@ -63,7 +63,7 @@ class MissingPartsTest {
                 "TFLite djl/TfLiteAdapter",
                 "TFLite runtime/tflite/TfLiteRuntime",
                 "TFLite source/tflite/TfLiteReader",
-                "TFLite plan/portfolio/MemoryPlanner",
+                "TFLite plan/portfolio/GraphPlanner",
                 "TFLite runtime/tflite/InputShapes",
                 "PyTorch runtime/torch/TorchAllocator",
                 "PyTorch djl/BlockProxy",

@@ -151,7 +151,7 @@ class TorchDirectForwardTest {
         }
         try (Stream<Path> files = Files.list(plans)) {
             List<Path> found =
-                    files.filter(file -> file.toString().endsWith(".djlplan")).sorted().toList();
+                    files.filter(file -> file.toString().endsWith(".json")).sorted().toList();
             return found.stream().map(file -> file.getFileName() + contents(file)).toList();
         }
     }

@@ -184,7 +184,7 @@ public class TorchOptionsTest {
 
     /** A forward pass that no predictor is behind, as evaluation and users' own loops do it. */
     @Test
-    void forward_withoutPredictor_isPlanned() throws Exception {
+    void forward_withoutPredictor_isStockAndCounted() throws Exception {
         Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
         List<List<Output>> expected = Torch.stock(file, IMAGES, SEEDS);
         try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of())) {
@@ -199,7 +199,8 @@ public class TorchOptionsTest {
                     assertEquals(expected.get(seed), Output.copyOf(outputs));
                 }
             }
-            assertEquals(1, Torch.report(model).unplannedPredictions());
+            assertEquals(SEEDS, Torch.report(model).unplannedPredictions());
+            assertEquals(0, Torch.report(model).recordings());
         }
     }
 }
