@@ -9,8 +9,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.djlplan.delegation.store.ProfileKeys;
 import org.djlplan.delegation.store.ProfileStore;
+import org.djlplan.delegation.store.Wanted;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.delegation.table.Tolerance;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegationChoice;
@@ -42,7 +44,13 @@ final class Measurement {
         this.request = request;
         this.profiling = profiling;
         this.progress = progress;
-        store = ProfileStore.of(request.model());
+        store =
+                ProfileStore.of(
+                        request.model(),
+                        new Wanted(
+                                request.threads(),
+                                request.goal(),
+                                new Tolerance(request.tolerance())));
         key =
                 ProfileKeys.of(
                         request.model(), request.goal(), request.threads(), request.tolerance());

@@ -19,6 +19,9 @@ import org.djlplan.memplan.djl.ModelPlanning;
  *
  * for a TorchScript file. For an imperative block {@code memplan.blockFactory} names the factory of
  * the block, and {@code option.hasParameter} is left out.
+ *
+ * <p>DJL makes this factory from its name, so what only the application may set comes from system
+ * properties on this route: {@code -Ddjlplan.KEY=VALUE}.
  */
 public final class PlannedBlockFactory implements BlockFactory {
 
@@ -33,6 +36,6 @@ public final class PlannedBlockFactory implements BlockFactory {
     @Override
     public Block newBlock(Model model, Path modelPath, Map<String, ?> arguments)
             throws IOException {
-        return new ModelPlanning(arguments).newBlock(model, modelPath, arguments);
+        return new ModelPlanning(Map.of(), arguments).newBlock(model, modelPath, arguments);
     }
 }

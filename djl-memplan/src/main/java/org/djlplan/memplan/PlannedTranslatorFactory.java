@@ -6,6 +6,7 @@ import ai.djl.translate.TranslateException;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorFactory;
 import ai.djl.util.Pair;
+import com.google.common.collect.ImmutableMap;
 import java.lang.reflect.Type;
 import java.util.Map;
 import java.util.Optional;
@@ -34,14 +35,17 @@ import org.djlplan.memplan.djl.ModelPlanning;
 public final class PlannedTranslatorFactory implements TranslatorFactory {
 
     private final Optional<TranslatorFactory> inner;
+    private final ImmutableMap<String, Object> options;
 
     /** Wraps the factory that {@code memplan.translatorFactory} names, or DJL's default. */
     public PlannedTranslatorFactory() {
-        this(Optional.empty());
+        this(Optional.empty(), ImmutableMap.of());
     }
 
-    private PlannedTranslatorFactory(Optional<TranslatorFactory> inner) {
+    private PlannedTranslatorFactory(
+            Optional<TranslatorFactory> inner, ImmutableMap<String, Object> options) {
         this.inner = inner;
+        this.options = options;
         ModelPlanning.warmUp();
     }
 
@@ -49,12 +53,31 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
     public static PlannedTranslatorFactory wrap(TranslatorFactory inner) {
         return inner instanceof PlannedTranslatorFactory planned
                 ? planned
-                : new PlannedTranslatorFactory(Optional.of(inner));
+                : new PlannedTranslatorFactory(Optional.of(inner), ImmutableMap.of());
     }
 
     /** Returns a factory that plans the model and translates with {@code translator}. */
     public static PlannedTranslatorFactory wrap(Translator<?, ?> translator) {
         return wrap(new GivenTranslator(translator));
+    }
+
+    /**
+     * Returns a factory that does the same with an option that the application sets. What is set
+     * here counts more than system properties ({@code -Ddjlplan.KEY=VALUE}) and DJL's arguments.
+     * Some values may not come from arguments at all, as a model's folder can write those.
+     *
+     * @param key such as {@code memplan.threads}; an unknown one is an error when a model is loaded
+     * @param value such as {@code 4} or {@code "4"}
+     * @throws IllegalArgumentException if no option has such a key
+     */
+    public PlannedTranslatorFactory with(String key, Object value) {
+        ModelPlanning.checkKey(key);
+        return new PlannedTranslatorFactory(
+                inner,
+                ImmutableMap.<String, Object>builder()
+                        .putAll(options)
+                        .put(key, value)
+                        .buildKeepingLast());
     }
 
     @Override
@@ -71,7 +94,8 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
     /**
      * Plans {@code model} and returns the inner factory's translator.
      *
-     * @throws IllegalArgumentException if an option is unknown or has a value of the wrong kind
+     * @throws IllegalArgumentException if an option is unknown, has a value of the wrong kind, or
+     *     arguments set what only the application may
      * @throws TranslateException if the inner factory fails; a model that was planned for it is
      *     closed then, as DJL drops it
      */
@@ -79,7 +103,7 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
     public <I, O> Translator<I, O> newInstance(
             Class<I> input, Class<O> output, Model model, Map<String, ?> arguments)
             throws TranslateException {
-        ModelPlanning planning = new ModelPlanning(arguments);
+        ModelPlanning planning = new ModelPlanning(options, arguments);
         TranslatorFactory factory = inner.orElseGet(planning::namedFactory);
         if (factory instanceof PlannedTranslatorFactory) {
             throw new IllegalArgumentException(getClass().getName() + " cannot wrap itself");

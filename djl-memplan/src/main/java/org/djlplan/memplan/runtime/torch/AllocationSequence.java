@@ -19,6 +19,8 @@ import org.slf4j.LoggerFactory;
  * The allocations that predictions with inputs of certain types make, always the same ones in the
  * same order: recorded once, planned, kept in the store, and placed from then on.
  *
+ * <p>A plan is kept if there is room; where there is none, once inputs of its types come back.
+ *
  * <p>When several predictions in a row allocate otherwise, they are recorded again; each time it
  * takes twice as many, so that a model whose allocations depend on its data costs next to nothing.
  */
@@ -38,7 +40,12 @@ final class AllocationSequence implements AutoCloseable {
     private Optional<LivenessTrace> liveness;
     private Optional<InstalledPlan> installed = Optional.empty();
     private Optional<BackgroundSearch> search = Optional.empty();
+
+    /** The plan in the store, which may be a smaller one than that in use. */
+    private Optional<AllocationPlan> kept = Optional.empty();
+
     private boolean recording;
+    private boolean cameBack;
     private boolean closed;
     private int divergences;
     private int patience = FIRST_PATIENCE;
@@ -57,6 +64,7 @@ final class AllocationSequence implements AutoCloseable {
         this.tally = tally;
         Optional<StoredPlan> stored = store.load(key);
         liveness = stored.flatMap(StoredPlan::liveness);
+        cameBack = stored.isPresent();
         stored.flatMap(StoredPlan::allocations).ifPresent(this::installStored);
     }
 
@@ -66,7 +74,7 @@ final class AllocationSequence implements AutoCloseable {
             AllocationPlan restored = new AllocationPlan(plan.trace(), figures.plan());
             install(restored, figures);
             if (planner.isSearched(figures.plan()) && !planner.isSearched(plan.plan())) {
-                store.save(key, new StoredPlan(liveness, Optional.of(restored)));
+                save(Optional.of(restored));
             }
         } catch (IllegalArgumentException e) {
             logger.warn("a stored plan of {} is made anew: {}", key.model(), e.getMessage());
@@ -82,7 +90,7 @@ final class AllocationSequence implements AutoCloseable {
     synchronized void keepLiveness(LivenessTrace trace) {
         liveness = Optional.of(trace);
         uninstall();
-        store.save(key, new StoredPlan(liveness, Optional.empty()));
+        save(Optional.empty());
     }
 
     /** Begins a prediction on this thread. */
@@ -90,12 +98,31 @@ final class AllocationSequence implements AutoCloseable {
         tally.predictions.increment();
         Optional<TorchPrediction> prediction = Optional.empty();
         if (!closed) {
+            noteUse();
             prediction = installed.isPresent() ? replay(installed.get()) : record();
         }
         if (installed.isEmpty() || prediction.isEmpty()) {
             tally.unplannedPredictions.increment();
         }
         return prediction.orElseGet(TorchPrediction::unplanned);
+    }
+
+    /** A plan that is used again is worth the place of another one. */
+    private void noteUse() {
+        if (!cameBack && installed.isPresent()) {
+            cameBack = true;
+            save(kept);
+        }
+    }
+
+    private void save(Optional<AllocationPlan> plan) {
+        kept = plan;
+        StoredPlan value = new StoredPlan(liveness, plan);
+        if (cameBack) {
+            store.save(key, value);
+        } else {
+            store.offer(key, value);
+        }
     }
 
     private Optional<TorchPrediction> record() {
@@ -181,23 +208,35 @@ final class AllocationSequence implements AutoCloseable {
     private void keep(AllocationPlan plan, PlannedMemory figures) {
         uninstall();
         install(plan, figures);
-        store.save(key, new StoredPlan(liveness, Optional.of(plan)));
+        save(Optional.of(plan));
     }
 
     private void install(AllocationPlan plan, PlannedMemory figures) {
         installed = Optional.of(InstalledPlan.of(plan, figures, pool, options.hugePages()));
-        logger.info(
-                "{}, inputs {}: {} allocations in an arena of {} MB ({}; {} MB without sharing,"
-                        + " lower bound {} MB)",
-                key.model(),
-                key.facts().get("inputs"),
-                figures.plan().problem().records().size(),
-                figures.plan().totalBytes() / MEGA,
-                figures.strategy(),
-                figures.naiveBytes() / MEGA,
-                figures.lowerBoundBytes() / MEGA);
+        tell(figures);
         if (planner.isOpen(figures)) {
             search = Optional.of(BackgroundSearch.start(() -> search(plan, figures)));
+        }
+    }
+
+    /** Once for a model: with many shapes there would be many lines. */
+    private void tell(PlannedMemory figures) {
+        String text =
+                "{}, inputs {}: {} allocations in an arena of {} MB ({}; {} MB without sharing,"
+                        + " lower bound {} MB)";
+        Object[] values = {
+            key.model(),
+            key.facts().get("inputs"),
+            figures.plan().problem().records().size(),
+            figures.plan().totalBytes() / MEGA,
+            figures.strategy(),
+            figures.naiveBytes() / MEGA,
+            figures.lowerBoundBytes() / MEGA
+        };
+        if (tally.told.getAndSet(true)) {
+            logger.debug(text, values);
+        } else {
+            logger.info(text, values);
         }
     }
 
@@ -208,8 +247,7 @@ final class AllocationSequence implements AutoCloseable {
         synchronized (this) {
             boolean wanted = !Thread.currentThread().isInterrupted();
             if (wanted && installed.filter(now -> now.plan().equals(plan)).isPresent()) {
-                AllocationPlan smallest = new AllocationPlan(plan.trace(), found);
-                store.save(key, new StoredPlan(liveness, Optional.of(smallest)));
+                save(Optional.of(new AllocationPlan(plan.trace(), found)));
             }
         }
     }

@@ -16,6 +16,8 @@ import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.store.ModelPlans;
+import org.djlplan.memplan.store.Store;
+import org.djlplan.memplan.store.StoredPlan;
 
 /** The planned memory of one PyTorch model. Thread-safe. */
 public final class TorchMemory implements AutoCloseable {
@@ -32,6 +34,7 @@ public final class TorchMemory implements AutoCloseable {
                     .maximumSize(MOST_SEQUENCES)
                     .removalListener(TorchMemory::dropped)
                     .build();
+    private volatile Optional<Store<StoredPlan>> store = Optional.empty();
     private volatile boolean closed;
 
     /** What makes predictions allocate in different ways. */
@@ -92,6 +95,7 @@ public final class TorchMemory implements AutoCloseable {
 
     private AllocationSequence newSequence(Kind kind) {
         ModelPlans kept = plans.get();
+        store = Optional.of(kept.store());
         return new AllocationSequence(
                 options, pool, kept.store(), kept.key(kind.inputs(), kind.threads()), tally);
     }
@@ -126,5 +130,6 @@ public final class TorchMemory implements AutoCloseable {
     public void close() {
         closed = true;
         sequences.invalidateAll();
+        store.ifPresent(Store::flush);
     }
 }
