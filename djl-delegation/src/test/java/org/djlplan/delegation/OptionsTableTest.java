@@ -41,8 +41,9 @@ class OptionsTableTest {
             is no code, and so the second place is the first. Who types a command (`djlplan run -o KEY=VALUE`, `--delegate`) is the application.
 
             A folder may name factories (`translatorFactory`, `memplan.translatorFactory`, `blockFactory`, `memplan.blockFactory`) on the application's class path.
-            Ours are never looked for in a model's folder. DJL itself, with or without us, does that for two of its own keys: `blockFactory`, and the
-            translator of a model with types `Input` and `Output` (jars, and classes that it even compiles, in the folder or in its `libs`).
+            Ours are never looked for in a model's folder. DJL itself, with or without us, does look there: on loading it runs the static initializers of the classes
+            in `classes` and in jars of a model's folder (for a `blockFactory`, whether or not one is named), and for types `Input` and `Output` those in `libs`, too,
+            which it even compiles. Until DJL changes that, load folders from elsewhere only after a look at what is in them.
 
             | key | default | who may set it | meaning |
             | --- | --- | --- | --- |

@@ -59,7 +59,7 @@ public final class GivenOptions {
                 String key = name.substring(PROPERTY_PREFIX.length());
                 if (isOurs(key)) {
                     requireKnown(PROPERTY_PREFIX, key, known);
-                    application.put(key, property.getValue());
+                    application.put(key, String.valueOf(property.getValue()));
                 }
             }
         }

@@ -53,7 +53,9 @@ public final class ModelPlanning {
         GivenOptions effective =
                 GivenOptions.of(
                         given,
-                        Maps.fromProperties(System.getProperties()),
+                        // Not all of them: an application may keep what is no text there.
+                        Maps.asMap(
+                                System.getProperties().stringPropertyNames(), System::getProperty),
                         arguments,
                         providers.stream().flatMap(p -> p.options().stream()).toList());
         options = PlanOptions.parse(effective);

@@ -105,8 +105,14 @@ record KeptFolders(Path beside, Path cache) {
         }
     }
 
-    /** Creates a folder, but none that it lies in: a model that was removed stays removed. */
+    /**
+     * Creates a folder, but none that it lies in, unless that is the cache: a model that was
+     * removed stays removed.
+     */
     void createBeside() throws IOException {
+        if (beside.getParent().equals(cache.getParent().getParent())) {
+            Files.createDirectories(beside.getParent());
+        }
         try {
             Files.createDirectory(beside);
         } catch (FileAlreadyExistsException e) {

@@ -58,8 +58,7 @@ public final class Torch {
     /** Loads a file planned, with options given as DJL arguments. */
     public static ZooModel<NDList, NDList> load(Path file, Map<String, ?> arguments)
             throws IOException, ModelException {
-        return load(
-                file, NDList.class, Planned.arguments(arguments), Planned.factory(arguments));
+        return load(file, NDList.class, Planned.arguments(arguments), Planned.factory(arguments));
     }
 
     /** Loads a file planned, translated by a factory of the caller's. */
