@@ -42,6 +42,14 @@ DJLPLAN_API int djlplan_mapping_intact(const struct djlplan_mapping *mapping);
 DJLPLAN_API void djlplan_mapping_release(const struct djlplan_mapping *mapping);
 DJLPLAN_API void djlplan_unmap(struct djlplan_mapping *mapping);
 
+/* ---- priority.c -------------------------------------------------------------------------- */
+
+/*
+ * Gives all threads of a process the least priority, which those that they start inherit. Returns
+ * of how many threads; 0 where that is not allowed or there is no such process.
+ */
+DJLPLAN_API int djlplan_give_way(int process);
+
 /* ---- tflite*.c: TensorFlow Lite interpreters whose tensors we place --------------------- */
 
 struct djlplan_tflite_session;
@@ -53,10 +61,10 @@ enum {
 };
 
 /*
- * Finds the engine's library among those loaded in this process. Returns NULL, or why it cannot be
- * used (not loaded, other version, missing functions). Idempotent, thread-safe.
+ * Finds the engine's library among those loaded in this process. Unless it returns 0, `message` says
+ * why it cannot be used (not loaded, other version, missing functions). Idempotent, thread-safe.
  */
-DJLPLAN_API const char *djlplan_tflite_attach(void);
+DJLPLAN_API int djlplan_tflite_attach(char *message, int64_t message_bytes);
 
 /* A function of the engine's library, or NULL. Only when attached. */
 void *djlplan_tflite_symbol(const char *name);

@@ -1,6 +1,7 @@
 /* Records the allocations of a run and the frees of its blocks. */
 #include "torch_run.h"
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -11,7 +12,7 @@ static atomic_int recording_count;
 
 static int *bucket(struct djlplan_torch_run *run, const void *address) {
     uint64_t hash = ((uint64_t)(uintptr_t)address >> 6) * UINT64_C(0x9E3779B97F4A7C15);
-    return &run->buckets[hash >> 52];
+    return &run->buckets[hash >> (64 - RECORD_BUCKET_BITS)];
 }
 
 struct djlplan_torch_run *djlplan_record_begin(void) {
@@ -36,6 +37,7 @@ struct djlplan_torch_run *djlplan_record_begin(void) {
 
 static int ensure_room(struct djlplan_torch_run *run) {
     if (run->count < run->capacity) return 1;
+    if (run->capacity > INT_MAX / 2) return 0;
     int capacity = run->capacity == 0 ? 1024 : run->capacity * 2;
     struct event *events = realloc(run->events, (size_t)capacity * sizeof *events);
     if (events == NULL) return 0;

@@ -122,7 +122,8 @@ struct djlplan_torch_run *djlplan_replay_begin(struct djlplan_torch_plan *plan, 
 /* Whether the next allocation may have its place; takes it. The caller holds the lock. */
 static struct place *take_place(struct djlplan_torch_run *run, size_t bytes) {
     const struct djlplan_torch_plan *plan = run->plan;
-    int number = run->next++;
+    int number = run->next;
+    if (number < plan->count) run->next++;
     if (run->diverged || number >= plan->count || plan->bytes[number] != (int64_t)bytes) {
         run->diverged = 1;
         run->counters[DJLPLAN_DIVERGED]++;

@@ -69,27 +69,34 @@ static const struct {
 #undef FUNCTION
 };
 
-static char attach_problem[256] = "never attached";
-static void *engine;
-static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
-static bool attached;
+static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER; /* for what follows */
+static char attach_problem[256];
+static void *engine; /* NULL until attached */
 
+/*
+ * Copies the path of the engine's library. It is not opened here: the loader holds a lock meanwhile
+ * that others wait for inside of dlopen, with another lock that dlopen here would wait for.
+ */
 static int find_library(struct dl_phdr_info *info, size_t size, void *found) {
     (void)size;
     const char *slash = strrchr(info->dlpi_name, '/');
     if (slash == NULL || strcmp(slash + 1, "libtensorflowlite_jni.so") != 0) return 0;
-    *(void **)found = dlopen(info->dlpi_name, RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
-    return *(void **)found != NULL;
+    *(char **)found = strdup(info->dlpi_name);
+    return 1;
 }
 
-static bool attach(void) {
-    void *library = NULL;
-    dl_iterate_phdr(find_library, &library);
-    engine = library;
+static void *open_library(void) {
+    char *path = NULL;
+    dl_iterate_phdr(find_library, &path);
+    void *library = path == NULL ? NULL : dlopen(path, RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
+    free(path);
     if (library == NULL) {
         snprintf(attach_problem, sizeof attach_problem, "TensorFlow Lite is not loaded");
-        return false;
     }
+    return library;
+}
+
+static bool attach_to(void *library) {
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         void *function = dlsym(library, functions[i].name);
         if (function == NULL) {
@@ -108,12 +115,25 @@ static bool attach(void) {
     return true;
 }
 
-const char *djlplan_tflite_attach(void) {
+static void attach(void) {
+    void *library = open_library();
+    if (library == NULL) return;
+    if (attach_to(library)) {
+        engine = library;
+    } else {
+        dlclose(library);
+    }
+}
+
+int djlplan_tflite_attach(char *message, int64_t message_bytes) {
     pthread_mutex_lock(&attach_lock);
-    if (!attached) attached = attach();
-    bool ready = attached;
+    if (engine == NULL) attach();
+    bool attached = engine != NULL;
+    if (!attached && message_bytes > 0) {
+        snprintf(message, (size_t)message_bytes, "%s", attach_problem);
+    }
     pthread_mutex_unlock(&attach_lock);
-    return ready ? NULL : attach_problem;
+    return attached ? DJLPLAN_OK : DJLPLAN_ENGINE_ERROR;
 }
 
 void *djlplan_tflite_symbol(const char *name) { return dlsym(engine, name); }

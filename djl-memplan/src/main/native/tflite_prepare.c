@@ -173,7 +173,7 @@ static bool is_shown(const struct djlplan_tflite_session *session, TfLiteContext
     }
     bool shown = contains(&session->chosen, id) ||
                  (unpacks(registration) && node->outputs->size == 1 &&
-                  read[node->outputs->data[0]]);
+                  node->outputs->data[0] >= 0 && read[node->outputs->data[0]]);
     for (int i = 0; shown && i < node->inputs->size; i++) {
         if (node->inputs->data[i] >= 0) read[node->inputs->data[i]] = true;
     }

@@ -146,7 +146,10 @@ int djlplan_torch_threads(void) {
     if (function == NULL) {
         void *library = dlopen("libtorch_cpu.so", RTLD_NOLOAD | RTLD_LAZY);
         void *symbol = library == NULL ? NULL : dlsym(library, TORCH_GET_NUM_THREADS);
-        if (symbol == NULL) return -1;
+        if (symbol == NULL) {
+            if (library != NULL) dlclose(library);
+            return -1;
+        }
         found = function = (int (*)(void))(uintptr_t)symbol;
     }
     return function();

@@ -9,7 +9,16 @@
 
 struct djlplan_arena;
 
-enum { RECORD_BUCKETS = 4096, DJLPLAN_TORCH_ALIGNMENT = 64, DJLPLAN_TORCH_PRIORITY = 127 };
+/* The logarithm of RECORD_BUCKETS; tests take fewer. */
+#ifndef RECORD_BUCKET_BITS
+#define RECORD_BUCKET_BITS 12
+#endif
+
+enum {
+    RECORD_BUCKETS = 1 << RECORD_BUCKET_BITS,
+    DJLPLAN_TORCH_ALIGNMENT = 64,
+    DJLPLAN_TORCH_PRIORITY = 127
+};
 
 /* One recorded allocation. */
 struct event {
@@ -50,7 +59,8 @@ struct djlplan_torch_run {
     struct djlplan_torch_plan *plan;
     struct djlplan_arena *arena;
     struct place *places;
-    int next, diverged, finished;
+    int next; /* number of the next allocation, the plan's count when it has no more */
+    int diverged, finished;
     int64_t counters[DJLPLAN_COUNTERS];
 };
 

@@ -359,9 +359,12 @@ static void check_mappings(const char *no_file) {
 
 int main(int count, char **arguments) {
     CHECK(count == 3);
-    CHECK(djlplan_tflite_attach() != NULL);
+    CHECK(djlplan_tflite_attach(message, sizeof message) != DJLPLAN_OK);
+    CHECK(strcmp(message, "TensorFlow Lite is not loaded") == 0);
+    CHECK(djlplan_tflite_attach(NULL, 0) != DJLPLAN_OK);
     CHECK(dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL) != NULL);
-    CHECK(djlplan_tflite_attach() == NULL && djlplan_tflite_attach() == NULL);
+    CHECK(djlplan_tflite_attach(message, sizeof message) == DJLPLAN_OK);
+    CHECK(djlplan_tflite_attach(NULL, 0) == DJLPLAN_OK);
     check_mappings("/nowhere/at/all");
     struct djlplan_mapping mapping;
     CHECK(djlplan_map(arguments[2], &mapping) == 0);

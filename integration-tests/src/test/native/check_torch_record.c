@@ -1,6 +1,8 @@
 /* What is recorded of a prediction. */
 #include "check_torch.h"
+#include "torch_run.h"
 
+#include <limits.h>
 #include <pthread.h>
 
 enum { MANY = 3000, EVENT = 3 };
@@ -86,6 +88,19 @@ static void check_many(void) {
     for (int i = 1; i < MANY; i += 2) release(&blocks[i]);
 }
 
+/* A list as long as an int can say does not grow: what comes after that is not recorded. */
+static void check_too_many(void) {
+    struct djlplan_torch_run *run = djlplan_torch_record();
+    run->count = run->capacity = INT_MAX / 2 + 1;
+    torch_data_ptr block = allocate(1);
+    djlplan_torch_pause();
+    CHECK(run->count == run->capacity && run->events == NULL);
+    run->count = run->capacity = 0;
+    CHECK(djlplan_torch_events(run, NULL, 0) == -1);
+    finish(run);
+    release(&block);
+}
+
 /* Each gets the frees of its own blocks, whichever is current or finished. */
 static void check_two(int first_ends_first) {
     struct djlplan_torch_run *first = djlplan_torch_record();
@@ -123,6 +138,7 @@ static void check_two(int first_ends_first) {
 void check_recordings(void) {
     check_events();
     check_many();
+    check_too_many();
     check_two(0);
     check_two(1);
     CHECK(live_blocks() == 0);

@@ -1,6 +1,9 @@
 /* What gets its planned place, and what becomes of arenas whose blocks are kept. */
 #define _GNU_SOURCE
 #include "check_torch.h"
+#include "torch_run.h"
+
+#include <limits.h>
 
 enum { PAGE = 4096, ARENA = 64 * PAGE, NUMBERS = 8, OWN = 99 };
 
@@ -102,6 +105,21 @@ static void check_divergence(char *arena) {
     finish_elsewhere(run, (int64_t[DJLPLAN_COUNTERS]){0});
     release(&a);
     djlplan_torch_plan_delete(empty);
+}
+
+/* More allocations than an int counts, after those that were planned. */
+static void check_endless(char *arena) {
+    const int64_t numbers[][2] = {{100, 0}};
+    struct djlplan_torch_plan *plan = plan_of(numbers, 1);
+    struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena);
+    torch_data_ptr a = expect(100, arena, 0), b = expect(100, arena, OWN);
+    run->next = INT_MAX;
+    torch_data_ptr c = expect(100, arena, OWN), d = expect(100, arena, OWN);
+    djlplan_torch_pause();
+    torch_data_ptr *blocks[] = {&a, &b, &c, &d};
+    for (int i = 0; i < 4; i++) release(blocks[i]);
+    check_finish(run, (struct counts){1, 0, 3, 0, 0});
+    djlplan_torch_plan_delete(plan);
 }
 
 static int all_bytes(const char *from, size_t bytes, int value) {
@@ -206,6 +224,7 @@ void check_replays(void) {
     check_places(arena);
     check_overlaps(arena);
     check_divergence(arena);
+    check_endless(arena);
     check_raw(arena);
     for (int kind = 0; kind < 4; kind++) check_abandoned(kind % 2, kind / 2);
     djlplan_arena_free(arena, ARENA);

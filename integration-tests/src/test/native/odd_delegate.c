@@ -1,7 +1,7 @@
 /*
  * An external delegate of TensorFlow Lite that takes additions of floats of one shape, and does
- * with them what ODD says: GOOD computes them, WRONG computes something else, CRASH and HANG do
- * that in an inference, REFUSE when it is prepared.
+ * with them what ODD says: GOOD computes them, WRONG computes something else, CRASH, HANG and FAIL do
+ * that in an inference, REFUSE when it is prepared; CHANGE moves a tensor that is none of its own.
  */
 #define _GNU_SOURCE
 #include "tflite_abi.h"
@@ -13,7 +13,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { GOOD, WRONG, CRASH, HANG, REFUSE, ADD = 0, FLOAT32 = 1, MOST = 256 };
+enum { GOOD, WRONG, CRASH, HANG, FAIL, REFUSE, CHANGE, ADD = 0, FLOAT32 = 1, MOST = 256 };
 
 /* The additions of one partition; sums that nobody else needs have memory here. */
 struct kernel {
@@ -61,9 +61,21 @@ static float *memory_of(TfLiteContext *context, struct kernel *kernel, int id) {
     return NULL;
 }
 
+/* The first one whose memory somebody else placed: every operator has read it by now. */
+static void move_tensor(TfLiteContext *context) {
+    for (size_t i = 0; i < context->tensors_size; i++) {
+        if (context->tensors[i].allocation_type == kTfLiteCustom) {
+            context->tensors[i].data = NULL;
+            return;
+        }
+    }
+}
+
 static TfLiteStatus kernel_invoke(TfLiteContext *context, TfLiteNode *node) {
     if (ODD == CRASH) raise(SIGSEGV);
     if (ODD == HANG) pause();
+    if (ODD == FAIL) return kTfLiteError;
+    if (ODD == CHANGE) move_tensor(context);
     struct kernel *kernel = node->user_data;
     for (int i = 0; i < kernel->count; i++) {
         const struct addition *add = &kernel->additions[i];

@@ -8,6 +8,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider.Choosing;
 import org.slf4j.Logger;
@@ -64,7 +65,7 @@ final class Background implements Choosing {
             Patience patience,
             Consumer<DelegationChoice> better) {
         Background background = new Background(first, request, measurement, patience, better);
-        background.schedule(background::begin, Duration.ZERO);
+        background.schedule(background::begin, patience.delay());
         return background;
     }
 
@@ -82,7 +83,8 @@ final class Background implements Choosing {
     private void attempt(long deadlineNanos) {
         try {
             long leftNanos = deadlineNanos - System.nanoTime();
-            Optional<DelegationChoice> choice = measurement.attempt(leftNanos);
+            Optional<DelegationChoice> choice =
+                    measurement.attempt(leftNanos, Urgency.IN_BACKGROUND);
             if (choice.isPresent()) {
                 deliver(choice.get());
             } else if (leftNanos > 0) {
@@ -94,6 +96,9 @@ final class Background implements Choosing {
             }
         } catch (InterruptedException e) {
             logger.debug("Measuring {} was cancelled", request.model().file());
+        } catch (UnmeasurableException e) {
+            // What was predicted will not be verified: it is not to stay.
+            deliver(measurement.unmeasured(e));
         } catch (IOException | RuntimeException | LinkageError e) {
             logger.warn("{} could not be measured", request.model().file(), e);
         }

@@ -3,6 +3,7 @@ package org.djlplan.delegation;
 import com.google.common.collect.ArrayListMultimap;
 import com.google.common.collect.ListMultimap;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.djlplan.delegation.store.LearntCostsStore;
 import org.djlplan.memplan.spi.Candidate;
@@ -62,6 +63,16 @@ final class LearningRunner implements CandidateRunner {
         List<NodeTime> nodes = inner.profile(candidate, inferences);
         learnt.putAll(candidate.threads(), nodes);
         return nodes;
+    }
+
+    @Override
+    public long workedNanos() {
+        return inner.workedNanos();
+    }
+
+    @Override
+    public Optional<String> caveat() {
+        return inner.caveat();
     }
 
     @Override

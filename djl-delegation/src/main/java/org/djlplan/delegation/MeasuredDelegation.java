@@ -11,8 +11,8 @@ import org.djlplan.delegation.store.LearntCostsStore;
 import org.djlplan.memplan.config.Option;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
-import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.slf4j.Logger;
@@ -83,6 +83,13 @@ public final class MeasuredDelegation implements DelegationProvider {
         if (stored.isPresent()) {
             return new Settled(stored.get());
         }
+        if (parsed.profile() != ProfileMode.OFF) {
+            try {
+                measurement.requireMeasurable();
+            } catch (UnmeasurableException e) {
+                return new Settled(measurement.unmeasured(e));
+            }
+        }
         return switch (parsed.profile()) {
             case OFF -> new Settled(predict(request));
             case BLOCKING -> new Settled(measure(request, measurement));
@@ -97,7 +104,7 @@ public final class MeasuredDelegation implements DelegationProvider {
         try {
             long leftNanos = deadlineNanos - System.nanoTime();
             while (leftNanos > 0) {
-                Optional<DelegationChoice> choice = measurement.attempt(leftNanos);
+                Optional<DelegationChoice> choice = measurement.attempt(leftNanos, Urgency.AWAITED);
                 if (choice.isPresent()) {
                     return choice.get();
                 }
@@ -108,6 +115,8 @@ public final class MeasuredDelegation implements DelegationProvider {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return cpu(request, "measuring was interrupted");
+        } catch (UnmeasurableException e) {
+            return measurement.unmeasured(e);
         } catch (IOException | RuntimeException | LinkageError e) {
             logger.warn("{} could not be measured", request.model().file(), e);
         }
@@ -122,18 +131,15 @@ public final class MeasuredDelegation implements DelegationProvider {
         if (!model.trusted()) {
             return cpu(request, "the delegate " + model.delegate() + " was not measured");
         }
-        try (CandidateRunner runner = model.inThisProcess()) {
-            return predicting.predict(request, runner.partitions());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return cpu(request, "predicting was interrupted");
+        try {
+            return predicting.predict(request, model.partitions());
         } catch (CandidateException | RuntimeException | LinkageError e) {
             logger.warn("What to delegate of {} could not be predicted", model.file(), e);
             return cpu(request, "nothing could be predicted");
         }
     }
 
-    private static DelegationChoice cpu(Request request, String reason) {
+    static DelegationChoice cpu(Request request, String reason) {
         return new DelegationChoice(
                 Candidate.cpu(request.unmeasuredThreads()),
                 DelegationChoice.Origin.PREDICTED,

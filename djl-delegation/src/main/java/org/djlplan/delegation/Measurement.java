@@ -2,20 +2,28 @@ package org.djlplan.delegation;
 
 import ai.djl.util.Progress;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import org.djlplan.delegation.store.AttemptStore;
+import org.djlplan.delegation.store.AttemptStore.Mark;
+import org.djlplan.delegation.store.PartialResult;
 import org.djlplan.delegation.store.ProfileKeys;
 import org.djlplan.delegation.store.ProfileStore;
 import org.djlplan.delegation.store.Wanted;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.delegation.table.Tolerance;
-import org.djlplan.memplan.spi.CandidateRunner;
-import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.machine.Machine;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.NoRoomException;
 import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.StoreKey;
 import org.djlplan.memplan.store.StoreLock;
@@ -30,10 +38,25 @@ final class Measurement {
     /** Two models that are measured at once would disturb each other. */
     private static final Semaphore QUIET = new Semaphore(1, true);
 
+    /** Models of which was told why they are not measured. */
+    private static final Set<Path> TOLD = ConcurrentHashMap.newKeySet();
+
+    /** So many attempts may end without a word where no container's limit can be the reason. */
+    private static final int MOST_ATTEMPTS = 3;
+
+    /** What was found out is kept so often: an application may end at any time. */
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    /** Part of a container's memory that must stay free besides. */
+    private static final int SPARE_PART = 20;
+
     private final Request request;
     private final Profiling profiling;
     private final Optional<Progress> progress;
+    private final Machine machine;
     private final FolderStore<ProfileTable> store;
+    private final FolderStore<Mark> marks;
+    private final FolderStore<PartialResult> partialResults;
     private final StoreKey key;
 
     /**
@@ -41,9 +64,19 @@ final class Measurement {
      */
     Measurement(Request request, Profiling profiling, Optional<Progress> progress)
             throws IOException {
+        this(request, profiling, progress, new Machine());
+    }
+
+    /**
+     * @param machine whose memory is looked at
+     * @throws IOException if the model's file cannot be read
+     */
+    Measurement(Request request, Profiling profiling, Optional<Progress> progress, Machine machine)
+            throws IOException {
         this.request = request;
         this.profiling = profiling;
         this.progress = progress;
+        this.machine = machine;
         store =
                 ProfileStore.of(
                         request.model(),
@@ -51,6 +84,8 @@ final class Measurement {
                                 request.threads(),
                                 request.goal(),
                                 new Tolerance(request.tolerance())));
+        marks = AttemptStore.marks(request.model());
+        partialResults = AttemptStore.partialResults(request.model());
         key =
                 ProfileKeys.of(
                         request.model(), request.goal(), request.threads(), request.tolerance());
@@ -72,15 +107,73 @@ final class Measurement {
     }
 
     /**
+     * Does nothing if a process may be started to measure in.
+     *
+     * @throws UnmeasurableException if there is none, or not enough memory for it, or the last one
+     *     cost this process's predecessor its life
+     */
+    void requireMeasurable() throws UnmeasurableException {
+        Optional<String> obstacle = request.model().obstacle();
+        if (obstacle.isPresent()) {
+            throw new UnmeasurableException(obstacle.get());
+        }
+        Optional<Mark> mark = failedAttempts();
+        if (mark.isPresent() && mark.get().attempts() >= mostAttempts()) {
+            throw new UnmeasurableException(
+                    "measuring it before ended with a kill, as it does when a container is out of"
+                            + " memory; `djlplan tune` measures it nonetheless");
+        }
+        long needed =
+                request.model().neededBytes()
+                        + machine.containerLimitBytes().orElse(0) / SPARE_PART;
+        OptionalLong free = machine.headroomBytes();
+        if (free.isPresent() && free.getAsLong() < needed) {
+            throw new UnmeasurableException(
+                    "%d MB of memory are left here, a process to measure in may need %d"
+                            .formatted(free.getAsLong() >> 20, needed >> 20));
+        }
+    }
+
+    /** Returns the mark of attempts that ended without a word in the same circumstances. */
+    private Optional<Mark> failedAttempts() {
+        return marks.load(key).filter(mark -> mark.circumstances().equals(circumstances()));
+    }
+
+    private int mostAttempts() {
+        return machine.containerLimitBytes().isPresent() ? 1 : MOST_ATTEMPTS;
+    }
+
+    private String circumstances() {
+        String version = Measurement.class.getPackage().getImplementationVersion();
+        OptionalLong limit = machine.containerLimitBytes();
+        return "version %s, memory limit %s"
+                .formatted(
+                        version == null ? "unknown" : version,
+                        limit.isPresent() ? Long.toString(limit.getAsLong()) : "none");
+    }
+
+    /** Returns what to run with, and tells once why that is not measured. */
+    DelegationChoice unmeasured(UnmeasurableException why) {
+        if (TOLD.add(request.model().file())) {
+            logger.warn(
+                    "{} is not measured and runs in the CPU kernels: {}",
+                    request.model().file(),
+                    why.getMessage());
+        }
+        return MeasuredDelegation.cpu(request, why.getMessage());
+    }
+
+    /**
      * Measures, unless the table is there by now.
      *
      * @param patienceNanos how long to wait for this JVM's measuring of other models
      * @return empty if another JVM is at it, or this one is busy for longer
-     * @throws IOException if there is no process to run candidates in
-     * @throws InterruptedException if the thread was interrupted; nothing is kept then
+     * @throws UnmeasurableException if nothing can be measured here
+     * @throws InterruptedException if the thread was interrupted; what was found out is kept for
+     *     the next time
      */
-    Optional<DelegationChoice> attempt(long patienceNanos)
-            throws IOException, InterruptedException {
+    Optional<DelegationChoice> attempt(long patienceNanos, Urgency urgency)
+            throws IOException, InterruptedException, UnmeasurableException {
         return alone(
                 patienceNanos,
                 () -> {
@@ -88,13 +181,52 @@ final class Measurement {
                     if (stored.isPresent()) {
                         return stored.get();
                     }
-                    ProfileTable table = measure(all -> true);
+                    requireMeasurable();
+                    ProfileTable table = attemptMarked(urgency);
                     return choice(table, DelegationChoice.Origin.MEASURED);
                 });
     }
 
+    /** A mark is left if this process is killed, so that it is not killed at each start. */
+    private ProfileTable attemptMarked(Urgency urgency)
+            throws InterruptedException, UnmeasurableException {
+        int before = failedAttempts().map(Mark::attempts).orElse(0);
+        marks.save(key, new Mark(circumstances(), before + 1));
+        Thread farewell = new Thread(() -> marks.remove(key), "djl-delegation-mark");
+        Runtime.getRuntime().addShutdownHook(farewell);
+        boolean outOfMemory = false;
+        try {
+            return measure(all -> true, urgency, partialResults.load(key));
+        } catch (NoRoomException e) {
+            outOfMemory = e.killed();
+            if (outOfMemory) {
+                marks.save(key, new Mark(circumstances(), MOST_ATTEMPTS));
+            }
+            throw new UnmeasurableException(e.getMessage());
+        } catch (IOException e) {
+            if (Thread.interrupted()) {
+                // Cancelled while the process started.
+                throw new InterruptedException();
+            }
+            throw new UnmeasurableException("no process to measure in: " + e.getMessage());
+        } finally {
+            if (!outOfMemory) {
+                marks.remove(key);
+            }
+            removeHook(farewell);
+        }
+    }
+
+    private static void removeHook(Thread hook) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            logger.debug("the JVM is ending", e);
+        }
+    }
+
     /**
-     * Measures, whether or not a table is there.
+     * Measures, whether or not a table is there, as somebody asked for it.
      *
      * @param patienceNanos how long to wait for this JVM's measuring of other models
      * @param keep whether a table is to replace the one that is there
@@ -104,16 +236,26 @@ final class Measurement {
      */
     Optional<ProfileTable> renew(long patienceNanos, Predicate<ProfileTable> keep)
             throws IOException, InterruptedException {
-        return alone(patienceNanos, () -> measure(keep));
+        try {
+            return alone(
+                    patienceNanos,
+                    () -> {
+                        ProfileTable table = measure(keep, Urgency.AWAITED, Optional.empty());
+                        marks.remove(key);
+                        return table;
+                    });
+        } catch (UnmeasurableException e) {
+            throw new IOException(e.getMessage(), e);
+        }
     }
 
     private interface Step<T> {
-        T run() throws IOException, InterruptedException;
+        T run() throws IOException, InterruptedException, UnmeasurableException;
     }
 
     /** Runs a step while nobody else measures; empty if somebody does. */
     private <T> Optional<T> alone(long patienceNanos, Step<T> step)
-            throws IOException, InterruptedException {
+            throws IOException, InterruptedException, UnmeasurableException {
         if (!QUIET.tryAcquire(patienceNanos, TimeUnit.NANOSECONDS)) {
             return Optional.empty();
         }
@@ -132,38 +274,38 @@ final class Measurement {
         }
     }
 
-    private ProfileTable measure(Predicate<ProfileTable> keep)
+    private ProfileTable measure(
+            Predicate<ProfileTable> keep, Urgency urgency, Optional<PartialResult> before)
             throws IOException, InterruptedException {
         ProfileTable table;
-        try (LearningRunner runner = new LearningRunner(runner(), request.model())) {
-            table = profiling.profile(request, runner, progress);
+        KeptAnswers answers =
+                new KeptAnswers(
+                        request.model().newProcess(urgency),
+                        before.orElse(PartialResult.NONE),
+                        PAUSE_NANOS,
+                        known -> partialResults.save(key, known));
+        try (LearningRunner runner = new LearningRunner(answers, request.model())) {
+            table = withCaveat(profiling.profile(request, runner, progress), runner.caveat());
             runner.keep();
         }
         if (keep.test(table)) {
             store.save(key, table);
         }
+        partialResults.remove(key);
         warnOfUseless(table);
         return table;
     }
 
-    /**
-     * Returns one in a process of its own, or in this one if the delegate is known not to crash.
-     */
-    private CandidateRunner runner() throws IOException, InterruptedException {
-        DelegableModel model = request.model();
-        try {
-            return model.newProcess();
-        } catch (IOException e) {
-            if (Thread.interrupted()) {
-                // Cancelled while the process started, which is no reason to do without one.
-                throw new InterruptedException();
-            }
-            if (!model.trusted()) {
-                throw e;
-            }
-            logger.info("{} is measured in this process ({})", model.file(), e.toString());
-            return model.inThisProcess();
-        }
+    private static ProfileTable withCaveat(ProfileTable table, Optional<String> caveat) {
+        return caveat.isEmpty()
+                ? table
+                : new ProfileTable(
+                        table.partitions(),
+                        table.entries(),
+                        table.chosen(),
+                        table.reason() + " (" + caveat.get() + ")",
+                        table.inferences(),
+                        table.nanos());
     }
 
     private void warnOfUseless(ProfileTable table) {

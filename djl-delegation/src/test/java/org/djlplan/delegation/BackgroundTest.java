@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +21,7 @@ import org.djlplan.delegation.store.ProfileKeys;
 import org.djlplan.delegation.store.ProfileStore;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Objective;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.djlplan.memplan.spi.DelegationProvider.Choosing;
@@ -31,6 +33,9 @@ import org.junit.jupiter.api.Timeout;
 /** Beginning with a prediction and switching over; and waiting for another JVM. */
 @Timeout(60)
 class BackgroundTest extends ProviderFixture {
+
+    private static final Patience NO_DELAY =
+            new Patience(Duration.ZERO, Patience.DEFAULT.grace(), Patience.DEFAULT.poll());
 
     private StoreKey key() throws IOException {
         Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
@@ -135,13 +140,12 @@ class BackgroundTest extends ProviderFixture {
         for (int i = 0; i < 3; i++) {
             FakeModel one = new FakeModel(Files.createDirectory(folder.resolve("a" + i)));
             FakeModel other = new FakeModel(Files.createDirectory(folder.resolve("b" + i)));
-            provider(profiling, Patience.DEFAULT)
-                    .choose(one, Map.of(), Optional.empty(), better::add);
+            provider(profiling, NO_DELAY).choose(one, Map.of(), Optional.empty(), better::add);
             Thread thread =
                     new Thread(
                             () ->
                                     better.add(
-                                            provider(profiling, Patience.DEFAULT)
+                                            provider(profiling, NO_DELAY)
                                                     .choose(
                                                             other,
                                                             Map.of(
@@ -190,9 +194,37 @@ class BackgroundTest extends ProviderFixture {
     }
 
     @Test
+    void choose_noProcess_switchesToCpuKernels() throws Exception {
+        model.processes = false;
+        Choosing choosing = choose((request, runner, progress) -> fail());
+        assertEquals(PREDICTED, choosing.first().candidate());
+        assertFalse(nextBetter().candidate().delegates());
+        assertEquals(1, log.lines("WARN").size());
+        choosing.close();
+    }
+
+    @Test
+    void choose_background_givesWayToOthers() throws Exception {
+        choose((request, runner, progress) -> TABLE);
+        nextBetter();
+        assertEquals(List.of(Urgency.IN_BACKGROUND), model.urgencies);
+    }
+
+    @Test
+    void choose_delay_measuresNothingBefore() throws Exception {
+        Patience delayed = new Patience(Duration.ofHours(1), Duration.ZERO, Duration.ofMillis(10));
+        Choosing choosing =
+                provider((request, runner, progress) -> fail(), delayed)
+                        .choose(model, Map.of(), Optional.empty(), better::add);
+        afterwards();
+        assertEquals(0, model.startedProcesses.get());
+        choosing.close();
+    }
+
+    @Test
     void choose_anotherHoldsTheLock_getsItsResult() throws Exception {
         StoreLock other = ProfileStore.of(model).tryLock(key()).orElseThrow();
-        provider((request, runner, progress) -> fail(), Patience.DEFAULT)
+        provider((request, runner, progress) -> fail(), NO_DELAY)
                 .choose(model, Map.of(), Optional.empty(), better::add);
         Thread.sleep(50);
         assertTrue(better.isEmpty());
@@ -230,7 +262,7 @@ class BackgroundTest extends ProviderFixture {
                                     (request, partitions) -> {
                                         throw new IllegalStateException();
                                     },
-                                    Patience.DEFAULT)
+                                    NO_DELAY)
                             .choose(
                                     new FakeModel(Path.of(folders[0])),
                                     Map.of("delegation.profile", "blocking"),
@@ -259,10 +291,10 @@ class BackgroundTest extends ProviderFixture {
     @Test
     void choose_anotherJvmMeasures_waitsForItsResult() throws Exception {
         Process other = otherJvm(500);
-        provider((request, runner, progress) -> fail(), Patience.DEFAULT)
+        provider((request, runner, progress) -> fail(), NO_DELAY)
                 .choose(model, Map.of(), Optional.empty(), better::add);
         DelegationChoice blocking =
-                provider((request, runner, progress) -> fail(), Patience.DEFAULT)
+                provider((request, runner, progress) -> fail(), NO_DELAY)
                         .choose(
                                 model,
                                 Map.of("delegation.profile", "blocking"),
@@ -284,7 +316,7 @@ class BackgroundTest extends ProviderFixture {
                 new Thread(
                         () -> {
                             choice.set(
-                                    provider((request, runner, progress) -> TABLE, Patience.DEFAULT)
+                                    provider((request, runner, progress) -> TABLE, NO_DELAY)
                                             .choose(
                                                     model,
                                                     Map.of("delegation.profile", "blocking"),

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.graph.ElementType;
@@ -34,7 +35,10 @@ public final class FakeModel implements DelegableModel {
     public int threads = 2;
     public Map<String, String> facts = Map.of("engine", "TFLite 2.6.2", "delegate", "xnnpack");
     public final AtomicInteger startedProcesses = new AtomicInteger();
-    public final AtomicInteger runnersInThisProcess = new AtomicInteger();
+    public Optional<String> obstacle = Optional.empty();
+    public long neededBytes;
+    public final List<Urgency> urgencies = new CopyOnWriteArrayList<>();
+    public final AtomicInteger askedInThisProcess = new AtomicInteger();
     public final AtomicInteger openRunners = new AtomicInteger();
 
     public FakeModel(Path folder) {
@@ -102,26 +106,34 @@ public final class FakeModel implements DelegableModel {
     }
 
     @Override
-    public CandidateRunner newProcess() throws IOException {
+    public CandidateRunner newProcess(Urgency urgency) throws IOException {
+        urgencies.add(urgency);
         if (!processes) {
             throw new IOException("no child process here");
         }
         startedProcesses.incrementAndGet();
+        openRunners.incrementAndGet();
         return new FakeRunner();
     }
 
     @Override
-    public CandidateRunner inThisProcess() {
-        runnersInThisProcess.incrementAndGet();
-        return new FakeRunner();
+    public List<Set<Integer>> partitions() {
+        askedInThisProcess.incrementAndGet();
+        return new FakeRunner().partitions();
+    }
+
+    @Override
+    public Optional<String> obstacle() {
+        return obstacle;
+    }
+
+    @Override
+    public long neededBytes() {
+        return neededBytes;
     }
 
     /** Knows the partitions and nothing else. */
     private final class FakeRunner implements CandidateRunner {
-
-        FakeRunner() {
-            openRunners.incrementAndGet();
-        }
 
         @Override
         public List<Set<Integer>> partitions() {

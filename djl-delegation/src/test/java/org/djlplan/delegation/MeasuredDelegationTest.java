@@ -27,6 +27,8 @@ import org.djlplan.memplan.spi.DelegationProvider;
 import org.djlplan.memplan.spi.DelegationProvider.Choosing;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is chosen at once: kept, measured, predicted, or the CPU kernels. */
 @Timeout(60)
@@ -77,7 +79,7 @@ class MeasuredDelegationTest extends ProviderFixture {
         }
         assertEquals(1, profiles.get());
         assertEquals(1, model.startedProcesses.get());
-        assertEquals(0, model.runnersInThisProcess.get());
+        assertEquals(0, model.askedInThisProcess.get());
         assertEquals(0, predictions.get());
         assertEquals(0, model.openRunners.get());
     }
@@ -128,10 +130,10 @@ class MeasuredDelegationTest extends ProviderFixture {
     void choose_untrustedDelegate_isNotRunBeforeItWasMeasured() {
         model.trusted = false;
         assertCpu(first((request, runner, progress) -> fail(), "off"));
-        assertEquals(0, model.runnersInThisProcess.get());
+        assertEquals(0, model.askedInThisProcess.get());
         DelegationChoice measured = first((request, runner, progress) -> TABLE, "blocking");
         assertEquals(Origin.MEASURED, measured.origin());
-        assertEquals(0, model.runnersInThisProcess.get());
+        assertEquals(0, model.askedInThisProcess.get());
         assertEquals(0, predictions.get());
     }
 
@@ -149,24 +151,45 @@ class MeasuredDelegationTest extends ProviderFixture {
         assertTrue(choice.reason().contains("delegation.enabled=false"));
     }
 
-    @Test
-    void choose_noProcessForATrustedDelegate_measuresInThisOne() {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void choose_noProcess_isCpuWithOneWarning(boolean trusted) throws IOException {
         model.processes = false;
-        DelegationChoice choice = first((request, runner, progress) -> TABLE, "blocking");
-        assertEquals(Origin.MEASURED, choice.origin());
-        assertEquals(1, model.runnersInThisProcess.get());
-        assertEquals(0, model.openRunners.get());
+        model.trusted = trusted;
+        assertCpu(first((request, runner, progress) -> fail(), "blocking"));
+        assertCpu(first((request, runner, progress) -> fail(), "blocking"));
+        assertEquals(0, model.askedInThisProcess.get());
+        assertEquals(1, log.lines("WARN").size());
+        assertTrue(log.lines("WARN").get(0).contains("no child process here"));
+        assertEquals(0, keptTables());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"blocking", "background"})
+    void choose_knownThatNoProcessCanBeStarted_isCpuAtOnce(String mode) {
+        model.obstacle = Optional.of("no program java");
+        assertCpu(first((request, runner, progress) -> fail(), mode));
+        assertEquals(0, model.startedProcesses.get());
+        assertEquals(0, predictions.get());
+        assertEquals(1, log.lines("WARN").size());
+        assertTrue(log.lines("WARN").get(0).contains("no program java"));
     }
 
     @Test
-    void choose_noProcessForAnUntrustedDelegate_isCpuWithOneWarning() throws IOException {
-        model.processes = false;
-        model.trusted = false;
-        assertCpu(first((request, runner, progress) -> fail(), "blocking"));
-        assertEquals(0, model.runnersInThisProcess.get());
-        assertEquals(1, log.lines("WARN").size());
-        assertTrue(log.lines("WARN").get(0).contains("could not be measured"));
-        assertEquals(0, keptTables());
+    void choose_noProcessAnyMore_staysWithWhatWasVerified() {
+        first((request, runner, progress) -> TABLE, "blocking");
+        model.obstacle = Optional.of("no program java");
+        DelegationChoice choice = first((request, runner, progress) -> fail(), "background");
+        assertEquals(new DelegationChoice(TABLE.chosen(), Origin.STORED, TABLE.reason()), choice);
+        assertEquals(1, log.lines("WARN").size(), "that of measuring");
+    }
+
+    @Test
+    void choose_notEnoughMemory_isCpuAtOnce() {
+        model.neededBytes = Long.MAX_VALUE / 2;
+        assertCpu(first((request, runner, progress) -> fail(), "background"));
+        assertEquals(0, model.startedProcesses.get());
+        assertTrue(log.lines("WARN").get(0).contains("MB of memory are left"));
     }
 
     @Test
@@ -303,7 +326,7 @@ class MeasuredDelegationTest extends ProviderFixture {
                                 better::add)
                         .first();
         assertEquals(Origin.PREDICTED, choice.origin());
-        assertEquals(1, model.runnersInThisProcess.get());
+        assertEquals(1, model.askedInThisProcess.get());
         assertEquals(List.of(), log.lines());
     }
 }

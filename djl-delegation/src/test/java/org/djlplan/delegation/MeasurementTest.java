@@ -1,16 +1,26 @@
 package org.djlplan.delegation;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.djlplan.delegation.store.ProfileStore;
 import org.djlplan.delegation.store.SampleTables;
 import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.memplan.machine.Machine;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.NoRoomException;
 import org.djlplan.memplan.store.StoreLock;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -23,6 +33,8 @@ class MeasurementTest {
             new ProfileTable(
                     FIRST.partitions(), FIRST.entries(), FIRST.chosen(), "measured anew", 1, 1);
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private static final long LIMIT = 1L << 30;
 
     @TempDir Path folder;
     private FakeModel model;
@@ -79,5 +91,122 @@ class MeasurementTest {
         DelegationChoice choice = measuring(FIRST).stored().orElseThrow();
         assertEquals(DelegationChoice.Origin.STORED, choice.origin());
         assertEquals(2, choice.candidate().threads());
+    }
+
+    /** A control group of version 2, of which a quarter is used. */
+    private Machine container(long limitBytes) throws IOException {
+        Path root = folder.resolve("root");
+        Path self = Files.createDirectories(root.resolve("proc/self"));
+        Path group = Files.createDirectories(root.resolve("sys/fs/cgroup"));
+        Files.writeString(self.resolve("cgroup"), "0::/\n");
+        Files.writeString(
+                self.resolve("mountinfo"), "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+        Files.writeString(group.resolve("memory.max"), Long.toString(limitBytes));
+        Files.writeString(group.resolve("memory.current"), Long.toString(limitBytes / 4));
+        return new Machine(root);
+    }
+
+    private Measurement inContainer(long limitBytes, Profiling profiling) throws IOException {
+        return new Measurement(
+                Request.of(model, DelegationOptions.parse(Map.of())),
+                profiling,
+                Optional.empty(),
+                container(limitBytes));
+    }
+
+    private long marks() throws IOException {
+        Path beside = model.file().resolveSibling(".djlplan");
+        if (!Files.isDirectory(beside)) {
+            return 0;
+        }
+        try (Stream<Path> files = Files.list(beside)) {
+            return files.filter(f -> f.toString().endsWith(".measuring.json")).count();
+        }
+    }
+
+    @Test
+    void attempt_measuring_leavesAMarkOnlyMeanwhile() throws Exception {
+        AtomicLong meanwhile = new AtomicLong();
+        Measurement measurement =
+                inContainer(
+                        LIMIT,
+                        (request, runner, progress) -> {
+                            try {
+                                meanwhile.set(marks());
+                            } catch (IOException e) {
+                                throw new UncheckedIOException(e);
+                            }
+                            return FIRST;
+                        });
+        assertTrue(measurement.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND).isPresent());
+        assertEquals(1, meanwhile.get());
+        assertEquals(0, marks());
+    }
+
+    @Test
+    void attempt_tooLittleLeft_startsNothing() throws Exception {
+        model.neededBytes = LIMIT * 3 / 4;
+        Measurement measurement = inContainer(LIMIT, (request, runner, progress) -> FIRST);
+        UnmeasurableException e =
+                assertThrows(
+                        UnmeasurableException.class,
+                        () -> measurement.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND));
+        // A twentieth of the limit is to stay free.
+        assertEquals(
+                "768 MB of memory are left here, a process to measure in may need 819",
+                e.getMessage());
+        assertEquals(0, model.startedProcesses.get());
+        assertEquals(0, marks());
+    }
+
+    /** As a group that is killed leaves it: the JVM has no time to remove its mark. */
+    private void leaveMark(long limitBytes) throws Exception {
+        Measurement dying =
+                inContainer(
+                        limitBytes,
+                        (request, runner, progress) -> {
+                            throw new NoRoomException("killed", true);
+                        });
+        assertThrows(
+                UnmeasurableException.class,
+                () -> dying.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND));
+        assertEquals(1, marks());
+    }
+
+    @Test
+    void attempt_markIsLeft_waitsForAnotherLimit() throws Exception {
+        leaveMark(LIMIT);
+        Measurement same = inContainer(LIMIT, (request, runner, progress) -> FIRST);
+        assertThrows(UnmeasurableException.class, same::requireMeasurable);
+        assertThrows(
+                UnmeasurableException.class,
+                () -> same.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND));
+        assertEquals(1, model.startedProcesses.get());
+        Measurement more = inContainer(2 * LIMIT, (request, runner, progress) -> FIRST);
+        assertTrue(more.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND).isPresent());
+        assertEquals(0, marks());
+    }
+
+    @Test
+    void renew_markIsLeft_measuresAndRemovesIt() throws Exception {
+        leaveMark(LIMIT);
+        Measurement byHand = inContainer(LIMIT, (request, runner, progress) -> FIRST);
+        assertEquals(Optional.of(FIRST), byHand.renew(PATIENCE_NANOS, table -> true));
+        assertEquals(0, marks());
+        assertEquals(List.of(Urgency.IN_BACKGROUND, Urgency.AWAITED), List.copyOf(model.urgencies));
+    }
+
+    @Test
+    void attempt_noRoomForACandidate_leavesNoMark() throws Exception {
+        Measurement measurement =
+                inContainer(
+                        LIMIT,
+                        (request, runner, progress) -> {
+                            throw new NoRoomException("no room", false);
+                        });
+        assertThrows(
+                UnmeasurableException.class,
+                () -> measurement.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND));
+        assertEquals(0, marks());
     }
 }

@@ -30,7 +30,8 @@ abstract class ProviderFixture {
     static final ProfileTable TABLE = SampleTables.small(2);
     static final Candidate PREDICTED = new Candidate(ImmutableSortedSet.of(0, 1, 2, 5, 6), 2);
 
-    static final Patience SHORT = new Patience(Duration.ofMillis(300), Duration.ofMillis(10));
+    static final Patience SHORT =
+            new Patience(Duration.ZERO, Duration.ofMillis(300), Duration.ofMillis(10));
 
     @TempDir Path folder;
     FakeModel model;

@@ -24,6 +24,7 @@ import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.NodeTime;
 import org.djlplan.memplan.spi.Trial;
 import org.junit.jupiter.api.Test;
@@ -55,13 +56,10 @@ class MeasuringProcessTest {
     }
 
     @Test
-    void newProcess_xnnpack_measuresAsInThisProcess() throws Exception {
+    void newProcess_xnnpack_measures() throws Exception {
         MeasurableModel model = model("xnnpack");
-        List<Set<Integer>> partitions;
-        try (CandidateRunner here = model.inThisProcess()) {
-            partitions = here.partitions();
-        }
-        try (CandidateRunner runner = model.newProcess()) {
+        List<Set<Integer>> partitions = model.partitions();
+        try (CandidateRunner runner = model.newProcess(Urgency.AWAITED)) {
             assertEquals(partitions, runner.partitions());
             Candidate all = new Candidate(new TreeSet<>(partitions.get(0)), 1);
             for (Candidate candidate : List.of(Candidate.cpu(1), all)) {
@@ -89,7 +87,7 @@ class MeasuringProcessTest {
     void newProcess_delegateCrashes_candidatesWithoutItGoOn() throws Exception {
         MeasurableModel model = model("class:" + CrashingDelegates.class.getName());
         assertFalse(model.trusted());
-        try (CandidateRunner runner = model.newProcess()) {
+        try (CandidateRunner runner = model.newProcess(Urgency.AWAITED)) {
             CandidateException e =
                     assertThrows(CandidateException.class, () -> runner.partitions());
             assertEquals(CandidateException.Kind.CRASHED, e.kind());
@@ -102,8 +100,8 @@ class MeasuringProcessTest {
     void newProcess_damagedModel_throws() throws Exception {
         Path damaged = Files.writeString(folder.resolve("damaged.tflite"), "no model");
         MeasurableModel model = model(damaged, "xnnpack");
-        assertThrows(IOException.class, model::newProcess);
-        assertThrows(IllegalStateException.class, model::inThisProcess);
+        assertThrows(IOException.class, () -> model.newProcess(Urgency.AWAITED));
+        assertThrows(CandidateException.class, model::partitions);
     }
 
     @Test

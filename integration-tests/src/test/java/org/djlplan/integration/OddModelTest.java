@@ -171,9 +171,10 @@ class OddModelTest {
     }
 
     @Test
+    @NeedsModels(RealModels.TFLITE)
     void load_selfieSegmentation_failsAsStock() {
-        TestModels.real("selfie_segmentation")
-                .ifPresent(file -> assertFailsAsStock(file, "Convolution2DTransposeBias"));
+        assertFailsAsStock(
+                RealModels.TFLITE.file("selfie_segmentation"), "Convolution2DTransposeBias");
     }
 
     private static void assertFailsAsStock(Path file, String part) {

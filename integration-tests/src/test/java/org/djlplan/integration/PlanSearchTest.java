@@ -43,7 +43,7 @@ class PlanSearchTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private static final long POLL_MILLIS = 10;
-    private static final String AT_LOAD = "30s";
+    private static final String AT_LOAD = "10s";
 
     @TempDir Path folder;
 
@@ -236,12 +236,15 @@ class PlanSearchTest {
 
     @Test
     void load_otherThreadsOrInPlace_isAnotherPlan() throws Exception {
-        Path file = model(true);
-        run(file, search(AT_LOAD, true));
+        Path file = model(false);
+        run(file, search(AT_LOAD, false));
+        assertEquals(1, kept().size());
         run(
                 file,
                 ImmutableMap.of(
-                        "memplan.search", AT_LOAD, "memplan.inPlace", true, "memplan.threads", 1));
+                        "memplan.search", AT_LOAD, "memplan.inPlace", false, "memplan.threads", 1));
         assertEquals(2, kept().size());
+        run(file, search(AT_LOAD, true));
+        assertEquals(3, kept().size());
     }
 }

@@ -30,14 +30,33 @@ class SameAnswerTest {
         StockInterpreter.loadEngine();
     }
 
-    static Stream<Arguments> modelsAndThreads() {
-        return TestModels.runnable().stream()
+    static Stream<Arguments> builtModelsAndThreads() {
+        return withThreads(TestModels.built());
+    }
+
+    static Stream<Arguments> realModelsAndThreads() {
+        return withThreads(TestModels.real());
+    }
+
+    private static Stream<Arguments> withThreads(List<Path> models) {
+        return models.stream()
                 .flatMap(m -> Stream.of(1, 2).map(threads -> Arguments.of(m, threads)));
     }
 
     @ParameterizedTest(name = "{0}, {1} threads")
-    @MethodSource("modelsAndThreads")
+    @MethodSource("builtModelsAndThreads")
     void predict_plannedModel_givesTheStockBytes(Path file, int threads) throws Exception {
+        assertGivesTheStockBytes(file, threads);
+    }
+
+    @NeedsModels(RealModels.TFLITE)
+    @ParameterizedTest(name = "{0}, {1} threads")
+    @MethodSource("realModelsAndThreads")
+    void predict_realModel_givesTheStockBytes(Path file, int threads) throws Exception {
+        assertGivesTheStockBytes(file, threads);
+    }
+
+    private static void assertGivesTheStockBytes(Path file, int threads) throws Exception {
         try (StockInterpreter stock = new StockInterpreter(file, threads);
                 ZooModel<NDList, NDList> model =
                         Planned.load(file, Map.of("memplan.threads", threads));
@@ -58,8 +77,19 @@ class SameAnswerTest {
     }
 
     @ParameterizedTest(name = "{0}, {1} threads")
-    @MethodSource("modelsAndThreads")
+    @MethodSource("builtModelsAndThreads")
     void load_plannedModel_needsNoMoreThanTheEngineItself(Path file, int threads) throws Exception {
+        assertNeedsNoMoreThanTheEngine(file, threads);
+    }
+
+    @NeedsModels(RealModels.TFLITE)
+    @ParameterizedTest(name = "{0}, {1} threads")
+    @MethodSource("realModelsAndThreads")
+    void load_realModel_needsNoMoreThanTheEngineItself(Path file, int threads) throws Exception {
+        assertNeedsNoMoreThanTheEngine(file, threads);
+    }
+
+    private static void assertNeedsNoMoreThanTheEngine(Path file, int threads) throws Exception {
         long stockBytes = EngineView.of(file, threads).arenaBytes();
         try (ZooModel<NDList, NDList> model =
                 Planned.load(file, Map.of("memplan.threads", threads))) {
@@ -73,20 +103,19 @@ class SameAnswerTest {
     }
 
     @Test
+    @NeedsModels(RealModels.TFLITE)
     void arena_mobileFaceNet_isAtMost77PercentOfTheEngines() throws Exception {
         assertRatio("MobileFaceNet", 0.77);
     }
 
     @Test
+    @NeedsModels(RealModels.TFLITE)
     void arena_faceAntiSpoofing_holdsAllTemporaries() throws Exception {
         assertRatio("FaceAntiSpoofing", 1.001);
     }
 
     private static void assertRatio(String name, double most) throws Exception {
-        if (TestModels.real(name).isEmpty()) {
-            return;
-        }
-        Path file = TestModels.real(name).get();
+        Path file = RealModels.TFLITE.file(name);
         try (ZooModel<NDList, NDList> model = Planned.load(file, Map.of("memplan.threads", 1))) {
             PlanReport report = PlanReport.of(model).orElseThrow();
             double own = report.arenaBytes() + report.inputOutputBytes();

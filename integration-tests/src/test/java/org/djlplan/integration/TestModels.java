@@ -1,17 +1,16 @@
 package org.djlplan.integration;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
-import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSet;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.djlplan.integration.networks.BlazeFace;
 import org.djlplan.integration.networks.ElementwiseChains;
 import org.djlplan.integration.networks.Inception;
@@ -21,16 +20,8 @@ import org.djlplan.memplan.cli.demo.MobileNetV2;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 
-/**
- * The models that tests run: those the project builds itself, always; and real ones when {@code
- * fetch-models.sh} has fetched them, which it must have when {@code DJLPLAN_REQUIRE_MODELS} is
- * true.
- */
+/** The models that tests run: those that the project builds itself, and real ones. */
 public final class TestModels {
-
-    private static final Path REAL = Path.of("models");
-    private static final boolean REQUIRED =
-            Boolean.parseBoolean(System.getenv().getOrDefault("DJLPLAN_REQUIRE_MODELS", "false"));
 
     private static final Map<String, Supplier<TfLiteFile>> NETWORKS =
             ImmutableMap.of(
@@ -48,30 +39,32 @@ public final class TestModels {
                     "uneven_9",
                             () -> UnevenPartitions.build(3, List.of(1, 0, 0, 2, 0, 1, 0, 0, 1)));
 
-    /** Real models that run on this engine. */
-    private static final ImmutableList<String> RUNNABLE =
-            ImmutableList.of(
-                    "hand_landmark_full",
-                    "hand_landmark_lite",
-                    "palm_detection_full",
-                    "palm_detection_lite",
-                    "face_detection_full_range",
-                    "face_detection_full_range_sparse",
-                    "face_detection_short_range",
-                    "face_landmark",
-                    "onet",
-                    "rnet",
-                    "MobileFaceNet",
-                    "FaceAntiSpoofing");
+    /** pnet takes seconds, and the engine lacks an operator of the other. */
+    private static final ImmutableSet<String> LEFT_OUT =
+            ImmutableSet.of("pnet.tflite", "selfie_segmentation.tflite");
 
     private TestModels() {}
 
-    /** Returns every model that runs with the shapes in its file and in little time. */
-    public static List<Path> runnable() {
-        ImmutableList.Builder<Path> models = ImmutableList.builder();
-        NETWORKS.keySet().forEach(name -> models.add(built(name)));
-        RUNNABLE.forEach(name -> real(name).ifPresent(models::add));
-        return models.build();
+    /** Returns the networks that the project builds, in a form that runs in little time. */
+    public static List<Path> built() {
+        return NETWORKS.keySet().stream().map(TestModels::built).toList();
+    }
+
+    /** Returns the real models that run with the shapes in their files and in little time. */
+    public static List<Path> real() {
+        return RealModels.TFLITE.files().stream().filter(TestModels::isRunnable).toList();
+    }
+
+    /** Returns the networks that the project builds and the real models that are there. */
+    public static List<Path> present() {
+        return Stream.concat(
+                        built().stream(),
+                        RealModels.TFLITE.present().stream().filter(TestModels::isRunnable))
+                .toList();
+    }
+
+    private static boolean isRunnable(Path file) {
+        return !LEFT_OUT.contains(file.getFileName().toString());
     }
 
     /** Returns the file of a network that the project builds. */
@@ -83,20 +76,15 @@ public final class TestModels {
                     Files.createDirectories(file.getParent());
                     Supplier<TfLiteFile> network =
                             NETWORKS.containsKey(name) ? NETWORKS.get(name) : UNEVEN.get(name);
-                    TfLiteWriter.write(network.get(), file);
+                    // Another JVM may do the same.
+                    Path unfinished = Files.createTempFile(file.getParent(), name, ".unfinished");
+                    TfLiteWriter.write(network.get(), unfinished);
+                    Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 }
             }
         }
         return file.toAbsolutePath();
-    }
-
-    /** Returns the file of a real model, or empty where none were fetched. */
-    public static Optional<Path> real(String name) {
-        Path file = REAL.resolve(name + ".tflite").toAbsolutePath();
-        boolean there = Files.isRegularFile(file);
-        assertTrue(there || !REQUIRED, file + " is required: run fetch-models.sh");
-        return there ? Optional.of(file) : Optional.empty();
     }
 }

@@ -39,7 +39,7 @@ public record Preference(Goal goal) {
         return switch (goal.objective()) {
             case LATENCY -> slow;
             case BALANCED -> slow * Math.max(1, bytes);
-                // A step of memory that is more than noise counts more than any latency.
+            // A step of memory that is more than noise counts more than any latency.
             case MEMORY -> Math.floor(Math.log1p(bytes) / MEMORY_NOISE) + slow / (slow + 1e9);
         };
     }

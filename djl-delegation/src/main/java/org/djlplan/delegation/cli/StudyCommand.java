@@ -12,6 +12,7 @@ import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.CliCommand;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
@@ -110,7 +111,7 @@ public final class StudyCommand implements CliCommand {
 
     private Study study(DelegableModel measurable, StudySettings settings)
             throws IOException, InterruptedException {
-        try (CandidateRunner runner = measurable.newProcess()) {
+        try (CandidateRunner runner = measurable.newProcess(Urgency.AWAITED)) {
             return StudyRun.study(
                     measurable.graph(),
                     runner,

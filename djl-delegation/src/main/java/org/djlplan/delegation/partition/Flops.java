@@ -35,13 +35,13 @@ public final class Flops {
             case "TRANSPOSE_CONV" -> transposed(graph, operator);
             case "BATCH_MATMUL" -> sums(outputs, inner(graph, operator), 1);
             case "AVERAGE_POOL_2D",
-                            "MAX_POOL_2D",
-                            "L2_POOL_2D",
-                            "MEAN",
-                            "SUM",
-                            "REDUCE_MAX",
-                            "REDUCE_MIN",
-                            "REDUCE_PROD" ->
+                    "MAX_POOL_2D",
+                    "L2_POOL_2D",
+                    "MEAN",
+                    "SUM",
+                    "REDUCE_MAX",
+                    "REDUCE_MIN",
+                    "REDUCE_PROD" ->
                     Math.max(elements(input(graph, operator, 0)), outputs);
             case "RESHAPE", "SQUEEZE", "EXPAND_DIMS" -> 0;
             default -> Math.min(outputs, MOST);

@@ -74,7 +74,7 @@ public final class Profiler {
             ProfileSettings settings,
             Optional<Progress> progress)
             throws InterruptedException {
-        return profile(graph, runner, settings, progress, System::nanoTime);
+        return profile(graph, runner, settings, progress, runner::workedNanos);
     }
 
     static ProfileTable profile(

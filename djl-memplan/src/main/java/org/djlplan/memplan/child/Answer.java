@@ -25,8 +25,9 @@ public sealed interface Answer {
      * The child ended, or said what is no answer and was ended.
      *
      * @param how in one line, for people; begins with a verb: "ended with exit code 1; …"
+     * @param outOfMemory whether the system killed it, which it does when there is no memory left
      */
-    record Lost(String how) implements Answer {}
+    record Lost(String how, boolean outOfMemory) implements Answer {}
 
     /**
      * No answer came in time. The child still runs.

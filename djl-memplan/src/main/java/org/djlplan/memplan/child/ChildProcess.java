@@ -32,6 +32,9 @@ public final class ChildProcess implements AutoCloseable {
 
     private static final int HIGHEST_SIGNAL = 64;
 
+    /** Nobody else sends this signal, and this class does only when it has no answer to give. */
+    private static final int KILLED = SIGNALED + 9;
+
     private final Process process;
     private final Thread errorReader;
 
@@ -46,17 +49,34 @@ public final class ChildProcess implements AutoCloseable {
      * @throws IOException if that is not possible
      */
     public static ChildProcess start(ProcessBuilder builder) throws IOException {
-        return new ChildProcess(builder.start());
+        return start(builder, line -> {});
     }
 
-    private ChildProcess(Process process) {
+    /**
+     * Starts a child.
+     *
+     * @param log gets each line of its error stream, on another thread
+     * @throws IOException if that is not possible
+     */
+    public static ChildProcess start(ProcessBuilder builder, Consumer<String> log)
+            throws IOException {
+        return new ChildProcess(builder.start(), log);
+    }
+
+    private ChildProcess(Process process, Consumer<String> log) {
         this.process = process;
         read(
                 process.inputReader(StandardCharsets.UTF_8),
                 this::takeLine,
                 () -> answers.add(Optional.empty()));
         errorReader =
-                read(process.errorReader(StandardCharsets.UTF_8), lastWords::addError, () -> {});
+                read(
+                        process.errorReader(StandardCharsets.UTF_8),
+                        line -> {
+                            lastWords.addError(line);
+                            log.accept(line);
+                        },
+                        () -> {});
     }
 
     /** Returns the process's id. */
@@ -71,7 +91,7 @@ public final class ChildProcess implements AutoCloseable {
             out.write((request + "\n").getBytes(StandardCharsets.UTF_8));
             out.flush();
         } catch (IOException e) {
-            return new Answer.Lost(ending());
+            return lost();
         }
         return await(patience);
     }
@@ -83,7 +103,7 @@ public final class ChildProcess implements AutoCloseable {
             return new Answer.Silent(patience);
         }
         if (answer.isEmpty()) {
-            return new Answer.Lost(ending());
+            return lost();
         }
         if (answer.get() instanceof Answer.Lost) {
             kill();
@@ -115,17 +135,22 @@ public final class ChildProcess implements AutoCloseable {
         }
     }
 
-    private String ending() {
+    private Answer.Lost lost() {
         String how = "closed its output";
+        boolean outOfMemory = false;
         if (waitForEnd()) {
             how = "ended with " + exit(process.exitValue());
+            outOfMemory = process.exitValue() == KILLED;
         } else {
             kill();
         }
-        return how + "; its last words: " + lastWords.summary();
+        return new Answer.Lost(how + "; its last words: " + lastWords.summary(), outOfMemory);
     }
 
     private static String exit(int code) {
+        if (code == KILLED) {
+            return "exit code " + code + " (out of memory: killed by the system)";
+        }
         int signal = code - SIGNALED;
         return signal > 0 && signal <= HIGHEST_SIGNAL
                 ? "exit code " + code + " (signal " + signal + ")"

@@ -38,7 +38,8 @@ public final class JavaCommand {
             }
         }
         ImmutableList.Builder<String> command = ImmutableList.builder();
-        command.add(java.toString()).addAll(flags);
+        // JNA loads libraries, of which newer JVMs warn.
+        command.add(java.toString(), "--enable-native-access=ALL-UNNAMED").addAll(flags);
         all.forEach((key, value) -> command.add("-D" + key + "=" + value));
         return command.add("-cp", classPath).build();
     }

@@ -54,6 +54,6 @@ final class ReplyLine {
         } catch (NullPointerException e) {
             // A failure without a message: nonsense.
         }
-        return Optional.of(new Answer.Lost("answered what is no answer"));
+        return Optional.of(new Answer.Lost("answered what is no answer", false));
     }
 }

@@ -62,6 +62,16 @@ public final class BenchPlannerCommand implements Callable<Integer> {
     private int repeat;
 
     @Option(
+            names = "--warm-up",
+            paramLabel = "TIME",
+            converter = DurationConverter.class,
+            defaultValue = "200ms",
+            description =
+                    "How long each strategy runs before it is timed (default: 200ms); much sooner,"
+                            + " its code is not compiled yet.")
+    private Duration warmUp;
+
+    @Option(
             names = "--techniques",
             description =
                     "Instead, search each file for a plan that fits --capacity, with all techniques"
@@ -95,7 +105,7 @@ public final class BenchPlannerCommand implements Callable<Integer> {
     }
 
     private PlannerBenchOutput planAll() throws IOException {
-        PlannerBench bench = new PlannerBench(repeat);
+        PlannerBench bench = new PlannerBench(repeat, warmUp);
         List<PlannerBench.Row> rows = new ArrayList<>();
         for (PlannerBench.Instance instance : files.isEmpty() ? generated() : read()) {
             rows.addAll(bench.rows(instance));

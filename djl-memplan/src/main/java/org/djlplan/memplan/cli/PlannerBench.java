@@ -16,9 +16,6 @@ final class PlannerBench {
     /** A slow strategy is not run again when its runs took longer than this together. */
     private static final Duration ENOUGH = Duration.ofSeconds(10);
 
-    /** Before that, much of the code is not compiled yet. */
-    private static final Duration WARM_UP = Duration.ofMillis(200);
-
     /**
      * A problem with a name.
      *
@@ -52,12 +49,15 @@ final class PlannerBench {
             boolean valid) {}
 
     private final int repeat;
+    private final Duration warmUp;
 
     /**
      * @param repeat how often to plan after the warm-up, at least once
+     * @param warmUp how long to plan before that, while code is compiled
      */
-    PlannerBench(int repeat) {
+    PlannerBench(int repeat, Duration warmUp) {
         this.repeat = repeat;
+        this.warmUp = warmUp;
     }
 
     /** Returns one row per strategy that admits the problem. */
@@ -80,7 +80,7 @@ final class PlannerBench {
         BenchedStrategy.Plan plan = strategy.planner().apply(instance.problem());
         List<Long> nanos = new ArrayList<>(List.of(all.elapsed(TimeUnit.NANOSECONDS)));
         if (all.elapsed().compareTo(ENOUGH) < 0) {
-            while (all.elapsed().compareTo(WARM_UP) < 0) {
+            while (all.elapsed().compareTo(warmUp) < 0) {
                 plan = strategy.planner().apply(instance.problem());
             }
             nanos.clear();

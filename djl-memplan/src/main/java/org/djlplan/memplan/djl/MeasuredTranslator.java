@@ -44,6 +44,9 @@ public final class MeasuredTranslator implements InvocationHandler {
 
     @Override
     public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+        if (method.getDeclaringClass() == Object.class && method.getName().equals("equals")) {
+            return wrapsSame(arguments[0]);
+        }
         if (begins(method) && arguments[0] instanceof TranslatorContext context) {
             PredictionScope.open(context.getNDManager());
         }
@@ -60,6 +63,15 @@ public final class MeasuredTranslator implements InvocationHandler {
             report(context.getMetrics());
         }
         return result;
+    }
+
+    /** Wrapped translators are equal where the translators are, and report on the same model. */
+    private boolean wrapsSame(Object other) {
+        return other != null
+                && Proxy.isProxyClass(other.getClass())
+                && Proxy.getInvocationHandler(other) instanceof MeasuredTranslator measured
+                && model.equals(measured.model)
+                && inner.equals(measured.inner);
     }
 
     private static boolean begins(Method method) {

@@ -3,6 +3,7 @@ package org.djlplan.memplan.djl;
 import ai.djl.Model;
 import com.google.common.collect.ImmutableList;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,6 +25,10 @@ final class TfLiteModelFile {
      */
     static Optional<Path> of(Model model) {
         Path folder = model.getModelPath();
+        if (folder == null) {
+            // Its block was set by hand.
+            return Optional.empty();
+        }
         if (Files.isRegularFile(folder)) {
             return Optional.of(folder).filter(TfLiteModelFile::isMapped);
         }
@@ -57,7 +62,7 @@ final class TfLiteModelFile {
             byte[] name = file.toRealPath().toString().getBytes(StandardCharsets.UTF_8);
             String ending = " " + new String(name, StandardCharsets.ISO_8859_1);
             return mappings.anyMatch(mapping -> mapping.endsWith(ending));
-        } catch (IOException e) {
+        } catch (IOException | UncheckedIOException e) {
             return false;
         }
     }

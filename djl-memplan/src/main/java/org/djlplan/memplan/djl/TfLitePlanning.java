@@ -86,8 +86,13 @@ final class TfLitePlanning {
             return Optional.empty();
         } catch (IOException | UnplannableException | RuntimeException e) {
             delegation.ifPresent(ModelDelegation::close);
-            model.setBlock(adapter.stock(file.get(), model.getNDManager()));
-            return Optional.of(e.getMessage());
+            try {
+                model.setBlock(adapter.stock(file.get(), model.getNDManager()));
+            } catch (RuntimeException again) {
+                again.addSuppressed(e);
+                throw again;
+            }
+            return Optional.of(UnplannableException.reason(e));
         }
     }
 

@@ -7,7 +7,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.DoubleStream;
 import java.util.stream.LongStream;
 
 /**
@@ -100,21 +103,77 @@ public final class Machine {
 
     private List<Group> groups() {
         List<Group> groups = new ArrayList<>();
+        folders("memory").forEach(folder -> add(folder.path(), folder.unified(), groups));
+        return groups;
+    }
+
+    /**
+     * Returns how many processors' time the tightest control group allows; empty where none limits
+     * it.
+     */
+    public OptionalDouble quotaCores() {
+        return folders("cpu").stream().flatMapToDouble(Machine::quota).min();
+    }
+
+    /**
+     * Returns for how long, until now, a control group with a limit of processor time was kept from
+     * running as it had used that up; the sum of all groups. 0 where none limits it.
+     */
+    public long throttledNanos() {
+        return folders("cpu").stream().mapToLong(Machine::throttled).sum();
+    }
+
+    private static DoubleStream quota(Folder group) {
+        if (group.unified()) {
+            // Such as "150000 100000", or "max 100000" for no limit.
+            List<String> parts =
+                    lines(group.path().resolve("cpu.max")).stream()
+                            .flatMap(SPACES::splitToStream)
+                            .toList();
+            return parts.size() == 2 && !parts.get(0).equals("max")
+                    ? DoubleStream.of(
+                            Double.parseDouble(parts.get(0)) / Double.parseDouble(parts.get(1)))
+                    : DoubleStream.empty();
+        }
+        OptionalLong quota = number(group.path().resolve("cpu.cfs_quota_us"));
+        OptionalLong period = number(group.path().resolve("cpu.cfs_period_us"));
+        return quota.isPresent() && quota.getAsLong() > 0 && period.isPresent()
+                ? DoubleStream.of((double) quota.getAsLong() / period.getAsLong())
+                : DoubleStream.empty();
+    }
+
+    private static long throttled(Folder group) {
+        Path file = group.path().resolve("cpu.stat");
+        return group.unified()
+                ? TimeUnit.MICROSECONDS.toNanos(statistic(file, "throttled_usec"))
+                : statistic(file, "throttled_time");
+    }
+
+    /**
+     * A control group.
+     *
+     * @param unified whether it is of version 2
+     */
+    private record Folder(Path path, boolean unified) {}
+
+    /** Returns the groups of this process that a controller limits, each up to the root. */
+    private List<Folder> folders(String controller) {
+        List<Folder> folders = new ArrayList<>();
         for (String line : lines(root.resolve("proc/self/cgroup"))) {
             // Such as 4:memory:/a/b, or in version 2 0::/a/b
             List<String> parts = Splitter.on(':').limit(3).splitToList(line);
             if (parts.size() == 3) {
                 boolean unified = parts.get(1).isEmpty();
-                if (unified || Splitter.on(',').splitToList(parts.get(1)).contains("memory")) {
-                    addGroups(unified, parts.get(2), groups);
+                if (unified || Splitter.on(',').splitToList(parts.get(1)).contains(controller)) {
+                    addFolders(controller, unified, parts.get(2), folders);
                 }
             }
         }
-        return groups;
+        return folders;
     }
 
     /** Adds the group of a path and all above it, as far as they are mounted here. */
-    private void addGroups(boolean unified, String path, List<Group> groups) {
+    private void addFolders(String controller, boolean unified, String path, List<Folder> folders) {
         for (String line : lines(root.resolve("proc/self/mountinfo"))) {
             // 35 31 0:32 ROOT MOUNT_POINT OPTIONS [TAGS] - TYPE SOURCE SUPER_OPTIONS
             List<String> fields = SPACES.splitToList(line);
@@ -129,12 +188,12 @@ public final class Machine {
                             : type.equals("cgroup")
                                     && Splitter.on(',')
                                             .splitToList(fields.get(dash + 3))
-                                            .contains("memory");
+                                            .contains(controller);
             if (fits) {
                 Path top = root.resolve(fields.get(4).substring(1));
                 Path group = inside(top, fields.get(3), path);
                 for (; group.startsWith(top); group = group.getParent()) {
-                    add(group, unified, groups);
+                    folders.add(new Folder(group, unified));
                 }
                 return;
             }

@@ -4,6 +4,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.math.LongMath;
 import java.time.Duration;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
 
 /**
  * How long a process may take, and how many may die.
@@ -19,6 +20,19 @@ record Limits(Duration start, Duration prepare, Duration leastTiming, int multip
     static final Limits DEFAULT =
             new Limits(
                     Duration.ofSeconds(20), Duration.ofSeconds(30), Duration.ofSeconds(10), 20, 8);
+
+    /** Of a process that others go before, which may hardly run for a while. */
+    private static final Limits PATIENT =
+            new Limits(
+                    Duration.ofMinutes(10),
+                    Duration.ofMinutes(15),
+                    Duration.ofMinutes(10),
+                    20 * 50,
+                    DEFAULT.restarts());
+
+    static Limits of(Urgency urgency) {
+        return urgency == Urgency.IN_BACKGROUND ? PATIENT : DEFAULT;
+    }
 
     Limits {
         checkArgument(multiple > 0, "multiple: %s", multiple);

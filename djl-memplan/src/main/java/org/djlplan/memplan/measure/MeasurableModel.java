@@ -2,13 +2,20 @@ package org.djlplan.memplan.measure;
 
 import com.google.common.collect.ImmutableMap;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.runtime.tflite.CandidateInterpreters;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.runtime.tflite.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateException.Kind;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.DelegableModel;
 
@@ -35,6 +42,9 @@ public record MeasurableModel(
     private static final String METHOD = "1";
 
     private static final String TRUSTED = "xnnpack";
+
+    /** Why none could be started: that does not change while this JVM runs. */
+    private static volatile Optional<String> noProcess = Optional.empty();
 
     /** Returns the model's own file, also where a copy with another order is run. */
     @Override
@@ -65,25 +75,37 @@ public record MeasurableModel(
     }
 
     @Override
-    public CandidateRunner newProcess() throws IOException {
-        return ProcessRunner.start(measured(), MeasuringJvm.DEFAULT, Limits.DEFAULT);
-    }
-
-    /**
-     * {@inheritDoc}
-     *
-     * @throws IllegalStateException if the model cannot be opened
-     */
-    @Override
-    public CandidateRunner inThisProcess() {
+    public List<Set<Integer>> partitions() throws CandidateException {
         try {
-            return MeasuringProcess.open(measured());
+            return CandidateInterpreters.partitions(model.file(), delegate);
         } catch (IOException | UnplannableException e) {
-            throw new IllegalStateException(file() + ": " + e.getMessage(), e);
+            throw new CandidateException(Kind.REFUSED, file() + ": " + e.getMessage());
         }
     }
 
-    private MeasuredModel measured() {
-        return new MeasuredModel(model.file(), delegate, options, library.file());
+    @Override
+    public long neededBytes() {
+        return MemoryNeed.of(graph).bytes();
+    }
+
+    @Override
+    public CandidateRunner newProcess(Urgency urgency) throws IOException {
+        MeasuredModel measured =
+                new MeasuredModel(
+                        model.file(), delegate, options, library.file(), MemoryNeed.of(graph));
+        try {
+            return ProcessRunner.start(measured, MeasuringJvm.DEFAULT, Limits.of(urgency), urgency);
+        } catch (NoProcessException e) {
+            noProcess = Optional.of(e.getMessage());
+            throw e;
+        }
+    }
+
+    @Override
+    public Optional<String> obstacle() {
+        Path java = MeasuringJvm.DEFAULT.java();
+        return Files.isExecutable(java)
+                ? noProcess
+                : Optional.of("there is no program " + java + " to start a process with");
     }
 }

@@ -4,6 +4,7 @@ import com.google.gson.JsonObject;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.djlplan.memplan.config.InPlace;
+import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 
 /**
@@ -13,12 +14,19 @@ import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
  * @param delegate as in {@code delegation.delegate}
  * @param options how the model is planned and run
  * @param engineLibrary file of the engine's native library
+ * @param need how much memory that takes
  */
-record MeasuredModel(Path file, String delegate, RuntimeOptions options, Path engineLibrary) {
+record MeasuredModel(
+        Path file, String delegate, RuntimeOptions options, Path engineLibrary, MemoryNeed need) {
 
     MeasuredModel {
         file = file.toAbsolutePath();
         engineLibrary = engineLibrary.toAbsolutePath();
+    }
+
+    /** Returns whether the delegate is the user's, not the engine's. */
+    boolean ownDelegate() {
+        return !delegate.equals(Delegates.XNNPACK);
     }
 
     JsonObject toJson() {
@@ -34,6 +42,8 @@ record MeasuredModel(Path file, String delegate, RuntimeOptions options, Path en
         json.addProperty("maxArenas", options.maxArenas());
         json.addProperty("arenaWait", options.arenaWait().toString());
         json.addProperty("idleAfter", options.idleAfter().toString());
+        json.addProperty("heapBytes", need.heapBytes());
+        json.addProperty("candidateBytes", need.candidateBytes());
         return json;
     }
 
@@ -51,7 +61,9 @@ record MeasuredModel(Path file, String delegate, RuntimeOptions options, Path en
                         json.get("maxArenas").getAsInt(),
                         Duration.parse(text(json, "arenaWait")),
                         Duration.parse(text(json, "idleAfter"))),
-                Path.of(text(json, "engineLibrary")));
+                Path.of(text(json, "engineLibrary")),
+                new MemoryNeed(
+                        json.get("heapBytes").getAsLong(), json.get("candidateBytes").getAsLong()));
     }
 
     private static String text(JsonObject json, String key) {

@@ -1,32 +1,85 @@
 package org.djlplan.memplan.measure;
 
+import com.google.common.base.Ascii;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.djlplan.memplan.child.Answer;
 import org.djlplan.memplan.child.ChildProcess;
+import org.djlplan.memplan.runtime.GuestProcess;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
+import org.djlplan.memplan.spi.NoRoomException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** One measuring process, from its start to its end, and its temporary files. */
 final class MeasuringChild implements AutoCloseable {
 
-    private final ChildProcess process;
-    private final Path folder;
+    private static final Logger logger = LoggerFactory.getLogger(MeasuringChild.class);
 
-    private MeasuringChild(ChildProcess process, Path folder) {
+    private final ChildProcess process;
+    private final TemporaryFolder folder;
+    private final GuestProcess guest;
+    private final Urgency urgency;
+
+    private MeasuringChild(ChildProcess process, TemporaryFolder folder, Urgency urgency) {
         this.process = process;
         this.folder = folder;
+        this.urgency = urgency;
+        guest = new GuestProcess(process.pid());
     }
 
     /** Starts a process; {@link #open} must follow. */
-    static MeasuringChild start(MeasuringJvm jvm) throws IOException {
-        Path folder = TemporaryFolder.create();
+    static MeasuringChild start(MeasuringJvm jvm, MeasuredModel model, Urgency urgency)
+            throws IOException {
+        TemporaryFolder folder = TemporaryFolder.create();
         try {
-            return new MeasuringChild(ChildProcess.start(jvm.command(folder)), folder);
+            ProcessBuilder command =
+                    jvm.command(folder.path(), model.need().heapBytes(), model.ownDelegate());
+            MeasuringChild child =
+                    new MeasuringChild(
+                            ChildProcess.start(command, new PassedOn()), folder, urgency);
+            child.makeGuest();
+            return child;
         } catch (IOException e) {
-            TemporaryFolder.delete(folder);
+            folder.close();
+            throw new NoProcessException(e);
+        } catch (RuntimeException e) {
+            folder.close();
             throw e;
+        }
+    }
+
+    private void makeGuest() {
+        guest.endFirst();
+        if (urgency == Urgency.IN_BACKGROUND) {
+            guest.giveWay();
+        }
+    }
+
+    /** The process's log, as the application's configuration wants it; not endless. */
+    private static final class PassedOn implements Consumer<String> {
+
+        private static final int MOST_LINES = 500;
+        private static final int LONGEST = 1000;
+
+        private final AtomicInteger lines = new AtomicInteger();
+
+        @Override
+        public void accept(String line) {
+            if (line.isBlank() || lines.incrementAndGet() > MOST_LINES) {
+                return;
+            }
+            String text = Ascii.truncate(line, LONGEST, "…");
+            // The engine says so of each candidate; and a crash is told with the candidate it cost.
+            if (text.startsWith("INFO:") || text.startsWith("#")) {
+                logger.debug("Measuring process: {}", text);
+            } else {
+                logger.info("Measuring process: {}", text);
+            }
         }
     }
 
@@ -34,21 +87,29 @@ final class MeasuringChild implements AutoCloseable {
      * Waits for its hello, and has it open the model.
      *
      * @throws IOException if it does not say hello, speaks another protocol, or cannot open it
+     * @throws NoRoomException if the system killed it
      */
     void open(MeasuredModel model, Limits limits) throws IOException, InterruptedException {
         JsonElement hello = require("start", process.await(limits.start()));
         if (!hello.equals(Messages.hello())) {
             throw new IOException("a process to measure in speaks another protocol: " + hello);
         }
-        JsonElement unused =
-                require("open the model", process.ask(model.toJson(), limits.prepare()));
+        // Threads that started before their maker was slowed down.
+        makeGuest();
+        JsonObject request =
+                Messages.open(model, new ChildClasses(folder.path()).ofDelegate(model.delegate()));
+        JsonElement unused = require("open the model", process.ask(request, limits.prepare()));
     }
 
     private static JsonElement require(String what, Answer answer) throws IOException {
         if (answer instanceof Answer.Result result) {
             return result.value();
         }
-        throw new IOException("a process to measure in did not " + what + ": " + describe(answer));
+        String message = "a process to measure in did not " + what + ": " + describe(answer);
+        if (answer instanceof Answer.Lost lost && lost.outOfMemory()) {
+            throw new NoRoomException(message, true);
+        }
+        throw new IOException(message);
     }
 
     private static String describe(Answer answer) {
@@ -70,10 +131,15 @@ final class MeasuringChild implements AutoCloseable {
         return process.pid();
     }
 
+    /** Returns what it used of the processors, and how long it waited for them. */
+    GuestProcess.Times times() {
+        return guest.times();
+    }
+
     /** Ends it in whatever it is doing. */
     @Override
     public void close() {
         process.kill();
-        TemporaryFolder.delete(folder);
+        folder.close();
     }
 }

@@ -1,10 +1,14 @@
 package org.djlplan.memplan.measure;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import java.io.IOException;
-import java.nio.file.Files;
+import java.io.OutputStream;
+import java.io.PrintStream;
 import java.nio.file.Path;
+import java.util.List;
 import org.djlplan.memplan.child.ParentConnection;
 import org.djlplan.memplan.runtime.tflite.CandidateInterpreters;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
@@ -12,6 +16,8 @@ import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
+import org.slf4j.ILoggerFactory;
+import org.slf4j.LoggerFactory;
 
 /**
  * The process at the other end of a {@link ProcessRunner}. Says hello with the version of the
@@ -19,9 +25,6 @@ import org.djlplan.memplan.spi.CandidateRunner;
  * it is doing, when its input ends.
  */
 public final class MeasuringProcess {
-
-    private static final Path OUT_OF_MEMORY_SCORE = Path.of("/proc/self/oom_score_adj");
-    private static final String END_THIS_ONE_FIRST = "1000";
 
     private final Opener opener;
     private final ParentConnection parent;
@@ -43,6 +46,7 @@ public final class MeasuringProcess {
 
     /** Measures until the input ends. */
     public static void main(String[] args) throws InterruptedException {
+        keepLoggingQuiet();
         serve(
                 model -> {
                     // It need not come from DJL's engine, which would take longer to start.
@@ -51,22 +55,33 @@ public final class MeasuringProcess {
                 });
     }
 
-    /** Opens a model in this process, where the engine is loaded. */
-    static CandidateRunner open(MeasuredModel model) throws IOException, UnplannableException {
+    private static CandidateRunner open(MeasuredModel model)
+            throws IOException, UnplannableException {
         return CandidateInterpreters.open(model.file(), model.delegate(), model.options());
+    }
+
+    /** There is no logging library here, of which slf4j would tell in several lines. */
+    private static void keepLoggingQuiet() {
+        PrintStream errors = System.err;
+        System.setErr(new PrintStream(OutputStream.nullOutputStream(), false, UTF_8));
+        try {
+            ILoggerFactory unused = LoggerFactory.getILoggerFactory();
+        } finally {
+            System.setErr(errors);
+        }
     }
 
     /** Measures what an opener opens, until the input ends. */
     static void serve(Opener opener) throws InterruptedException {
         ParentConnection parent = ParentConnection.open(MeasuringProcess::deleteFolder);
-        preferToBeEnded();
         parent.reply(Messages.hello());
         new MeasuringProcess(opener, parent).run();
     }
 
     private void run() throws InterruptedException {
         JsonObject request = parent.take();
-        try (CandidateRunner runner = opener.open(MeasuredModel.fromJson(request))) {
+        Messages.properties(request).forEach(System::setProperty);
+        try (CandidateRunner runner = open(request)) {
             parent.reply(JsonNull.INSTANCE);
             while (true) {
                 answer(parent.take(), runner);
@@ -77,6 +92,17 @@ public final class MeasuringProcess {
             e.printStackTrace();
             parent.fail(Messages.NOT_OPENED, describe(e));
         }
+    }
+
+    private CandidateRunner open(JsonObject request) throws Exception {
+        List<Path> delegateClasses = Messages.delegateClasses(request);
+        if (!delegateClasses.isEmpty()) {
+            Thread.currentThread()
+                    .setContextClassLoader(
+                            DelegateClasses.of(
+                                    delegateClasses, MeasuringProcess.class.getClassLoader()));
+        }
+        return opener.open(MeasuredModel.fromJson(request));
     }
 
     private void answer(JsonObject request, CandidateRunner runner) throws InterruptedException {
@@ -120,15 +146,6 @@ public final class MeasuringProcess {
         String message = thrown.getMessage();
         boolean telling = thrown instanceof CandidateException && message != null;
         return telling ? message : thrown.toString();
-    }
-
-    /** A candidate may take all memory there is: then Linux is to end this process, no other. */
-    private static void preferToBeEnded() {
-        try {
-            Files.writeString(OUT_OF_MEMORY_SCORE, END_THIS_ONE_FIRST);
-        } catch (IOException e) {
-            // Not on Linux, or not allowed: it chooses by size.
-        }
     }
 
     /** The parent does that too, unless it is gone. */

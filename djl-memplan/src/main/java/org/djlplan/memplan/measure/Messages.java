@@ -8,10 +8,13 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
+import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SortedSet;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.StreamSupport;
@@ -28,7 +31,7 @@ import org.djlplan.memplan.spi.Trial;
 final class Messages {
 
     /** Changes with the messages. */
-    private static final int PROTOCOL = 1;
+    private static final int PROTOCOL = 2;
 
     /** A failure that no candidate is to blame for: the model cannot be opened. */
     static final String NOT_OPENED = "NOT_OPENED";
@@ -39,11 +42,45 @@ final class Messages {
     static final String PROFILE = "profile";
     static final String RELEASE = "release";
 
+    private static final String PROPERTIES = "properties";
+    private static final String DELEGATE_CLASSES = "delegateClasses";
+
     private Messages() {}
 
     /** Returns what a process says first. */
     static JsonElement hello() {
         return new JsonPrimitive(PROTOCOL);
+    }
+
+    /** Returns what it is told first: the model, and what else it needs to know for that. */
+    static JsonObject open(MeasuredModel model, List<Path> delegateClasses) {
+        JsonObject request = model.toJson();
+        JsonObject properties = new JsonObject();
+        for (String name : MeasuringJvm.PROPERTIES) {
+            String value = System.getProperty(name);
+            if (value != null) {
+                properties.addProperty(name, value);
+            }
+        }
+        request.add(PROPERTIES, properties);
+        request.add(
+                DELEGATE_CLASSES,
+                array(delegateClasses, place -> new JsonPrimitive(place.toString())));
+        return request;
+    }
+
+    /** Returns the system properties in the first request. */
+    static Map<String, String> properties(JsonObject request) {
+        Map<String, String> properties = new TreeMap<>();
+        request.getAsJsonObject(PROPERTIES)
+                .entrySet()
+                .forEach(e -> properties.put(e.getKey(), e.getValue().getAsString()));
+        return properties;
+    }
+
+    /** Returns where a delegate of the user's is, of the first request; empty if there is none. */
+    static List<Path> delegateClasses(JsonObject request) {
+        return list(request.get(DELEGATE_CLASSES), json -> Path.of(json.getAsString()));
     }
 
     static JsonObject request(String step) {

@@ -3,30 +3,134 @@ package org.djlplan.memplan.measure;
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.time.Instant;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The folder of a measuring process's files. */
-final class TemporaryFolder {
+/**
+ * The folder of a measuring process's files. The process that starts a measuring process holds a
+ * lock on a file in it, which the system frees when that ends, however it does: so the next one can
+ * tell what was left behind.
+ */
+final class TemporaryFolder implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(TemporaryFolder.class);
 
-    private TemporaryFolder() {}
+    private static final String NAME = "djlplan-measuring";
+    private static final String LOCK = "lock";
 
-    static Path create() throws IOException {
-        return Files.createTempDirectory("djlplan-measuring");
+    /** One without a lock: of an earlier version, or of a process that was ended at once. */
+    private static final Duration SURELY_LEFT = Duration.ofDays(1);
+
+    private final Path path;
+    private final FileChannel lock;
+
+    private TemporaryFolder(Path path, FileChannel lock) {
+        this.path = path;
+        this.lock = lock;
+    }
+
+    /** Makes one, and deletes what earlier processes of this user left behind. */
+    static TemporaryFolder create() throws IOException {
+        return create(Path.of(System.getProperty("java.io.tmpdir")));
+    }
+
+    static TemporaryFolder create(Path parent) throws IOException {
+        Path path = Files.createTempDirectory(parent, ownPrefix());
+        try {
+            // Gets its name when it is locked: others take one that is not for left behind.
+            Path unlocked = path.resolve(LOCK + ".new");
+            FileChannel lock =
+                    FileChannel.open(
+                            unlocked, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+            if (lock.tryLock() != null) {
+                Files.move(unlocked, path.resolve(LOCK), StandardCopyOption.ATOMIC_MOVE);
+            }
+            deleteLeftBehind(parent, path);
+            return new TemporaryFolder(path, lock);
+        } catch (IOException | RuntimeException e) {
+            delete(path);
+            throw e;
+        }
+    }
+
+    /** Tells this process from others, also from one that had the same number before it. */
+    private static String ownPrefix() {
+        ProcessHandle self = ProcessHandle.current();
+        long started = self.info().startInstant().map(Instant::toEpochMilli).orElse(0L);
+        return NAME + "-" + self.pid() + "-" + started + "-";
+    }
+
+    private static void deleteLeftBehind(Path parent, Path own) {
+        try (DirectoryStream<Path> folders = Files.newDirectoryStream(parent, NAME + "*")) {
+            for (Path folder : folders) {
+                if (isOfThisUser(folder, own) && isLeftBehind(folder)) {
+                    logger.debug("{} was left behind", folder);
+                    delete(folder);
+                }
+            }
+        } catch (IOException | DirectoryIteratorException e) {
+            logger.debug("{} cannot be looked through", parent, e);
+        }
+    }
+
+    private static boolean isOfThisUser(Path folder, Path own) throws IOException {
+        return Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)
+                && Files.getOwner(folder, LinkOption.NOFOLLOW_LINKS).equals(Files.getOwner(own));
+    }
+
+    /** This process's own are never looked at: closing their lock's file would free the lock. */
+    private static boolean isLeftBehind(Path folder) throws IOException {
+        if (folder.getFileName().toString().startsWith(ownPrefix())) {
+            return false;
+        }
+        Path file = folder.resolve(LOCK);
+        if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+            return Files.getLastModifiedTime(folder, LinkOption.NOFOLLOW_LINKS)
+                    .toInstant()
+                    .isBefore(Instant.now().minus(SURELY_LEFT));
+        }
+        try (FileChannel channel =
+                FileChannel.open(file, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+            return channel.tryLock() != null;
+        } catch (OverlappingFileLockException e) {
+            return false;
+        }
+    }
+
+    Path path() {
+        return path;
     }
 
     /** Deletes it with all that is in it; does nothing if it is gone. */
     static void delete(Path folder) {
         try {
-            if (Files.exists(folder)) {
+            if (Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
                 MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
             }
         } catch (IOException e) {
             logger.debug("{} is left behind", folder, e);
+        }
+    }
+
+    /** Deletes it. */
+    @Override
+    public void close() {
+        delete(path);
+        try {
+            lock.close();
+        } catch (IOException e) {
+            logger.debug("closing the lock in {}", path, e);
         }
     }
 }

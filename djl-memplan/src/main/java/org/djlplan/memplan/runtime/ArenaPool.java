@@ -23,6 +23,26 @@ public final class ArenaPool {
 
     private static final ArenaPool SHARED = new ArenaPool();
 
+    /** Where arenas come from, and go to. */
+    interface Source {
+        Arena create(long bytes, boolean hugePages);
+
+        void free(Arena arena);
+    }
+
+    private static final class NativeSource implements Source {
+        @Override
+        public Arena create(long bytes, boolean hugePages) {
+            return Arena.create(bytes, hugePages);
+        }
+
+        @Override
+        public void free(Arena arena) {
+            arena.free();
+        }
+    }
+
+    private final Source source;
     private final ReentrantLock lock = new ReentrantLock(true);
     private final Condition returned = lock.newCondition();
     private final List<Arena> idle = new ArrayList<>();
@@ -30,6 +50,15 @@ public final class ArenaPool {
     private final TreeMultiset<Long> needs = TreeMultiset.create();
     private long largestArenaBytes;
     private long overflows;
+
+    /** A pool of native memory. */
+    public ArenaPool() {
+        this(new NativeSource());
+    }
+
+    ArenaPool(Source source) {
+        this.source = source;
+    }
 
     /** Returns the pool that all models of this JVM share. */
     public static ArenaPool shared() {
@@ -169,12 +198,12 @@ public final class ArenaPool {
                 }
                 closed = true;
                 if (!pooled) {
-                    arena.free();
+                    source.free(arena);
                     return;
                 }
                 leased.remove(arena);
                 if (arena.bytes() > largestArenaBytes) {
-                    arena.free();
+                    source.free(arena);
                 } else {
                     idle.add(arena);
                 }
@@ -194,7 +223,7 @@ public final class ArenaPool {
             while (leased.size() >= limit) {
                 if (nanos <= 0) {
                     overflows++;
-                    return new Lease(Arena.create(need.bytes, need.hugePages), false);
+                    return new Lease(source.create(need.bytes, need.hugePages), false);
                 }
                 nanos = returned.awaitNanos(nanos);
             }
@@ -240,9 +269,9 @@ public final class ArenaPool {
             if (arena.bytes() >= bytes) {
                 return arena;
             }
-            arena.free();
+            source.free(arena);
         }
-        return Arena.create(bytes, need.hugePages);
+        return source.create(bytes, need.hugePages);
     }
 
     private static boolean fitsBetter(long size, long best, long wanted) {
@@ -257,7 +286,7 @@ public final class ArenaPool {
                 arena -> {
                     boolean tooLarge = arena.bytes() > largestArenaBytes;
                     if (tooLarge) {
-                        arena.free();
+                        source.free(arena);
                     }
                     return tooLarge;
                 });

@@ -3,16 +3,21 @@ package org.djlplan.memplan.runtime;
 import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import com.sun.jna.NativeLibrary;
 import com.sun.jna.Platform;
-import java.util.concurrent.FutureTask;
+import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Work that may take seconds and that nobody waits for: done one after another by one thread of low
- * priority, which exists only while there is work and keeps no JVM alive. Cancelling interrupts it.
+ * priority, which exists only while there is work and keeps no JVM alive.
+ *
+ * <p>Cancelling interrupts the parts that are done {@linkplain #interruptibly interruptibly} only:
+ * a file is closed when a thread that uses it is interrupted. It waits for nothing.
  */
 public final class BackgroundSearch {
 
@@ -24,10 +29,13 @@ public final class BackgroundSearch {
     private static final Logger logger = LoggerFactory.getLogger(BackgroundSearch.class);
     private static final ThreadPoolExecutor THREADS = executor();
 
-    private final FutureTask<Void> task;
+    private final Consumer<BackgroundSearch> work;
+    private final Runnable task = this::run;
+    private Optional<Thread> interruptible = Optional.empty();
+    private boolean over;
 
-    private BackgroundSearch(FutureTask<Void> task) {
-        this.task = task;
+    private BackgroundSearch(Consumer<BackgroundSearch> work) {
+        this.work = work;
     }
 
     private static ThreadPoolExecutor executor() {
@@ -47,21 +55,53 @@ public final class BackgroundSearch {
         return executor;
     }
 
-    /** Has work done once all that was asked for before is done. */
-    public static BackgroundSearch start(Runnable work) {
-        FutureTask<Void> task = new FutureTask<>(() -> runSafely(work), null);
-        THREADS.execute(task);
-        return new BackgroundSearch(task);
+    /** Has work done once all that was asked for before is done. The work is given its handle. */
+    public static BackgroundSearch start(Consumer<BackgroundSearch> work) {
+        BackgroundSearch search = new BackgroundSearch(work);
+        THREADS.execute(search.task);
+        return search;
     }
 
-    private static void runSafely(Runnable work) {
+    private void run() {
+        if (isDone()) {
+            return;
+        }
         try {
             giveWay();
-            work.run();
+            work.accept(this);
         } catch (RuntimeException | Error e) {
             // The model runs as it is; what is wrong with a search must not end the thread.
             logger.warn("A search for a smaller plan failed", e);
+        } finally {
+            synchronized (this) {
+                over = true;
+            }
         }
+    }
+
+    /**
+     * Computes something that may take long; called by the work itself.
+     *
+     * @return empty if it was cancelled, before or meanwhile
+     */
+    public <T> Optional<T> interruptibly(Supplier<T> computation) {
+        synchronized (this) {
+            if (over) {
+                return Optional.empty();
+            }
+            interruptible = Optional.of(Thread.currentThread());
+        }
+        T computed;
+        try {
+            computed = computation.get();
+        } finally {
+            synchronized (this) {
+                interruptible = Optional.empty();
+                // It was meant for the computation, not for the files that are used after it.
+                boolean unused = Thread.interrupted();
+            }
+        }
+        return isDone() ? Optional.empty() : Optional.of(computed);
     }
 
     /**
@@ -77,14 +117,20 @@ public final class BackgroundSearch {
         }
     }
 
-    /** Interrupts the work, or has it never begin. Does nothing when it is done. */
+    /**
+     * Interrupts the work where it may be interrupted, and has it never begin if it has not. Does
+     * nothing when it is done.
+     */
     public void cancel() {
-        task.cancel(true);
+        synchronized (this) {
+            over = true;
+            interruptible.ifPresent(Thread::interrupt);
+        }
         THREADS.remove(task);
     }
 
     /** Returns whether it is done or cancelled. */
-    public boolean isDone() {
-        return task.isDone();
+    public synchronized boolean isDone() {
+        return over;
     }
 }

@@ -48,7 +48,7 @@ public final class MappedFile implements AutoCloseable {
     /**
      * Maps a file, or shares the mapping of it that exists already.
      *
-     * @throws IOException if it cannot be read, is no regular file or is empty
+     * @throws IOException if it cannot be read, is no regular file, is empty, or has 2 GiB or more
      */
     public static MappedFile open(Path file) throws IOException, UnsupportedPlatformException {
         NativeMemory.require();
@@ -79,8 +79,14 @@ public final class MappedFile implements AutoCloseable {
     private static NativeMemory.Mapping map(Path path) throws IOException {
         NativeMemory.Mapping mapping = new NativeMemory.Mapping();
         int errno = NativeMemory.djlplan_map(path.toString(), mapping);
-        if (errno == 0) {
+        if (errno == 0 && mapping.bytes <= Integer.MAX_VALUE) {
             return mapping;
+        }
+        if (errno == 0) {
+            // A buffer over it would have what an int leaves of its size.
+            long bytes = mapping.bytes;
+            NativeMemory.djlplan_unmap(mapping.getPointer());
+            throw new IOException(path + ": " + bytes + " bytes, models end at 2 GiB");
         }
         switch (errno) {
             case 2:

@@ -3,7 +3,7 @@ package org.djlplan.memplan.runtime;
 import com.sun.jna.Pointer;
 import com.sun.jna.Structure;
 
-/** The functions of {@code arena.c} and {@code mapping.c}. */
+/** The functions of {@code arena.c}, {@code mapping.c} and {@code priority.c}. */
 final class NativeMemory {
 
     private NativeMemory() {}
@@ -42,4 +42,6 @@ final class NativeMemory {
     static native void djlplan_mapping_release(Pointer mapping);
 
     static native void djlplan_unmap(Pointer mapping);
+
+    static native int djlplan_give_way(int process);
 }

@@ -1,6 +1,7 @@
 package org.djlplan.memplan.spi;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -10,7 +11,7 @@ import java.util.Set;
  *
  * <p>An exception concerns its candidate only: it is no longer prepared, the others stay so (if
  * their process died, they are prepared again when they are asked for). Interrupting the thread
- * ends a call; the runner is then only good for closing.
+ * ends a call; the runner is then only good for closing, as it is after a {@link NoRoomException}.
  */
 public interface CandidateRunner extends AutoCloseable {
 
@@ -40,6 +41,19 @@ public interface CandidateRunner extends AutoCloseable {
     /** Times the nodes of a prepared candidate over some inferences, after one untimed one. */
     List<NodeTime> profile(Candidate candidate, int inferences)
             throws CandidateException, InterruptedException;
+
+    /**
+     * Returns how many nanoseconds candidates could run and be prepared since some moment: time,
+     * without that in which the runner waited for others.
+     */
+    default long workedNanos() {
+        return System.nanoTime();
+    }
+
+    /** Returns what is to be known about the times: that others disturbed them, for example. */
+    default Optional<String> caveat() {
+        return Optional.empty();
+    }
 
     /** Frees what {@link #prepare} built. */
     void release(Candidate candidate);

@@ -2,7 +2,10 @@ package org.djlplan.memplan.spi;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import org.djlplan.memplan.graph.Graph;
 
 /** A model of which an engine's delegate may take operators. */
@@ -36,12 +39,36 @@ public interface DelegableModel {
     Map<String, String> facts();
 
     /**
-     * Starts a process that runs candidates, so that a crash ends that process and not this one.
+     * Returns the partitions that the delegate reports when it may take everything it supports, as
+     * {@link CandidateRunner#partitions()} does, but asked in this process. Nothing is run; only
+     * for a {@link #trusted()} delegate.
+     *
+     * @throws CandidateException if the delegate cannot look at the model
+     */
+    List<Set<Integer>> partitions() throws CandidateException;
+
+    /** Returns why no process can be started here; empty if nothing is known to be in the way. */
+    Optional<String> obstacle();
+
+    /** Returns an upper estimate of the memory that a process needs that runs candidates. */
+    long neededBytes();
+
+    /** How a process that runs candidates shares processors with the application. */
+    enum Urgency {
+        /**
+         * Others go first: it has the least priority, keeps to what a container's quota leaves, and
+         * candidates are timed when nobody disturbs them.
+         */
+        IN_BACKGROUND,
+        /** Somebody waits for it. */
+        AWAITED
+    }
+
+    /**
+     * Starts a process that runs candidates: never this one, which a crash would end, and which has
+     * other things to do.
      *
      * @throws IOException if none can be started here
      */
-    CandidateRunner newProcess() throws IOException;
-
-    /** Returns a runner in this process. */
-    CandidateRunner inThisProcess();
+    CandidateRunner newProcess(Urgency urgency) throws IOException;
 }

@@ -263,6 +263,20 @@ public final class FolderStore<T> implements Store<T> {
         }
     }
 
+    /** Removes a value; does nothing if there is none. */
+    public void remove(StoreKey key) {
+        String name = format.nameOf(key);
+        for (Path folder : folders.newestFirst()) {
+            try {
+                if (KeptFolders.isFile(folder.resolve(name))) {
+                    Files.deleteIfExists(folder.resolve(name));
+                }
+            } catch (IOException e) {
+                logger.debug("{} stays in {}", name, folder, e);
+            }
+        }
+    }
+
     /** Returns what went wrong, on one line: a message may quote the file. */
     private static String reason(Exception e) {
         String oneLine = CharMatcher.javaIsoControl().replaceFrom(e.toString(), ' ');

@@ -56,7 +56,7 @@ class BenchPlannerCommandTest {
     }
 
     private int run(Object... arguments) {
-        List<String> words = new ArrayList<>(List.of("bench-planner"));
+        List<String> words = new ArrayList<>(List.of("bench-planner", "--warm-up", "1ms"));
         Arrays.stream(arguments).map(Object::toString).forEach(words::add);
         return DjlPlan.commandLine()
                 .setOut(new PrintWriter(out))

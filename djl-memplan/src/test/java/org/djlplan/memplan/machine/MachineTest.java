@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -58,6 +59,42 @@ class MachineTest {
         group1("sys/fs/cgroup/memory", 2 * MIB, MIB);
         assertEquals(OptionalLong.of(2 * MIB), new Machine(root).memoryBytes());
         assertEquals(OptionalLong.of(MIB), new Machine(root).headroomBytes());
+    }
+
+    @Test
+    void version2_quotaOfProcessorTime() throws IOException {
+        write("proc/self/cgroup", "0::/pod/app\n");
+        write(
+                "proc/self/mountinfo",
+                "41 31 0:38 / /sys/fs/cgroup rw,relatime shared:4 - cgroup2 cgroup2 rw\n");
+        write("sys/fs/cgroup/pod/cpu.max", "150000 100000\n");
+        write("sys/fs/cgroup/pod/cpu.stat", "usage_usec 9\nnr_throttled 2\nthrottled_usec 7\n");
+        write("sys/fs/cgroup/pod/app/cpu.max", "max 100000\n");
+        Machine machine = new Machine(root);
+        assertEquals(OptionalDouble.of(1.5), machine.quotaCores());
+        assertEquals(7000, machine.throttledNanos());
+    }
+
+    @Test
+    void version1_quotaOfProcessorTime() throws IOException {
+        write("proc/self/cgroup", "5:cpu,cpuacct:/app\n4:memory:/\n");
+        write(
+                "proc/self/mountinfo",
+                "34 31 0:31 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n");
+        write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+        write("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+        write("sys/fs/cgroup/cpu/app/cpu.cfs_quota_us", "50000\n");
+        write("sys/fs/cgroup/cpu/app/cpu.cfs_period_us", "100000\n");
+        write("sys/fs/cgroup/cpu/app/cpu.stat", "nr_throttled 2\nthrottled_time 7\n");
+        Machine machine = new Machine(root);
+        assertEquals(OptionalDouble.of(0.5), machine.quotaCores());
+        assertEquals(7, machine.throttledNanos());
+    }
+
+    @Test
+    void quota_noGroups_isNone() {
+        assertEquals(OptionalDouble.empty(), new Machine(root).quotaCores());
+        assertEquals(0, new Machine(root).throttledNanos());
     }
 
     @Test

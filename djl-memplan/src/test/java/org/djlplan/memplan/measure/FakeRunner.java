@@ -40,7 +40,9 @@ final class FakeRunner implements CandidateRunner {
         BABBLE_WHEN_TIMED,
         BROKEN_REPLY_WHEN_TIMED,
         TOO_FEW_TIMES,
-        NEVER_RELEASED;
+        NEVER_RELEASED,
+        KILLED_WHEN_PREPARED,
+        TELLS_PROPERTIES;
 
         /** Returns a candidate that behaves so; those of different numbers are different. */
         Candidate candidate(int number) {
@@ -79,6 +81,13 @@ final class FakeRunner implements CandidateRunner {
                             CandidateException.Kind.REFUSED,
                             System.getProperty(MeasuringJvm.FOLDER));
             case OUT_OF_MEMORY_WHEN_PREPARED -> fillHeap();
+            case KILLED_WHEN_PREPARED -> kill();
+            case TELLS_PROPERTIES ->
+                    throw new CandidateException(
+                            CandidateException.Kind.REFUSED,
+                            System.getProperty("ai.djl.repository.token")
+                                    + " "
+                                    + System.getProperty("jna.library.path"));
             default -> {}
         }
         return new Trial(
@@ -133,6 +142,16 @@ final class FakeRunner implements CandidateRunner {
     private static void halt() {
         System.err.println("these are my last words");
         Runtime.getRuntime().halt(HALTED);
+    }
+
+    /** As the system does that is out of memory. */
+    private static void kill() throws InterruptedException {
+        try {
+            new ProcessBuilder("kill", "-9", Long.toString(ProcessHandle.current().pid())).start();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        hang();
     }
 
     private static void hang() throws InterruptedException {

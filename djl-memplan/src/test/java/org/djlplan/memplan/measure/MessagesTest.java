@@ -120,7 +120,8 @@ class MessagesTest {
                                 5,
                                 Duration.ofMillis(1500),
                                 Duration.ofNanos(7)),
-                        Path.of("library.so"));
+                        Path.of("library.so"),
+                        new MemoryNeed(7, 8));
         assertEquals(model, MeasuredModel.fromJson(sent(model.toJson()).getAsJsonObject()));
         assertTrue(model.file().isAbsolute() && model.engineLibrary().isAbsolute());
     }

@@ -7,11 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedSet;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,14 +26,18 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.djlplan.memplan.child.JavaCommand;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.measure.FakeMeasuringProcess.Start;
 import org.djlplan.memplan.measure.FakeRunner.Behaviour;
 import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateException.Kind;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
+import org.djlplan.memplan.spi.NoRoomException;
 import org.djlplan.memplan.spi.NodeTime;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Trial;
@@ -50,7 +56,8 @@ class ProcessRunnerTest {
                     Path.of("model.tflite"),
                     "xnnpack",
                     RuntimeOptions.defaults(),
-                    Path.of("libtensorflowlite_jni.so"));
+                    Path.of("libtensorflowlite_jni.so"),
+                    new MemoryNeed(64 << 20, 1 << 20));
 
     /** Long enough on any machine. */
     private static final Duration LONG = Duration.ofSeconds(60);
@@ -68,12 +75,28 @@ class ProcessRunnerTest {
     }
 
     private static ProcessRunner start(Start how, Limits limits) throws IOException {
-        return ProcessRunner.start(MODEL, jvm(how), limits);
+        return ProcessRunner.start(MODEL, jvm(how), limits, Urgency.AWAITED);
     }
 
     private static MeasuringJvm jvm(Start how) {
         return new MeasuringJvm(
-                JavaCommand.ofThisJvm(), FakeMeasuringProcess.class.getName(), List.of(how.name()));
+                JavaCommand.ofThisJvm(),
+                FakeMeasuringProcess.class.getName(),
+                List.of(how.name()),
+                List.of(testClasses()));
+    }
+
+    private static Path testClasses() {
+        try {
+            return Path.of(
+                    FakeMeasuringProcess.class
+                            .getProtectionDomain()
+                            .getCodeSource()
+                            .getLocation()
+                            .toURI());
+        } catch (URISyntaxException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private static long pid(ProcessRunner runner) {
@@ -355,16 +378,126 @@ class ProcessRunnerTest {
 
     @Test
     void start_noSuchProgram_throws() {
-        MeasuringJvm absent = new MeasuringJvm(folder.resolve("java"), "Main", List.of());
-        assertThrows(IOException.class, () -> ProcessRunner.start(MODEL, absent, PATIENT));
+        MeasuringJvm absent =
+                new MeasuringJvm(folder.resolve("java"), "Main", List.of(), List.of());
+        assertThrows(
+                NoProcessException.class,
+                () -> ProcessRunner.start(MODEL, absent, PATIENT, Urgency.AWAITED));
     }
 
     @Test
     void start_classIsNotOnTheClassPath_throws() {
         MeasuringJvm unknown =
-                new MeasuringJvm(JavaCommand.ofThisJvm(), "org.djlplan.Absent", List.of());
+                new MeasuringJvm(
+                        JavaCommand.ofThisJvm(), "org.djlplan.Absent", List.of(), List.of());
         IOException e =
-                assertThrows(IOException.class, () -> ProcessRunner.start(MODEL, unknown, PATIENT));
+                assertThrows(
+                        IOException.class,
+                        () -> ProcessRunner.start(MODEL, unknown, PATIENT, Urgency.AWAITED));
         assertTrue(e.getMessage().contains("ClassNotFoundException"), e.getMessage());
+    }
+
+    @Test
+    void prepare_systemKillsTheProcess_isOutOfMemoryAndNoCandidatesFault() throws Exception {
+        try (ProcessRunner runner = start(PATIENT)) {
+            NoRoomException e =
+                    assertThrows(
+                            NoRoomException.class,
+                            () -> runner.prepare(Behaviour.KILLED_WHEN_PREPARED.candidate()));
+            assertTrue(
+                    e.getMessage().contains("exit code 137 (out of memory: killed by the system)"),
+                    e.getMessage());
+        }
+    }
+
+    /** A control group of version 2 with 40 MB left, of a candidate that needs 64. */
+    @Test
+    void prepare_groupHasTooLittleLeft_runsNothing() throws Exception {
+        Path group = Files.createDirectories(folder.resolve("sys/fs/cgroup"));
+        Path self = Files.createDirectories(folder.resolve("proc/self"));
+        Files.writeString(self.resolve("cgroup"), "0::/\n");
+        Files.writeString(
+                self.resolve("mountinfo"), "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+        Files.writeString(group.resolve("memory.max"), (256 << 20) + "\n");
+        Files.writeString(group.resolve("memory.current"), (216 << 20) + "\n");
+        MeasuredModel large =
+                new MeasuredModel(
+                        MODEL.file(),
+                        MODEL.delegate(),
+                        MODEL.options(),
+                        MODEL.engineLibrary(),
+                        new MemoryNeed(64 << 20, 64 << 20));
+        try (ProcessRunner runner =
+                ProcessRunner.start(
+                        large, jvm(Start.GOOD), PATIENT, Urgency.AWAITED, new Machine(folder))) {
+            Candidate fatal = Behaviour.HALT_WHEN_PREPARED.candidate();
+            NoRoomException first =
+                    assertThrows(NoRoomException.class, () -> runner.prepare(fatal));
+            assertEquals(
+                    "40 MB of memory are left, another candidate may need 64", first.getMessage());
+            assertFalse(first.killed());
+            Files.writeString(group.resolve("memory.max"), "max\n");
+            for (int i = 1; i <= 3; i++) {
+                assertEquals(i, runner.prepare(Behaviour.GOOD.candidate(i)).partitions());
+            }
+            Files.writeString(group.resolve("memory.max"), (256 << 20) + "\n");
+            CandidateException e =
+                    assertThrows(CandidateException.class, () -> runner.prepare(fatal));
+            assertEquals(Kind.REFUSED, e.kind());
+        }
+    }
+
+    @Test
+    void start_inBackground_hasTheLeastPriorityAndIsEndedFirst() throws Exception {
+        try (ProcessRunner runner =
+                ProcessRunner.start(MODEL, jvm(Start.GOOD), PATIENT, Urgency.IN_BACKGROUND)) {
+            runner.prepare(GOOD);
+            assertArrayEquals(new long[] {1}, runner.time(GOOD, 1));
+            assertTrue(runner.workedNanos() > 0);
+            Path process = Path.of("/proc", Long.toString(pid(runner)));
+            assertEquals("1000", Files.readString(process.resolve("oom_score_adj")).strip());
+            try (Stream<Path> threads = Files.list(process.resolve("task"))) {
+                for (Path thread : threads.toList()) {
+                    String stat = Files.readString(thread.resolve("stat"));
+                    assertEquals("19", niceness(stat), stat);
+                }
+            }
+        }
+    }
+
+    /** Field 19; the first two end with the command's name. */
+    private static String niceness(String stat) {
+        return Splitter.on(' ').splitToList(stat.substring(stat.lastIndexOf(')') + 2)).get(19 - 3);
+    }
+
+    @Test
+    void start_awaited_hasTheUsualPriority() throws Exception {
+        try (ProcessRunner runner = start(PATIENT)) {
+            String stat = Files.readString(Path.of("/proc", Long.toString(pid(runner)), "stat"));
+            assertEquals("0", niceness(stat), stat);
+        }
+    }
+
+    @Test
+    void start_secretsInProperties_areNotOnTheCommandLineAndOnlyListedOnesArriveByThePipe()
+            throws Exception {
+        System.setProperty("ai.djl.repository.token", "secret-1");
+        System.setProperty("jna.library.path", "/secret-2");
+        try (ProcessRunner runner = start(PATIENT)) {
+            Path process = Path.of("/proc", Long.toString(pid(runner)));
+            String told =
+                    Files.readString(process.resolve("cmdline"), StandardCharsets.ISO_8859_1)
+                            + Files.readString(
+                                    process.resolve("environ"), StandardCharsets.ISO_8859_1);
+            assertFalse(told.contains("secret"), told);
+            CandidateException e =
+                    assertThrows(
+                            CandidateException.class,
+                            () -> runner.prepare(Behaviour.TELLS_PROPERTIES.candidate()));
+            assertEquals("null /secret-2", e.getMessage());
+        } finally {
+            System.clearProperty("ai.djl.repository.token");
+            System.clearProperty("jna.library.path");
+        }
     }
 }

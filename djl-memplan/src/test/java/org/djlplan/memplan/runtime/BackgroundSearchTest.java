@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -30,7 +31,7 @@ class BackgroundSearchTest {
         for (int i = 0; i < 3; i++) {
             BackgroundSearch unused =
                     BackgroundSearch.start(
-                            () -> {
+                            search -> {
                                 together.compareAndSet(false, running.getAndSet(true));
                                 LockSupport.parkNanos(1_000_000);
                                 running.set(false);
@@ -50,39 +51,64 @@ class BackgroundSearchTest {
     }
 
     @Test
-    void cancel_running_interruptsAndTheNextRunsUndisturbed() throws Exception {
+    void cancel_computing_interruptsAndTheNextRunsUndisturbed() throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
-        BlockingQueue<String> events = new ArrayBlockingQueue<>(2);
+        BlockingQueue<String> events = new ArrayBlockingQueue<>(4);
         BackgroundSearch first =
                 BackgroundSearch.start(
-                        () -> {
-                            begun.countDown();
-                            try {
-                                new CountDownLatch(1).await();
-                            } catch (InterruptedException e) {
-                                events.add("interrupted");
-                            }
+                        search -> {
+                            Optional<String> found =
+                                    search.interruptibly(
+                                            () -> {
+                                                begun.countDown();
+                                                awaitQuietly(new CountDownLatch(1));
+                                                return "cut short";
+                                            });
+                            events.add("found " + found);
+                            events.add("then " + Thread.currentThread().isInterrupted());
+                            events.add("again " + search.interruptibly(() -> "too late"));
                         });
         begun.await();
         BackgroundSearch next =
                 BackgroundSearch.start(
-                        () -> events.add("next " + Thread.currentThread().isInterrupted()));
+                        search -> events.add("next " + search.interruptibly(() -> "found")));
         assertFalse(first.isDone());
         first.cancel();
         first.cancel();
         assertTrue(first.isDone());
-        assertEquals("interrupted", next(events));
-        assertEquals("next false", next(events));
+        assertEquals("found Optional.empty", next(events));
+        assertEquals("then false", next(events));
+        assertEquals("again Optional.empty", next(events));
+        assertEquals("next Optional[found]", next(events));
         next.cancel();
+    }
+
+    /** What works on files is not interrupted, and whoever cancels does not wait for it. */
+    @Test
+    void cancel_outsideOfComputing_neitherInterruptsNorWaits() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        BlockingQueue<String> events = new ArrayBlockingQueue<>(2);
+        BackgroundSearch search =
+                BackgroundSearch.start(
+                        mine -> {
+                            begun.countDown();
+                            awaitQuietly(release);
+                            events.add("interrupted " + Thread.currentThread().isInterrupted());
+                        });
+        begun.await();
+        search.cancel();
+        release.countDown();
+        assertEquals("interrupted false", next(events));
     }
 
     @Test
     void cancel_waiting_neverRuns() throws Exception {
         CountDownLatch release = new CountDownLatch(1);
         BlockingQueue<String> events = new ArrayBlockingQueue<>(2);
-        BackgroundSearch unused = BackgroundSearch.start(() -> awaitQuietly(release));
-        BackgroundSearch cancelled = BackgroundSearch.start(() -> events.add("cancelled"));
-        BackgroundSearch last = BackgroundSearch.start(() -> events.add("last"));
+        BackgroundSearch unused = BackgroundSearch.start(search -> awaitQuietly(release));
+        BackgroundSearch cancelled = BackgroundSearch.start(search -> events.add("cancelled"));
+        BackgroundSearch last = BackgroundSearch.start(search -> events.add("last"));
         cancelled.cancel();
         release.countDown();
         assertEquals("last", next(events));
@@ -103,10 +129,10 @@ class BackgroundSearchTest {
         BlockingQueue<String> events = new ArrayBlockingQueue<>(1);
         BackgroundSearch unused =
                 BackgroundSearch.start(
-                        () -> {
+                        search -> {
                             throw new StackOverflowError();
                         });
-        BackgroundSearch other = BackgroundSearch.start(() -> events.add("other"));
+        BackgroundSearch other = BackgroundSearch.start(search -> events.add("other"));
         assertEquals("other", next(events));
         other.cancel();
     }

@@ -6,21 +6,21 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /** What is logged while it is open. slf4j-simple writes to whatever the error stream is. */
-final class LogCapture implements AutoCloseable {
+public final class LogCapture implements AutoCloseable {
 
     private final PrintStream before = System.err;
     private final ByteArrayOutputStream written = new ByteArrayOutputStream();
 
-    LogCapture() {
+    public LogCapture() {
         System.setErr(new PrintStream(written, true, StandardCharsets.UTF_8));
     }
 
     /** Returns the lines of a level, for example {@code WARN}. */
-    List<String> lines(String level) {
+    public List<String> lines(String level) {
         return lines().stream().filter(line -> line.contains("] " + level + " ")).toList();
     }
 
-    List<String> lines() {
+    public List<String> lines() {
         return written.toString(StandardCharsets.UTF_8).lines().toList();
     }
 

@@ -3,6 +3,7 @@ package org.djlplan.integration.delegation;
 import com.google.common.math.Quantiles;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -11,12 +12,14 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
 import org.djlplan.delegation.profile.ProfileSettings;
 import org.djlplan.delegation.profile.Profiler;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Objective;
 import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.integration.RealModels;
 import org.djlplan.integration.StockInterpreter;
 import org.djlplan.integration.TestModels;
 import org.djlplan.integration.Tolerance;
@@ -30,6 +33,7 @@ import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -71,8 +75,10 @@ class ChoiceBench {
                 "% of all");
         List<Path> models = new ArrayList<>();
         List.of("uneven_7", "uneven").forEach(name -> models.add(TestModels.built(name)));
-        List.of("onet", "rnet", "FaceAntiSpoofing")
-                .forEach(name -> TestModels.real(name).ifPresent(models::add));
+        Stream.of("onet", "rnet", "FaceAntiSpoofing")
+                .map(RealModels.TFLITE::file)
+                .filter(Files::isRegularFile)
+                .forEach(models::add);
         for (Path file : models) {
             for (int threads : new int[] {1, 2}) {
                 compare(file, threads);
@@ -92,12 +98,12 @@ class ChoiceBench {
                         options,
                         EngineLibrary.loaded());
         ProfileTable all;
-        try (CandidateRunner runner = model.newProcess()) {
+        try (CandidateRunner runner = model.newProcess(Urgency.AWAITED)) {
             all = profile(graph, runner, threads, EXHAUSTIVE_BUDGET, true);
         }
         Candidate best = fastest(all);
         for (int i = 0; i < PROFILES; i++) {
-            try (CandidateRunner runner = model.newProcess()) {
+            try (CandidateRunner runner = model.newProcess(Urgency.AWAITED)) {
                 ProfileTable few = profile(graph, runner, threads, BUDGET, false);
                 double[][] millis = race(runner, best, few.chosen());
                 double runsOfAll = Math.pow(2, few.partitions().size()) * RUNS_PER_UNION;

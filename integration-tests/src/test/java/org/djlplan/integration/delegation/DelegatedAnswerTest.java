@@ -15,6 +15,8 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.stream.IntStream;
 import org.djlplan.delegation.partition.UnitGraph;
+import org.djlplan.integration.NeedsModels;
+import org.djlplan.integration.RealModels;
 import org.djlplan.integration.StockInterpreter;
 import org.djlplan.integration.TestModels;
 import org.djlplan.integration.Tolerance;
@@ -45,15 +47,30 @@ class DelegatedAnswerTest {
     private static final int MOST_UNITS = 12;
     private static final int THREADS = 2;
 
-    static List<Path> models() {
-        List<Path> models = new ArrayList<>(TestModels.runnable());
+    static List<Path> builtModels() {
+        List<Path> models = new ArrayList<>(TestModels.built());
         models.add(TestModels.built("uneven"));
         return models;
     }
 
+    static List<Path> realModels() {
+        return TestModels.real();
+    }
+
     @ParameterizedTest
-    @MethodSource("models")
+    @MethodSource("builtModels")
     void everything_twentyInputs_withinTolerance(Path file) throws Exception {
+        assertEverythingWithinTolerance(file);
+    }
+
+    @NeedsModels(RealModels.TFLITE)
+    @ParameterizedTest
+    @MethodSource("realModels")
+    void everything_twentyInputsOfARealModel_withinTolerance(Path file) throws Exception {
+        assertEverythingWithinTolerance(file);
+    }
+
+    private static void assertEverythingWithinTolerance(Path file) throws Exception {
         Graph graph = graph(file);
         List<Set<Integer>> partitions = partitions(file);
         SortedSet<Integer> all =
@@ -66,8 +83,19 @@ class DelegatedAnswerTest {
     }
 
     @ParameterizedTest
-    @MethodSource("models")
+    @MethodSource("builtModels")
     void anyUnion_someInputs_withinTolerance(Path file) throws Exception {
+        assertUnionsWithinTolerance(file);
+    }
+
+    @NeedsModels(RealModels.TFLITE)
+    @ParameterizedTest
+    @MethodSource("realModels")
+    void anyUnion_someInputsOfARealModel_withinTolerance(Path file) throws Exception {
+        assertUnionsWithinTolerance(file);
+    }
+
+    private static void assertUnionsWithinTolerance(Path file) throws Exception {
         UnitGraph units = UnitGraph.of(graph(file), partitions(file), MOST_UNITS);
         Random random = new Random(file.getFileName().hashCode());
         try (StockInterpreter stock = new StockInterpreter(file, THREADS)) {

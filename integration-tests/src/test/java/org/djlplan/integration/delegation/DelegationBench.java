@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.djlplan.integration.Planned;
+import org.djlplan.integration.RealModels;
 import org.djlplan.integration.StockInterpreter;
 import org.djlplan.integration.TestModels;
 import org.djlplan.memplan.report.DelegationReport;
@@ -116,7 +117,10 @@ class DelegationBench {
 
     private static List<Path> models() {
         List<Path> models = new ArrayList<>();
-        REAL.forEach(name -> TestModels.real(name).ifPresent(models::add));
+        REAL.stream()
+                .map(RealModels.TFLITE::file)
+                .filter(Files::isRegularFile)
+                .forEach(models::add);
         BUILT.forEach(name -> models.add(TestModels.built(name)));
         return models;
     }

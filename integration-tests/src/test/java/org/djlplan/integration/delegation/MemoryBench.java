@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import org.djlplan.integration.ChildJvm;
+import org.djlplan.integration.RealModels;
 import org.djlplan.integration.TestModels;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -40,7 +41,8 @@ class MemoryBench {
                 "model, options: anonymous resident MB of the process above a load of another"
                         + " model, median ms; delegated: reason");
         for (String name : List.of("palm_detection_full", "hand_landmark_full")) {
-            Path original = TestModels.real(name).orElse(TestModels.built("mobilenet_v2"));
+            Path real = RealModels.TFLITE.file(name);
+            Path original = Files.isRegularFile(real) ? real : TestModels.built("mobilenet_v2");
             String limit = name.startsWith("palm") ? "34MB" : "24MB";
             measure(original, "delegation.enabled=false");
             measure(original, "delegation.maxMemory=" + limit);

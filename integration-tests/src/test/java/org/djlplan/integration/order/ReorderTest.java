@@ -18,7 +18,9 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.djlplan.integration.Freed;
 import org.djlplan.integration.LogCapture;
+import org.djlplan.integration.NeedsModels;
 import org.djlplan.integration.Planned;
+import org.djlplan.integration.RealModels;
 import org.djlplan.integration.StockInterpreter;
 import org.djlplan.integration.TestModels;
 import org.djlplan.integration.Tolerance;
@@ -117,14 +119,33 @@ class ReorderTest {
         assertEquals(1, copies().size());
     }
 
-    static Stream<Arguments> modelsAndThreads() {
-        return TestModels.runnable().stream()
+    static Stream<Arguments> builtModelsAndThreads() {
+        return withThreads(TestModels.built());
+    }
+
+    static Stream<Arguments> realModelsAndThreads() {
+        return withThreads(TestModels.real());
+    }
+
+    private static Stream<Arguments> withThreads(List<Path> models) {
+        return models.stream()
                 .flatMap(model -> Stream.of(1, 2).map(threads -> Arguments.of(model, threads)));
     }
 
     @ParameterizedTest(name = "{0}, {1} threads")
-    @MethodSource("modelsAndThreads")
+    @MethodSource("builtModelsAndThreads")
     void predict_anyModel_givesTheStockBytes(Path model, int threads) throws Exception {
+        assertGivesTheStockBytes(model, threads);
+    }
+
+    @NeedsModels(RealModels.TFLITE)
+    @ParameterizedTest(name = "{0}, {1} threads")
+    @MethodSource("realModelsAndThreads")
+    void predict_realModel_givesTheStockBytes(Path model, int threads) throws Exception {
+        assertGivesTheStockBytes(model, threads);
+    }
+
+    private static void assertGivesTheStockBytes(Path model, int threads) throws Exception {
         PlanReport report =
                 predictAsStock(
                         model,

@@ -5,8 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import com.google.common.collect.ImmutableList;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Stream;
+import org.djlplan.integration.NeedsModels;
+import org.djlplan.integration.RealModels;
 import org.djlplan.integration.TestModels;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
@@ -161,14 +162,13 @@ class PaperNetworkTest {
     }
 
     @Test
+    @NeedsModels(RealModels.TFLITE)
     void blazeFace_operators_asInTheSameNetworkOf16BitWeights() throws Exception {
-        Optional<Path> file = TestModels.real("face_detection_short_range");
-        if (file.isPresent()) {
-            Graph real = TfLiteGraphs.toGraph(TfLiteReader.read(file.get()), "real");
-            assertEquals(
-                    layers(real).filter(layer -> !layer.startsWith("DEQUANTIZE")).toList(),
-                    layers(PaperNetwork.BLAZEFACE.sketch().graph()).toList());
-        }
+        Path file = RealModels.TFLITE.file("face_detection_short_range");
+        Graph real = TfLiteGraphs.toGraph(TfLiteReader.read(file), "real");
+        assertEquals(
+                layers(real).filter(layer -> !layer.startsWith("DEQUANTIZE")).toList(),
+                layers(PaperNetwork.BLAZEFACE.sketch().graph()).toList());
     }
 
     @ParameterizedTest

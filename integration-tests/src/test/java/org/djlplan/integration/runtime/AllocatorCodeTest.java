@@ -1,5 +1,6 @@
 package org.djlplan.integration.runtime;
 
+import com.google.common.collect.ImmutableList;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -29,6 +30,20 @@ class AllocatorCodeTest {
         Path check = compile(checker);
         program.assertOk(checker, List.of(check.toString(), engine(), "sound"));
         program.assertOk(checker, List.of(check.toString(), engine("-DOLD_TABLE"), "sound"));
+    }
+
+    /** All blocks of a recording in four chains: each has many others before it. */
+    @Test
+    void allocator_fewBuckets_violatesNoMemory() throws Exception {
+        NativeProgram.Checker checker = program.memoryChecker();
+        NativeProgram.Checker fewBuckets =
+                new NativeProgram.Checker(
+                        ImmutableList.<String>builder()
+                                .addAll(checker.options())
+                                .add("-DRECORD_BUCKET_BITS=2")
+                                .build(),
+                        checker.command());
+        program.assertOk(checker, List.of(compile(fewBuckets).toString(), engine(), "sound"));
     }
 
     @Test

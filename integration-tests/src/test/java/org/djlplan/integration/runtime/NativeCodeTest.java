@@ -1,5 +1,6 @@
 package org.djlplan.integration.runtime;
 
+import com.google.common.collect.ImmutableList;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,6 +32,29 @@ class NativeCodeTest {
         NativeProgram.Checker checker = program.memoryChecker();
         Path check = program.compile(checker, List.of(NativeProgram.SOURCES.resolve("check.c")));
         program.assertOk(checker, List.of(check.toString(), engine, model.toString()));
+    }
+
+    @Test
+    void attach_manyThreads_haveNoRaces() throws Exception {
+        NativeProgram program = new NativeProgram(folder);
+        checkAttaching(program, program.threadChecker(), "loaded");
+    }
+
+    @Test
+    void attach_whileTheEngineIsLoadedAndUnloaded_endsAndKeepsNothing() throws Exception {
+        NativeProgram.Checker none =
+                new NativeProgram.Checker(ImmutableList.of(), ImmutableList.of());
+        checkAttaching(new NativeProgram(folder), none, "changing");
+    }
+
+    private static void checkAttaching(
+            NativeProgram program, NativeProgram.Checker checker, String how) throws Exception {
+        Path check =
+                program.compile(checker, List.of(NativeProgram.SOURCES.resolve("check_attach.c")));
+        Path library =
+                program.compileLibrary(
+                        "libtensorflowlite_jni.so", NativeProgram.SOURCES.resolve("fake_tflite.c"));
+        program.assertOk(checker, List.of(check.toString(), library.toString(), how));
     }
 
     /** The file that this process has the engine from. */

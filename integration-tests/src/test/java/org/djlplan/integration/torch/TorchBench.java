@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.djlplan.integration.DjlPlanProcess;
+import org.djlplan.integration.RealModels;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -58,7 +59,7 @@ class TorchBench {
         List<Double> glibc = new ArrayList<>();
         List<Double> tuned = new ArrayList<>();
         List<Double> jemalloc = new ArrayList<>();
-        for (Path model : RealModels.all()) {
+        for (Path model : RealModels.TORCHSCRIPT.present()) {
             JsonObject json =
                     compare(
                             model.toString(),

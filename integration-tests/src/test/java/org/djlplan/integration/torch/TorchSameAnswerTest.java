@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.djlplan.integration.NeedsModels;
+import org.djlplan.integration.RealModels;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +26,7 @@ public class TorchSameAnswerTest {
 
     private static final int SEEDS = 20;
     private static final double NEAR_BOUND = 1.005;
+    private static final ModelInputs IMAGE = ModelInputs.floats(new long[] {1, 3, 224, 224});
 
     /** For models so small that one allocation is more than half a per cent. */
     private static final long NEAR_BOUND_BYTES = 4096;
@@ -43,7 +46,7 @@ public class TorchSameAnswerTest {
     }
 
     static Stream<Arguments> realModelsAndThreads() {
-        return RealModels.all().stream()
+        return RealModels.TORCHSCRIPT.files().stream()
                 .flatMap(
                         file ->
                                 IntStream.of(1, 2)
@@ -95,17 +98,18 @@ public class TorchSameAnswerTest {
                 report.toString());
     }
 
+    @NeedsModels(RealModels.TORCHSCRIPT)
     @ParameterizedTest
     @MethodSource("realModelsAndThreads")
     void predict_realModel_givesTheStockBytesInTheLeastMemory(Path real, int threads)
             throws Exception {
         Torch.threads(threads);
         int seeds = 4;
-        List<List<Output>> expected = Torch.stock(real, RealModels.IMAGE, seeds);
+        List<List<Output>> expected = Torch.stock(real, IMAGE, seeds);
         try (ZooModel<NDList, NDList> planned = Torch.load(Torch.copy(real, folder), Map.of());
                 Predictor<NDList, NDList> predictor = planned.newPredictor()) {
             for (int seed = 0; seed < seeds; seed++) {
-                assertEquals(expected.get(seed), Torch.predict(predictor, RealModels.IMAGE, seed));
+                assertEquals(expected.get(seed), Torch.predict(predictor, IMAGE, seed));
             }
             assertRecordedOncePerShape(Torch.report(planned), 1);
         }

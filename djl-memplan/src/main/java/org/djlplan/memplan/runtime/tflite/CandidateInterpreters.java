@@ -63,7 +63,7 @@ public final class CandidateInterpreters implements CandidateRunner {
         OpenModel model = OpenModel.of(file);
         try {
             return new CandidateInterpreters(model, delegates, options);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             model.close();
             throw e;
         }
@@ -81,11 +81,34 @@ public final class CandidateInterpreters implements CandidateRunner {
         }
     }
 
-    @Override
-    public List<Set<Integer>> partitions() throws CandidateException {
+    /**
+     * Returns the partitions that a delegate reports when it may take everything it supports.
+     *
+     * @param delegate as in {@code delegation.delegate}
+     * @throws IOException if the file cannot be read or is damaged
+     * @throws UnplannableException if the model or the delegate cannot be used here
+     * @throws IllegalArgumentException if there is no such delegate
+     */
+    public static List<Set<Integer>> partitions(Path file, String delegate)
+            throws IOException, UnplannableException {
+        DelegateFactory delegates = Delegates.named(delegate);
+        try (OpenModel model = OpenModel.of(file)) {
+            return partitions(model, delegates);
+        }
+    }
+
+    private static List<Set<Integer>> partitions(OpenModel model, DelegateFactory delegates)
+            throws UnplannableException {
         try (NativeDelegate delegate = Delegates.create(delegates, 1)) {
             return TfLiteSession.partitions(model.handle(), 1, delegate);
-        } catch (UnplannableException | IllegalStateException e) {
+        }
+    }
+
+    @Override
+    public List<Set<Integer>> partitions() throws CandidateException {
+        try {
+            return partitions(model, delegates);
+        } catch (UnplannableException | RuntimeException e) {
             throw refused(e);
         }
     }
@@ -100,25 +123,38 @@ public final class CandidateInterpreters implements CandidateRunner {
             Optional<List<List<OutputTensor>>> reference = reference(candidate);
             long before = liveBytes();
             LeasedInterpreter interpreter = lease(candidate, false);
-            List<List<OutputTensor>> outputs =
-                    reference.isPresent()
-                            ? outputs(interpreter, reference.get().size())
-                            : outputsInTime(interpreter);
-            long grown = Math.max(0, liveBytes() - before);
-            if (reference.isEmpty()) {
-                references.put(candidate.threads(), outputs);
+            try {
+                Trial trial = firstRuns(candidate, interpreter, reference, before);
+                prepared.put(candidate, new Prepared(interpreter, trial));
+                return trial;
+            } finally {
+                if (!prepared.containsKey(candidate)) {
+                    interpreter.close();
+                }
             }
-            Trial trial =
-                    new Trial(
-                            interpreter.description().partitions(),
-                            errors(outputs, reference.orElse(outputs)),
-                            grown,
-                            outputs.size());
-            prepared.put(candidate, new Prepared(interpreter, trial));
-            return trial;
-        } catch (UnplannableException | IllegalStateException e) {
+        } catch (UnplannableException | RuntimeException e) {
             throw refused(e);
         }
+    }
+
+    private Trial firstRuns(
+            Candidate candidate,
+            LeasedInterpreter interpreter,
+            Optional<List<List<OutputTensor>>> reference,
+            long bytesBefore) {
+        List<List<OutputTensor>> outputs =
+                reference.isPresent()
+                        ? outputs(interpreter, reference.get().size())
+                        : outputsInTime(interpreter);
+        long grown = Math.max(0, liveBytes() - bytesBefore);
+        if (reference.isEmpty()) {
+            references.put(candidate.threads(), outputs);
+        }
+        return new Trial(
+                interpreter.description().partitions(),
+                errors(outputs, reference.orElse(outputs)),
+                grown,
+                outputs.size());
     }
 
     private long liveBytes() {
@@ -132,7 +168,7 @@ public final class CandidateInterpreters implements CandidateRunner {
         RuntimeOptions own = options.withOwnArena();
         InterpreterFactory factory =
                 new InterpreterFactory(
-                        model.handle(),
+                        model.sessions(),
                         model.graph(),
                         own,
                         PlanFinder.atOnce(own),
@@ -206,7 +242,7 @@ public final class CandidateInterpreters implements CandidateRunner {
                 nanos[i] = System.nanoTime() - start;
             }
             return nanos;
-        } catch (IllegalStateException e) {
+        } catch (RuntimeException e) {
             release(candidate);
             throw refused(e);
         }
@@ -223,7 +259,7 @@ public final class CandidateInterpreters implements CandidateRunner {
                 runs.add(interpreter.times());
             }
             return nodeTimes(interpreter.nodes(), runs);
-        } catch (UnplannableException | IllegalStateException e) {
+        } catch (UnplannableException | RuntimeException e) {
             throw refused(e);
         }
     }
@@ -247,7 +283,7 @@ public final class CandidateInterpreters implements CandidateRunner {
     }
 
     private static CandidateException refused(Exception e) {
-        return new CandidateException(Kind.REFUSED, String.valueOf(e.getMessage()));
+        return new CandidateException(Kind.REFUSED, UnplannableException.reason(e));
     }
 
     @Override
@@ -260,7 +296,10 @@ public final class CandidateInterpreters implements CandidateRunner {
 
     @Override
     public void close() {
-        List.copyOf(prepared.keySet()).forEach(this::release);
-        model.close();
+        try {
+            List.copyOf(prepared.keySet()).forEach(this::release);
+        } finally {
+            model.close();
+        }
     }
 }

@@ -15,7 +15,7 @@ import org.djlplan.memplan.spi.NativeDelegate;
  * @param nodes the nodes that it executes
  */
 record DelegatedSession(
-        TfLiteSession session,
+        EngineSession session,
         Optional<NativeDelegate> delegate,
         Candidate candidate,
         List<LiveNode> nodes)
@@ -37,7 +37,10 @@ record DelegatedSession(
 
     @Override
     public void close() {
-        session.close();
-        delegate.ifPresent(NativeDelegate::close);
+        try {
+            session.close();
+        } finally {
+            delegate.ifPresent(NativeDelegate::close);
+        }
     }
 }

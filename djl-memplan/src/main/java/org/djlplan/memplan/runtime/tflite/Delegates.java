@@ -1,11 +1,16 @@
 package org.djlplan.memplan.runtime.tflite;
 
+import static com.google.common.base.Preconditions.checkState;
+
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.NativeDelegate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The delegates that {@code delegation.delegate} may name. */
 public final class Delegates {
@@ -13,6 +18,7 @@ public final class Delegates {
     /** The delegate for CPUs that is part of the engine. */
     public static final String XNNPACK = "xnnpack";
 
+    private static final Logger logger = LoggerFactory.getLogger(Delegates.class);
     private static final String CLASS_PREFIX = "class:";
     private static final int MESSAGE_BYTES = 512;
 
@@ -59,13 +65,57 @@ public final class Delegates {
         }
     }
 
-    /** Creates a delegate; −1 threads stand for the engine's default. */
+    /**
+     * Creates a delegate; −1 threads stand for the engine's default. Closing it never fails,
+     * whatever the factory's own does then: others that wait for it are freed as well.
+     */
     static NativeDelegate create(DelegateFactory factory, int threads) throws UnplannableException {
         int cores = Runtime.getRuntime().availableProcessors();
         try {
-            return factory.create(threads == -1 ? Math.min(cores, MOST_DEFAULT_THREADS) : threads);
+            return Guarded.of(
+                    factory.create(
+                            threads == -1 ? Math.min(cores, MOST_DEFAULT_THREADS) : threads));
         } catch (IllegalStateException e) {
             throw new UnplannableException("no delegate: " + e.getMessage());
+        } catch (RuntimeException | LinkageError e) {
+            // It comes from an application, or is what its class found on this machine.
+            throw new UnplannableException("no delegate: " + e);
+        }
+    }
+
+    /** A delegate of unknown origin. */
+    private record Guarded(NativeDelegate inner, long handle, AtomicBoolean open)
+            implements NativeDelegate {
+
+        static Guarded of(NativeDelegate inner) {
+            checkState(inner != null, "the factory made none");
+            boolean usable = false;
+            long handle = 0;
+            try {
+                handle = inner.handle();
+                usable = handle != 0;
+            } finally {
+                if (!usable) {
+                    closeQuietly(inner);
+                }
+            }
+            checkState(usable, "it has no handle");
+            return new Guarded(inner, handle, new AtomicBoolean(true));
+        }
+
+        @Override
+        public void close() {
+            if (open.getAndSet(false)) {
+                closeQuietly(inner);
+            }
+        }
+
+        private static void closeQuietly(NativeDelegate delegate) {
+            try {
+                delegate.close();
+            } catch (RuntimeException | Error e) {
+                logger.warn("A delegate could not be closed: {}", e.toString());
+            }
         }
     }
 

@@ -31,7 +31,7 @@ public record DelegationSetup(
                 setup.map(DelegationSetup::delegates)
                         .orElseGet(() -> Delegates.named(Delegates.XNNPACK));
         return new InterpreterFactory(
-                model.handle(), model.graph(), options, planner, delegates, choice);
+                model.sessions(), model.graph(), options, planner, delegates, choice);
     }
 
     private static DelegationChoice nothing(int threads) {

@@ -2,11 +2,10 @@ package org.djlplan.memplan.runtime.tflite;
 
 import com.google.common.cache.Cache;
 import com.google.common.cache.CacheBuilder;
-import com.google.common.collect.Sets;
-import com.sun.jna.Pointer;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicReference;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.spi.Candidate;
@@ -24,8 +23,9 @@ final class InterpreterFactory {
 
     private static final Logger logger = LoggerFactory.getLogger(InterpreterFactory.class);
     private static final int KEPT_PLANS = 64;
+    private static final int KEPT_REASONS = 256;
 
-    private final Pointer model;
+    private final EngineSession.Source sessions;
     private final Graph file;
     private final PlanFinder planner;
     private final DelegateFactory delegates;
@@ -34,30 +34,37 @@ final class InterpreterFactory {
     private final List<List<Integer>> shapesInFile;
     private final Cache<PlanFor, ShapePlan> plans =
             CacheBuilder.newBuilder().maximumSize(KEPT_PLANS).build();
-    private final Set<List<List<Integer>>> unplannable = Sets.newConcurrentHashSet();
-    private volatile DelegationChoice choice;
+
+    /** Why interpreters for some shapes are stock ones; as many as a caller's shapes may fill. */
+    private final ConcurrentMap<List<List<Integer>>, String> unplannable =
+            CacheBuilder.newBuilder()
+                    .maximumSize(KEPT_REASONS)
+                    .<List<List<Integer>>, String>build()
+                    .asMap();
+
+    private final AtomicReference<DelegationChoice> choice;
 
     private record PlanFor(List<List<Integer>> shapes, Candidate candidate) {}
 
     /**
-     * @param model the engine's model, which outlives this factory
+     * @param sessions makes the engine's interpreters of the model, which outlives this factory
      * @param file its graph as the file has it
      * @param planner plans what the engine makes of it
      * @param delegates make a delegate for each interpreter that needs one
      * @param choice what is delegated to begin with
      */
     InterpreterFactory(
-            Pointer model,
+            EngineSession.Source sessions,
             Graph file,
             RuntimeOptions options,
             PlanFinder planner,
             DelegateFactory delegates,
             DelegationChoice choice) {
-        this.model = model;
+        this.sessions = sessions;
         this.file = file;
         this.planner = planner;
         this.delegates = delegates;
-        this.choice = choice;
+        this.choice = new AtomicReference<>(choice);
         arenas = options.sharedArena() ? ArenaPool.shared() : new ArenaPool();
         plannable = LiveGraph.plannable(file);
         shapesInFile = file.inputs().stream().map(id -> file.tensors().get(id).shape()).toList();
@@ -70,12 +77,12 @@ final class InterpreterFactory {
 
     /** Returns what is delegated now, and why. */
     DelegationChoice choice() {
-        return choice;
+        return choice.get();
     }
 
     /** Delegates something else from now on. */
     void choose(DelegationChoice better) {
-        choice = better;
+        choice.set(better);
     }
 
     /**
@@ -85,18 +92,24 @@ final class InterpreterFactory {
      * @throws UnplannableException if it cannot be planned; see {@link #giveUp}
      */
     PlannedInterpreter build(List<List<Integer>> shapes) throws UnplannableException {
-        DelegationChoice now = choice;
-        if (now.candidate().delegates() && shapes.equals(shapesInFile)) {
+        while (true) {
+            DelegationChoice now = choice.get();
+            if (!now.candidate().delegates() || !shapes.equals(shapesInFile)) {
+                return build(shapes, now.candidate(), false);
+            }
             try {
                 return build(shapes, now.candidate(), false);
-            } catch (UnplannableException | IllegalStateException e) {
-                logger.warn("{}: nothing is delegated: {}", file.name(), e.getMessage());
+            } catch (UnplannableException | RuntimeException e) {
                 Candidate cpu = Candidate.cpu(now.candidate().threads());
-                now = new DelegationChoice(cpu, now.origin(), "it failed: " + e.getMessage());
-                choice = now;
+                String why = UnplannableException.reason(e);
+                DelegationChoice instead =
+                        new DelegationChoice(cpu, now.origin(), "it failed: " + why);
+                // Not if another choice was made meanwhile, which is tried instead.
+                if (choice.compareAndSet(now, instead)) {
+                    logger.warn("{}: nothing is delegated: {}", file.name(), why);
+                }
             }
         }
-        return build(shapes, now.candidate(), false);
     }
 
     /**
@@ -114,7 +127,7 @@ final class InterpreterFactory {
         NativeDelegate delegate = Delegates.create(delegates, candidate.threads());
         try {
             return build(shapes, candidate, timed, Optional.of(delegate));
-        } catch (UnplannableException | RuntimeException e) {
+        } catch (UnplannableException | RuntimeException | Error e) {
             delegate.close();
             throw e;
         }
@@ -126,14 +139,16 @@ final class InterpreterFactory {
             boolean timed,
             Optional<NativeDelegate> delegate)
             throws UnplannableException {
-        boolean stock = unplannable.contains(shapes);
+        Optional<String> unplanned = Optional.ofNullable(unplannable.get(shapes));
+        boolean stock = unplanned.isPresent();
         SessionSpec spec =
                 new SessionSpec(
                         candidate.threads(),
                         stock ? Optional.empty() : Optional.of(plannable),
                         delegate.map(d -> new SessionSpec.Delegated(d, candidate.operators())),
                         timed);
-        TfLiteSession session = TfLiteSession.create(model, spec);
+        EngineSession session = sessions.open(spec);
+        Optional<ArenaPool.Need> need = Optional.empty();
         try {
             resize(session, shapes);
             session.allocate();
@@ -148,13 +163,16 @@ final class InterpreterFactory {
             if (plan.isPresent() && !plan.get().place(session)) {
                 throw new UnplannableException(session.error());
             }
+            need = plan.flatMap(p -> p.announce(arenas));
             return new PlannedInterpreter(
                     new DelegatedSession(session, delegate, candidate, nodes),
                     live,
                     shapes,
                     plan,
-                    plan.flatMap(p -> p.announce(arenas)));
-        } catch (UnplannableException | RuntimeException e) {
+                    unplanned,
+                    need);
+        } catch (UnplannableException | RuntimeException | Error e) {
+            need.ifPresent(ArenaPool.Need::close);
             session.close();
             throw e;
         }
@@ -166,14 +184,14 @@ final class InterpreterFactory {
      * @return false if they were already
      */
     boolean giveUp(List<List<Integer>> shapes, String why) {
-        boolean first = unplannable.add(shapes);
+        boolean first = unplannable.putIfAbsent(shapes, String.valueOf(why)) == null;
         if (first) {
             logger.warn("{}: input shapes {} are not planned: {}", file.name(), shapes, why);
         }
         return first;
     }
 
-    private void resize(TfLiteSession session, List<List<Integer>> shapes) {
+    private void resize(EngineSession session, List<List<Integer>> shapes) {
         for (int i = 0; i < shapes.size(); i++) {
             List<Integer> inFile = file.tensors().get(file.inputs().get(i)).shape();
             if (!shapes.get(i).equals(inFile)) {

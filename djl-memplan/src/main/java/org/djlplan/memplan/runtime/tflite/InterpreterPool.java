@@ -5,11 +5,11 @@ import static com.google.common.base.Preconditions.checkState;
 import com.google.common.collect.ImmutableList;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -19,8 +19,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.djlplan.memplan.spi.DelegationChoice;
 
 /**
- * The interpreters of one model. Each is used by one thread at a time; there are never more than
- * the limit; those that nobody used for a while are closed, except the one used last.
+ * The interpreters of one model. Each is used by one thread at a time, and never more than the
+ * limit are in use at once. There are not more than that, either, but for one while the pool goes
+ * over to another choice. Those that nobody used for a while are closed, except the one used last.
  */
 final class InterpreterPool implements AutoCloseable {
 
@@ -40,7 +41,16 @@ final class InterpreterPool implements AutoCloseable {
     private final Condition changed = lock.newCondition();
     private final Deque<Idle> idle = new ArrayDeque<>();
     private final Set<PlannedInterpreter> busy = new HashSet<>();
+
+    /** Interpreters that borrowers are building. */
     private int building;
+
+    /** Interpreters that are being closed: outside of the lock, as that may take long. */
+    private int closing;
+
+    /** Calls of {@link #enter} without their {@link #leave}. */
+    private int visits;
+
     private boolean closed;
     private boolean emptied;
     private boolean sweepPending;
@@ -48,7 +58,7 @@ final class InterpreterPool implements AutoCloseable {
     private record Idle(PlannedInterpreter interpreter, long sinceNanos) {}
 
     /**
-     * @param limit how many interpreters there may be
+     * @param limit how many interpreters may be in use at once
      * @param idleAfter how long an unused one is kept
      * @param factory makes an interpreter for input shapes
      * @param whenEmpty called once, when the pool is closed and the last interpreter is gone
@@ -63,22 +73,25 @@ final class InterpreterPool implements AutoCloseable {
     /** Returns an interpreter for these shapes that is the caller's until {@link #giveBack}. */
     PlannedInterpreter borrow(List<List<Integer>> shapes)
             throws InterruptedException, UnplannableException {
-        Optional<PlannedInterpreter> evicted = Optional.empty();
+        List<PlannedInterpreter> evicted = List.of();
         lock.lockInterruptibly();
         try {
             while (true) {
                 checkState(!closed, "the model is closed");
-                PlannedInterpreter found = takeIdle(shapes);
-                if (found != null) {
-                    busy.add(found);
-                    return found;
-                }
-                if (idle.size() + busy.size() + building < limit) {
-                    break;
-                }
-                if (!idle.isEmpty()) {
-                    evicted = Optional.of(idle.removeLast().interpreter());
-                    break;
+                if (busy.size() + building < limit) {
+                    PlannedInterpreter found = takeIdle(shapes);
+                    if (found != null) {
+                        busy.add(found);
+                        return found;
+                    }
+                    if (hasRoom()) {
+                        break;
+                    }
+                    if (!idle.isEmpty()) {
+                        evicted = List.of(idle.removeLast().interpreter());
+                        closing++;
+                        break;
+                    }
                 }
                 changed.await();
             }
@@ -86,8 +99,12 @@ final class InterpreterPool implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        evicted.ifPresent(PlannedInterpreter::close);
-        return build(shapes);
+        return build(shapes, evicted);
+    }
+
+    /** Returns whether there may be one interpreter more. The caller holds the lock. */
+    private boolean hasRoom() {
+        return idle.size() + busy.size() + building + closing < limit;
     }
 
     /**
@@ -125,7 +142,7 @@ final class InterpreterPool implements AutoCloseable {
         lock.lock();
         try {
             checkState(!closed, "the model is closed");
-            building++;
+            visits++;
         } finally {
             lock.unlock();
         }
@@ -135,8 +152,7 @@ final class InterpreterPool implements AutoCloseable {
     void leave() {
         lock.lock();
         try {
-            building--;
-            changed.signal();
+            visits--;
             announceEmpty();
         } finally {
             lock.unlock();
@@ -155,25 +171,58 @@ final class InterpreterPool implements AutoCloseable {
      * @param first the first interpreter of the new choice
      */
     void switchTo(DelegationChoice choice, PlannedInterpreter first) {
+        List<PlannedInterpreter> gone;
         lock.lock();
         try {
             if (closed) {
-                first.close();
-                return;
+                gone = List.of(first);
+            } else {
+                factory.choose(choice);
+                gone = takeAllIdle();
+                idle.add(new Idle(first, System.nanoTime()));
             }
-            factory.choose(choice);
-            idle.forEach(i -> i.interpreter().close());
-            idle.clear();
-            idle.add(new Idle(first, System.nanoTime()));
+            closing += gone.size();
             changed.signalAll();
         } finally {
             lock.unlock();
         }
+        dispose(gone);
     }
 
-    private PlannedInterpreter build(List<List<Integer>> shapes) throws UnplannableException {
+    private List<PlannedInterpreter> takeAllIdle() {
+        List<PlannedInterpreter> all = idle.stream().map(Idle::interpreter).toList();
+        idle.clear();
+        return all;
+    }
+
+    /**
+     * Closes interpreters that are counted as closing. Those that wait for their room, and for the
+     * end of the pool, go on whatever happens.
+     */
+    private void dispose(List<PlannedInterpreter> gone) {
+        if (gone.isEmpty()) {
+            return;
+        }
+        try {
+            gone.forEach(PlannedInterpreter::close);
+        } finally {
+            lock.lock();
+            try {
+                closing -= gone.size();
+                changed.signalAll();
+                announceEmpty();
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    private PlannedInterpreter build(
+            List<List<Integer>> shapes, List<PlannedInterpreter> evictedBefore)
+            throws UnplannableException {
         PlannedInterpreter built = null;
         try {
+            dispose(evictedBefore);
             built = factory.build(shapes);
             return built;
         } finally {
@@ -202,22 +251,25 @@ final class InterpreterPool implements AutoCloseable {
     }
 
     private void release(PlannedInterpreter interpreter, boolean keep) {
+        List<PlannedInterpreter> gone = List.of();
         lock.lock();
         try {
             busy.remove(interpreter);
-            if (keep && !closed && isCurrent(interpreter)) {
+            boolean room = idle.size() + busy.size() + building < limit;
+            if (keep && room && !closed && isCurrent(interpreter)) {
                 idle.addFirst(new Idle(interpreter, System.nanoTime()));
                 if (idle.size() > 1) {
                     scheduleSweep();
                 }
             } else {
-                interpreter.close();
+                gone = List.of(interpreter);
+                closing++;
             }
             changed.signal();
-            announceEmpty();
         } finally {
             lock.unlock();
         }
+        dispose(gone);
     }
 
     private void scheduleSweep() {
@@ -228,22 +280,25 @@ final class InterpreterPool implements AutoCloseable {
     }
 
     private void sweep() {
+        List<PlannedInterpreter> gone = new ArrayList<>();
         lock.lock();
         try {
             sweepPending = false;
             long now = System.nanoTime();
             while (idle.size() > 1 && now - idle.getLast().sinceNanos() >= idleNanos) {
-                idle.removeLast().interpreter().close();
+                gone.add(idle.removeLast().interpreter());
             }
+            closing += gone.size();
             if (idle.size() > 1) {
                 scheduleSweep();
             }
         } finally {
             lock.unlock();
         }
+        dispose(gone);
     }
 
-    /** Returns the interpreters that exist now. */
+    /** Returns the interpreters that can be used now, or are. */
     List<PlannedInterpreter> interpreters() {
         lock.lock();
         try {
@@ -258,20 +313,23 @@ final class InterpreterPool implements AutoCloseable {
     /** Closes idle interpreters now and the others when they come back. */
     @Override
     public void close() {
+        List<PlannedInterpreter> gone;
         lock.lock();
         try {
             closed = true;
-            idle.forEach(i -> i.interpreter().close());
-            idle.clear();
+            gone = takeAllIdle();
+            closing += gone.size();
             changed.signalAll();
             announceEmpty();
         } finally {
             lock.unlock();
         }
+        dispose(gone);
     }
 
     private void announceEmpty() {
-        if (closed && !emptied && busy.isEmpty() && building == 0) {
+        boolean empty = busy.isEmpty() && building == 0 && closing == 0 && visits == 0;
+        if (closed && !emptied && empty) {
             emptied = true;
             whenEmpty.run();
         }

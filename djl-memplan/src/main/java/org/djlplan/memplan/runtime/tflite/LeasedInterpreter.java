@@ -57,7 +57,10 @@ record LeasedInterpreter(PlannedInterpreter interpreter, Optional<ArenaPool.Leas
 
     @Override
     public void close() {
-        lease.ifPresent(ArenaPool.Lease::close);
-        interpreter.close();
+        try {
+            interpreter.close();
+        } finally {
+            lease.ifPresent(ArenaPool.Lease::close);
+        }
     }
 }

@@ -53,7 +53,7 @@ final class LiveGraph {
      * @throws UnplannableException if the engine's graph is not the file's, or has tensors whose
      *     size is known only at run time
      */
-    static Graph of(Graph file, List<LiveNode> nodes, TfLiteSession session)
+    static Graph of(Graph file, List<LiveNode> nodes, EngineSession session)
             throws UnplannableException {
         List<LiveTensor> tensors = session.tensors();
         requireSame(file, nodes, tensors, session);
@@ -117,7 +117,7 @@ final class LiveGraph {
     }
 
     private static void requireSame(
-            Graph file, List<LiveNode> nodes, List<LiveTensor> tensors, TfLiteSession session)
+            Graph file, List<LiveNode> nodes, List<LiveTensor> tensors, EngineSession session)
             throws UnplannableException {
         require(tensors.size() >= file.tensors().size(), "fewer tensors than in the file");
         require(session.inputs().equals(file.inputs()), "other inputs than in the file");

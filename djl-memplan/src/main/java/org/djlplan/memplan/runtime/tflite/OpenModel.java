@@ -53,7 +53,7 @@ record OpenModel(Path file, MappedFile mapping, Graph graph, Pointer handle)
                 throw new UnplannableException("the engine does not take the file");
             }
             return new OpenModel(file, mapping, graph, handle);
-        } catch (IOException | UnplannableException | RuntimeException e) {
+        } catch (IOException | UnplannableException | RuntimeException | Error e) {
             mapping.close();
             throw e;
         }
@@ -65,6 +65,11 @@ record OpenModel(Path file, MappedFile mapping, Graph graph, Pointer handle)
         } catch (UnsupportedPlatformException e) {
             throw new UnplannableException(e.getMessage());
         }
+    }
+
+    /** Returns what makes the engine's interpreters of it. */
+    EngineSession.Source sessions() {
+        return spec -> TfLiteSession.create(handle, spec);
     }
 
     @Override

@@ -24,7 +24,7 @@ import org.djlplan.memplan.spi.Candidate;
 final class PlannedInterpreter implements AutoCloseable {
 
     private final DelegatedSession delegated;
-    private final TfLiteSession session;
+    private final EngineSession session;
     private final List<List<Integer>> shapes;
     private final Optional<ShapePlan> plan;
     private final Optional<ArenaPool.Need> need;
@@ -39,6 +39,7 @@ final class PlannedInterpreter implements AutoCloseable {
      * @param inputs the model's inputs
      * @param outputs its outputs
      * @param plan the plan; empty for a stock interpreter
+     * @param unplannedReason why there is none; empty if there is one
      * @param ownBytes bytes of the engine's own arena
      * @param delegatedOperators how many operators are delegated
      * @param partitions how many delegate kernels they are
@@ -47,28 +48,28 @@ final class PlannedInterpreter implements AutoCloseable {
             ImmutableList<TensorInfo> inputs,
             ImmutableList<TensorInfo> outputs,
             Optional<PlannedMemory> plan,
+            Optional<String> unplannedReason,
             long ownBytes,
             int delegatedOperators,
             int partitions) {
 
-        /** Returns the report of a model whose first interpreter, a planned one, this describes. */
+        /** Returns the report of a model whose interpreters this describes. */
         PlanReport report(
                 List<PlanReport.Interpreter> interpreters,
                 long predictions,
                 long unplanned,
                 Optional<DelegationReport> delegation,
                 Optional<OrderReport> order) {
-            PlannedMemory planned = plan.orElseThrow();
             return new PlanReport(
                     "TFLite",
-                    Optional.empty(),
-                    planned.strategy(),
-                    planned.plan().problem().records().size(),
-                    planned.aliasedTensors(),
-                    planned.naiveBytes(),
-                    planned.lowerBoundBytes(),
-                    planned.plan().totalBytes(),
-                    planned.provedMinimal(),
+                    unplannedReason,
+                    plan.map(PlannedMemory::strategy).orElse(""),
+                    plan.map(planned -> planned.plan().problem().records().size()).orElse(0),
+                    plan.map(PlannedMemory::aliasedTensors).orElse(0),
+                    plan.map(PlannedMemory::naiveBytes).orElse(0L),
+                    plan.map(PlannedMemory::lowerBoundBytes).orElse(0L),
+                    plan.map(planned -> planned.plan().totalBytes()).orElse(0L),
+                    plan.map(PlannedMemory::provedMinimal).orElse(false),
                     ownBytes,
                     interpreters,
                     predictions,
@@ -82,6 +83,8 @@ final class PlannedInterpreter implements AutoCloseable {
 
     /**
      * @param delegated allocated and, with a plan, placed
+     * @param plan empty for a stock interpreter
+     * @param unplannedReason why it is one; empty if it is not
      * @param need the right to lease arenas for the plan, given up when this is closed
      */
     PlannedInterpreter(
@@ -89,6 +92,7 @@ final class PlannedInterpreter implements AutoCloseable {
             Graph graph,
             List<List<Integer>> shapes,
             Optional<ShapePlan> plan,
+            Optional<String> unplannedReason,
             Optional<ArenaPool.Need> need) {
         this.need = need;
         this.delegated = delegated;
@@ -114,6 +118,7 @@ final class PlannedInterpreter implements AutoCloseable {
                         infos(graph, graph.inputs()),
                         infos(graph, graph.outputs()),
                         plan.map(ShapePlan::memory),
+                        unplannedReason,
                         ownBytes,
                         delegated.delegatedOperators(),
                         delegated.partitions());
@@ -233,7 +238,10 @@ final class PlannedInterpreter implements AutoCloseable {
 
     @Override
     public void close() {
-        delegated.close();
-        need.ifPresent(ArenaPool.Need::close);
+        try {
+            delegated.close();
+        } finally {
+            need.ifPresent(ArenaPool.Need::close);
+        }
     }
 }

@@ -141,7 +141,11 @@ final class SearchingPlanFinder implements PlanFinder {
 
     private PlannedMemory searchNow(GraphPlanner planner, PlannedMemory best, StoreKey key) {
         try {
-            return search(planner, best, key);
+            PlannedMemory found = searched(planner, best);
+            if (!Thread.currentThread().isInterrupted()) {
+                keep(found, best, key);
+            }
+            return found;
         } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
             logger.warn("{}: a search for a smaller plan failed", model, e);
             return best;
@@ -152,54 +156,45 @@ final class SearchingPlanFinder implements PlanFinder {
         synchronized (searches) {
             if (!closed) {
                 searches.removeIf(BackgroundSearch::isDone);
-                searches.add(BackgroundSearch.start(() -> searchAlone(planner, key)));
+                searches.add(BackgroundSearch.start(search -> searchAlone(search, planner, key)));
             }
         }
     }
 
-    /** Searches unless another JVM or model does, or has done so by now. */
-    private void searchAlone(GraphPlanner planner, StoreKey key) {
-        Optional<StoreLock> lock;
-        Known known;
-        // Whoever cancels waits here: files are closed when a thread that uses them is interrupted.
-        synchronized (searches) {
-            if (closed) {
-                return;
-            }
-            lock = store.tryLock(key);
-            known = known(planner, key);
-        }
+    /**
+     * Searches unless another JVM or model does, or has done so by now. Files, and locks of files,
+     * may be far away: nobody waits for them here.
+     */
+    private void searchAlone(BackgroundSearch search, GraphPlanner planner, StoreKey key) {
+        Optional<StoreLock> lock = store.tryLock(key);
         if (lock.isEmpty()) {
             return;
         }
         try {
+            Known known = known(planner, key);
             if (!known.isFinal()) {
-                PlannedMemory unused = search(planner, known.memory(), key);
+                search.interruptibly(() -> searched(planner, known.memory()))
+                        .ifPresent(found -> keep(found, known.memory(), key));
             }
         } finally {
             lock.get().close();
         }
     }
 
-    /** Returns the smallest plan known after a search, which is kept unless it was cut short. */
-    private PlannedMemory search(GraphPlanner planner, PlannedMemory best, StoreKey key) {
+    /** Returns the smallest plan known after a search. */
+    private PlannedMemory searched(GraphPlanner planner, PlannedMemory best) {
         PlannedMemory found = planner.searched(improvers.apply(limit));
-        PlannedMemory smallest =
-                found.plan().totalBytes() <= best.plan().totalBytes() ? found : best;
-        synchronized (searches) {
-            if (!closed && !Thread.currentThread().isInterrupted()) {
-                store.save(
-                        key,
-                        new SearchedPlan(
-                                smallest.plan(), smallest.provedMinimal(), limit.toMillis()));
-                logger.debug(
-                        "{}: a search found an arena of {} bytes in place of {}",
-                        model,
-                        smallest.plan().totalBytes(),
-                        best.plan().totalBytes());
-            }
-        }
-        return smallest;
+        return found.plan().totalBytes() <= best.plan().totalBytes() ? found : best;
+    }
+
+    private void keep(PlannedMemory smallest, PlannedMemory before, StoreKey key) {
+        store.save(
+                key, new SearchedPlan(smallest.plan(), smallest.provedMinimal(), limit.toMillis()));
+        logger.debug(
+                "{}: a search found an arena of {} bytes in place of {}",
+                model,
+                smallest.plan().totalBytes(),
+                before.plan().totalBytes());
     }
 
     @Override

@@ -46,7 +46,7 @@ final class ShapePlan {
      *
      * @return whether it fits what the engine needs
      */
-    boolean place(TfLiteSession session) {
+    boolean place(EngineSession session) {
         return session.place(ids, offsets, arenaBytes());
     }
 }

@@ -1,5 +1,6 @@
 package org.djlplan.memplan.runtime.tflite;
 
+import com.sun.jna.Native;
 import com.sun.jna.Pointer;
 import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
@@ -9,6 +10,8 @@ final class TfLiteNative {
 
     static final int OK = 0;
     static final int MISMATCH = 2;
+
+    private static final int MESSAGE_BYTES = 256;
 
     private static boolean bound;
 
@@ -24,13 +27,13 @@ final class TfLiteNative {
         } catch (UnsupportedPlatformException e) {
             throw new UnplannableException(e.getMessage());
         }
-        String problem = djlplan_tflite_attach();
-        if (problem != null) {
-            throw new UnplannableException(problem);
+        byte[] message = new byte[MESSAGE_BYTES];
+        if (djlplan_tflite_attach(message, message.length) != OK) {
+            throw new UnplannableException(Native.toString(message));
         }
     }
 
-    static native String djlplan_tflite_attach();
+    static native int djlplan_tflite_attach(byte[] message, long messageBytes);
 
     static native Pointer djlplan_tflite_model_create(Pointer bytes, long length);
 

@@ -55,11 +55,12 @@ public final class TfLiteRuntime implements AutoCloseable {
             Optional<SearchSetup> search)
             throws IOException, UnplannableException {
         OpenModel model = OpenModel.of(ordered);
-        PlanFinder planner = PlanFinder.of(ordered.original(), options, search);
+        PlanFinder planner;
         InterpreterFactory factory;
         try {
+            planner = PlanFinder.of(ordered.original(), options, search);
             factory = DelegationSetup.factory(model, options, planner, delegation);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             model.close();
             throw e;
         }
@@ -108,7 +109,7 @@ public final class TfLiteRuntime implements AutoCloseable {
             described = first.description();
             pool.giveBack(first);
             releaseWhatWasPacked();
-        } catch (UnplannableException | RuntimeException e) {
+        } catch (UnplannableException | RuntimeException | Error e) {
             close();
             throw e;
         }
@@ -130,10 +131,15 @@ public final class TfLiteRuntime implements AutoCloseable {
             return;
         }
         try {
-            pool.switchTo(choice, ready(choice.candidate()));
+            PlannedInterpreter first = ready(choice.candidate());
+            pool.switchTo(choice, first);
+            described = first.description();
             releaseWhatWasPacked();
-        } catch (UnplannableException | IllegalStateException e) {
-            logger.warn("{} stays with what it has: {}", model.graph().name(), e.getMessage());
+        } catch (UnplannableException | RuntimeException e) {
+            logger.warn(
+                    "{} stays with what it has: {}",
+                    model.graph().name(),
+                    UnplannableException.reason(e));
         } finally {
             pool.leave();
         }
@@ -150,12 +156,12 @@ public final class TfLiteRuntime implements AutoCloseable {
     private PlannedInterpreter ready(Candidate candidate) throws UnplannableException {
         PlannedInterpreter built = factory.build(factory.shapesInFile(), candidate, false);
         try {
-            if (predict(built, zeros()).isEmpty()) {
+            // Nobody's prediction: it is not counted.
+            if (predict(built, zeros(), () -> {}).isEmpty()) {
                 throw new UnplannableException("the engine's tensors changed after planning");
             }
-            described = built.description();
             return built;
-        } catch (UnplannableException | RuntimeException e) {
+        } catch (UnplannableException | RuntimeException | Error e) {
             built.close();
             throw e;
         }
@@ -196,6 +202,8 @@ public final class TfLiteRuntime implements AutoCloseable {
     public List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> shapes) {
         pool.requireOpen();
         if (!model.mapping().intact()) {
+            // It is neither when it was closed just now.
+            pool.requireOpen();
             throw new IllegalStateException(
                     model.file()
                             + " was changed in place after it was loaded: load the model again");
@@ -223,7 +231,10 @@ public final class TfLiteRuntime implements AutoCloseable {
         PlannedInterpreter interpreter = borrow(shapes);
         Optional<List<OutputTensor>> results = Optional.empty();
         try {
-            results = predict(interpreter, values);
+            if (interpreter.plan().isEmpty() && interpreter.hasShapes(factory.shapesInFile())) {
+                described = interpreter.description();
+            }
+            results = predict(interpreter, values, unplanned::increment);
             return results;
         } finally {
             if (results.isPresent()) {
@@ -234,10 +245,14 @@ public final class TfLiteRuntime implements AutoCloseable {
         }
     }
 
+    /**
+     * @param countUnplanned called if it does not run in an arena of the pool
+     * @return empty if the plan does not fit any more
+     */
     private Optional<List<OutputTensor>> predict(
-            PlannedInterpreter interpreter, List<ByteBuffer> values) {
+            PlannedInterpreter interpreter, List<ByteBuffer> values, Runnable countUnplanned) {
         if (interpreter.plan().isEmpty()) {
-            unplanned.increment();
+            countUnplanned.run();
             return Optional.of(interpreter.runStock(values));
         }
         Optional<ArenaPool.Need> need = interpreter.need();
@@ -246,7 +261,7 @@ public final class TfLiteRuntime implements AutoCloseable {
         }
         try (ArenaPool.Lease lease = need.get().lease(options.maxArenas(), options.arenaWait())) {
             if (!lease.pooled()) {
-                unplanned.increment();
+                countUnplanned.run();
             }
             return interpreter.run(values, lease.arena());
         } catch (InterruptedException e) {
@@ -267,7 +282,10 @@ public final class TfLiteRuntime implements AutoCloseable {
         return new IllegalStateException("interrupted while waiting to predict", e);
     }
 
-    /** Returns what was planned for the shapes in the file, and what happened until now. */
+    /**
+     * Returns what was planned for the shapes in the file, or why nothing is any more, and what
+     * happened until now.
+     */
     public PlanReport report() {
         List<PlanReport.Interpreter> interpreters =
                 pool.interpreters().stream()

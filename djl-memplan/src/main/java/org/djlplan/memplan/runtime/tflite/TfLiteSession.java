@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.spi.NativeDelegate;
 
-/** One interpreter of the engine, reached through the native library. For one thread at a time. */
-final class TfLiteSession implements AutoCloseable {
+/** One interpreter of the engine, reached through the native library. */
+final class TfLiteSession implements EngineSession {
 
     private Pointer handle;
 
@@ -69,7 +69,7 @@ final class TfLiteSession implements AutoCloseable {
                 throw new UnplannableException(session.error());
             }
             return session;
-        } catch (UnplannableException | RuntimeException e) {
+        } catch (UnplannableException | RuntimeException | Error e) {
             session.close();
             throw e;
         }
@@ -93,40 +93,32 @@ final class TfLiteSession implements AutoCloseable {
         return handle;
     }
 
-    /** Gives an input another shape; {@link #allocate} must follow. */
-    void resize(int input, List<Integer> shape) {
+    @Override
+    public void resize(int input, List<Integer> shape) {
         check(
                 TfLiteNative.djlplan_tflite_resize(
                         handle(), input, Ints.toArray(shape), shape.size()));
     }
 
-    /** Lets the kernels say what memory they need. */
-    void allocate() {
+    @Override
+    public void allocate() {
         check(TfLiteNative.djlplan_tflite_allocate(handle()));
     }
 
-    /**
-     * Takes the plan.
-     *
-     * @return whether it fits what the engine needs
-     */
-    boolean place(int[] ids, long[] offsets, long arenaBytes) {
+    @Override
+    public boolean place(int[] ids, long[] offsets, long arenaBytes) {
         int status =
                 TfLiteNative.djlplan_tflite_place(handle(), ids, offsets, ids.length, arenaBytes);
         return status == TfLiteNative.OK;
     }
 
-    /** Runs once without planned tensors. */
-    void invokeStock() {
+    @Override
+    public void invokeStock() {
         check(TfLiteNative.djlplan_tflite_invoke(handle(), null, 0));
     }
 
-    /**
-     * Runs once in an arena.
-     *
-     * @return whether the plan still fitted; if not, nothing ran
-     */
-    boolean invoke(Arena arena) {
+    @Override
+    public boolean invoke(Arena arena) {
         int status = TfLiteNative.djlplan_tflite_invoke(handle(), arena.address(), arena.bytes());
         if (status == TfLiteNative.MISMATCH) {
             return false;
@@ -135,8 +127,8 @@ final class TfLiteSession implements AutoCloseable {
         return true;
     }
 
-    /** Returns the engine's last words. */
-    String error() {
+    @Override
+    public String error() {
         return TfLiteNative.djlplan_tflite_error(handle());
     }
 
@@ -146,8 +138,8 @@ final class TfLiteSession implements AutoCloseable {
         }
     }
 
-    /** Returns the ids of the inputs. */
-    List<Integer> inputs() {
+    @Override
+    public List<Integer> inputs() {
         int count = TfLiteNative.djlplan_tflite_input_count(handle());
         ImmutableList.Builder<Integer> ids = ImmutableList.builder();
         for (int i = 0; i < count; i++) {
@@ -156,8 +148,8 @@ final class TfLiteSession implements AutoCloseable {
         return ids.build();
     }
 
-    /** Returns the ids of the outputs. */
-    List<Integer> outputs() {
+    @Override
+    public List<Integer> outputs() {
         int count = TfLiteNative.djlplan_tflite_output_count(handle());
         ImmutableList.Builder<Integer> ids = ImmutableList.builder();
         for (int i = 0; i < count; i++) {
@@ -166,8 +158,8 @@ final class TfLiteSession implements AutoCloseable {
         return ids.build();
     }
 
-    /** Returns the nodes in execution order. */
-    List<LiveNode> nodes() {
+    @Override
+    public List<LiveNode> nodes() {
         Cursor cursor = new Cursor(ints(this, TfLiteNative::djlplan_tflite_nodes));
         List<LiveNode> nodes = new ArrayList<>();
         while (cursor.hasNext()) {
@@ -183,8 +175,8 @@ final class TfLiteSession implements AutoCloseable {
         return nodes;
     }
 
-    /** Returns the nanoseconds of each node in the last inference; none unless they are taken. */
-    long[] times() {
+    @Override
+    public long[] times() {
         long[] times = new long[(int) TfLiteNative.djlplan_tflite_times(handle(), new long[0], 0)];
         TfLiteNative.djlplan_tflite_times(handle(), times, times.length);
         return times;
@@ -201,8 +193,8 @@ final class TfLiteSession implements AutoCloseable {
         return numbers;
     }
 
-    /** Returns the tensors by id. */
-    List<LiveTensor> tensors() {
+    @Override
+    public List<LiveTensor> tensors() {
         int[] numbers = ints(this, TfLiteNative::djlplan_tflite_tensors);
         long[] sizes =
                 new long

@@ -8,4 +8,9 @@ public final class UnplannableException extends Exception {
     UnplannableException(String message) {
         super(message);
     }
+
+    /** Returns what an exception says or, as many say nothing, what it is. */
+    public static String reason(Exception e) {
+        return e.getMessage() == null ? e.toString() : e.getMessage();
+    }
 }

@@ -32,32 +32,42 @@ final class AllocationSequence implements AutoCloseable {
 
     private final TorchOptions options;
     private final AllocationPlanner planner;
+    private final AllocationWatch watch;
     private final ArenaPool pool;
     private final Store<StoredPlan> store;
     private final StoreKey key;
     private final Tally tally;
 
-    private Optional<LivenessTrace> liveness;
-    private Optional<InstalledPlan> installed = Optional.empty();
-    private Optional<BackgroundSearch> search = Optional.empty();
+    /** Held while something is written: predictions go on meanwhile, as files may be far away. */
+    private final Object writing = new Object();
 
-    /** The plan in the store, which may be a smaller one than that in use. */
+    private Optional<LivenessTrace> liveness;
+
+    /** What the store shall hold: the plan in use, or what a search made of it. */
     private Optional<AllocationPlan> kept = Optional.empty();
 
+    private Optional<InstalledPlan> installed = Optional.empty();
+    private Optional<BackgroundSearch> search = Optional.empty();
     private boolean recording;
+
+    /** Whether inputs of these types were seen again, so that the plan is worth its place. */
     private boolean cameBack;
+
+    private boolean unplannable;
     private boolean closed;
     private int divergences;
     private int patience = FIRST_PATIENCE;
 
     AllocationSequence(
             TorchOptions options,
+            AllocationWatch watch,
             ArenaPool pool,
             Store<StoredPlan> store,
             StoreKey key,
             Tally tally) {
         this.options = options;
         planner = new AllocationPlanner(options.strategy(), options.search());
+        this.watch = watch;
         this.pool = pool;
         this.store = store;
         this.key = key;
@@ -74,10 +84,27 @@ final class AllocationSequence implements AutoCloseable {
             AllocationPlan restored = new AllocationPlan(plan.trace(), figures.plan());
             install(restored, figures);
             if (planner.isSearched(figures.plan()) && !planner.isSearched(plan.plan())) {
-                save(Optional.of(restored));
+                save();
             }
-        } catch (IllegalArgumentException e) {
-            logger.warn("a stored plan of {} is made anew: {}", key.model(), e.getMessage());
+        } catch (RuntimeException | LinkageError | VirtualMachineError e) {
+            logger.warn("a stored plan of {} is made anew: {}", key.model(), e.toString());
+        }
+    }
+
+    /** Writes what is known now. The caller does not hold this sequence's lock. */
+    private void save() {
+        synchronized (writing) {
+            StoredPlan now;
+            boolean offered;
+            synchronized (this) {
+                now = new StoredPlan(liveness, kept);
+                offered = !cameBack;
+            }
+            if (offered) {
+                store.offer(key, now);
+            } else {
+                store.save(key, now);
+            }
         }
     }
 
@@ -87,17 +114,21 @@ final class AllocationSequence implements AutoCloseable {
     }
 
     /** Keeps when an imperative block's arrays are closed; allocations are recorded anew. */
-    synchronized void keepLiveness(LivenessTrace trace) {
-        liveness = Optional.of(trace);
-        uninstall();
-        save(Optional.empty());
+    void keepLiveness(LivenessTrace trace) {
+        synchronized (this) {
+            liveness = Optional.of(trace);
+            kept = Optional.empty();
+            unplannable = false;
+            uninstall();
+        }
+        save();
     }
 
     /** Begins a prediction on this thread. */
     synchronized TorchPrediction begin() {
         tally.predictions.increment();
         Optional<TorchPrediction> prediction = Optional.empty();
-        if (!closed) {
+        if (!closed && !unplannable) {
             noteUse();
             prediction = installed.isPresent() ? replay(installed.get()) : record();
         }
@@ -107,21 +138,11 @@ final class AllocationSequence implements AutoCloseable {
         return prediction.orElseGet(TorchPrediction::unplanned);
     }
 
-    /** A plan that is used again is worth the place of another one. */
+    /** A plan that is used again is worth the place of another one. The store does not wait. */
     private void noteUse() {
         if (!cameBack && installed.isPresent()) {
             cameBack = true;
-            save(kept);
-        }
-    }
-
-    private void save(Optional<AllocationPlan> plan) {
-        kept = plan;
-        StoredPlan value = new StoredPlan(liveness, plan);
-        if (cameBack) {
-            store.save(key, value);
-        } else {
-            store.offer(key, value);
+            store.save(key, new StoredPlan(liveness, kept));
         }
     }
 
@@ -129,7 +150,7 @@ final class AllocationSequence implements AutoCloseable {
         if (recording) {
             return Optional.empty();
         }
-        Optional<TorchRun> run = TorchRun.record();
+        Optional<TorchRun> run = watch.record();
         recording = run.isPresent();
         return run.map(begun -> new TorchPrediction(begun, this::endRecording));
     }
@@ -150,18 +171,52 @@ final class AllocationSequence implements AutoCloseable {
                                 (ended, failed) -> endReplay(ended, failed, lease.get(), plan)));
     }
 
+    /** Throws nothing: it is the prediction's user who would get it. */
     private void endRecording(TorchRun run, boolean failed) {
-        Optional<AllocationTrace> trace = failed ? Optional.empty() : run.recorded();
-        run.finish();
-        tally.recordings.increment();
-        // Outside the lock: other predictions need not wait for a plan.
-        Optional<PlannedMemory> planned = trace.map(planner::firstPlan);
-        synchronized (this) {
-            recording = false;
-            if (planned.isPresent() && !closed) {
-                keep(new AllocationPlan(trace.get(), planned.get().plan()), planned.get());
+        boolean changed = false;
+        try {
+            Optional<AllocationTrace> trace = failed ? Optional.empty() : recorded(run);
+            run.finish();
+            tally.recordings.increment();
+            // Outside the lock: other predictions need not wait for a plan.
+            Optional<PlannedMemory> planned = trace.map(planner::firstPlan);
+            synchronized (this) {
+                if (planned.isPresent() && !closed) {
+                    use(new AllocationPlan(trace.get(), planned.get().plan()), planned.get());
+                    changed = true;
+                }
+            }
+        } catch (RuntimeException | LinkageError | VirtualMachineError e) {
+            giveUp(e);
+        } finally {
+            synchronized (this) {
+                recording = false;
             }
         }
+        if (changed) {
+            save();
+        }
+    }
+
+    /** Returns what was recorded; the run is finished if that fails. */
+    private static Optional<AllocationTrace> recorded(TorchRun run) {
+        try {
+            return run.recorded();
+        } catch (RuntimeException | Error e) {
+            run.finish();
+            throw e;
+        }
+    }
+
+    /** Leaves these predictions to the engine from now on. */
+    private synchronized void giveUp(Throwable cause) {
+        unplannable = true;
+        uninstall();
+        logger.warn(
+                "{}, inputs {}: allocations are not planned: {}",
+                key.model(),
+                key.facts().get("inputs"),
+                cause.toString());
     }
 
     private void endReplay(
@@ -176,6 +231,7 @@ final class AllocationSequence implements AutoCloseable {
         if (!outcome.asRecorded()) {
             tally.unplannedPredictions.increment();
         }
+        boolean changed = false;
         synchronized (this) {
             if (closed || !installed.equals(Optional.of(plan))) {
                 return;
@@ -184,8 +240,11 @@ final class AllocationSequence implements AutoCloseable {
                 noteDivergence(outcome.asRecorded());
             }
             if (!outcome.alive().isEmpty() && installed.isPresent()) {
-                exclude(plan.plan(), outcome.alive());
+                changed = exclude(plan.plan(), outcome.alive());
             }
+        }
+        if (changed) {
+            save();
         }
     }
 
@@ -198,24 +257,34 @@ final class AllocationSequence implements AutoCloseable {
         }
     }
 
-    /** Leaves allocations to the engine that turned out to outlive the prediction. */
-    private void exclude(AllocationPlan plan, Set<Integer> alive) {
-        AllocationTrace trace = plan.trace().withEscaped(alive);
-        PlannedMemory planned = planner.plan(trace);
-        keep(new AllocationPlan(trace, planned.plan()), planned);
+    /**
+     * Leaves allocations to the engine that turned out to outlive the prediction.
+     *
+     * @return whether there is a new plan to be kept
+     */
+    private boolean exclude(AllocationPlan plan, Set<Integer> alive) {
+        try {
+            AllocationTrace trace = plan.trace().withEscaped(alive);
+            PlannedMemory planned = planner.plan(trace);
+            use(new AllocationPlan(trace, planned.plan()), planned);
+            return true;
+        } catch (RuntimeException | LinkageError | VirtualMachineError e) {
+            giveUp(e);
+            return false;
+        }
     }
 
-    private void keep(AllocationPlan plan, PlannedMemory figures) {
+    private void use(AllocationPlan plan, PlannedMemory figures) {
         uninstall();
         install(plan, figures);
-        save(Optional.of(plan));
     }
 
     private void install(AllocationPlan plan, PlannedMemory figures) {
-        installed = Optional.of(InstalledPlan.of(plan, figures, pool, options.hugePages()));
+        installed = Optional.of(InstalledPlan.of(plan, figures, watch, pool, options.hugePages()));
+        kept = Optional.of(plan);
         tell(figures);
         if (planner.isOpen(figures)) {
-            search = Optional.of(BackgroundSearch.start(() -> search(plan, figures)));
+            search = Optional.of(BackgroundSearch.start(mine -> search(mine, plan, figures)));
         }
     }
 
@@ -241,15 +310,16 @@ final class AllocationSequence implements AutoCloseable {
     }
 
     /** Keeps what a search finds, which is used from the next load on. */
-    private void search(AllocationPlan plan, PlannedMemory figures) {
-        OffsetPlan found = planner.search(figures).plan();
-        // Whoever cancels waits here: files are closed when a thread that uses them is interrupted.
+    private void search(BackgroundSearch mine, AllocationPlan plan, PlannedMemory figures) {
+        Optional<OffsetPlan> found = mine.interruptibly(() -> planner.search(figures).plan());
         synchronized (this) {
-            boolean wanted = !Thread.currentThread().isInterrupted();
-            if (wanted && installed.filter(now -> now.plan().equals(plan)).isPresent()) {
-                save(Optional.of(new AllocationPlan(plan.trace(), found)));
+            boolean wanted = installed.filter(now -> now.plan().equals(plan)).isPresent();
+            if (found.isEmpty() || !wanted) {
+                return;
             }
+            kept = Optional.of(new AllocationPlan(plan.trace(), found.get()));
         }
+        save();
     }
 
     private void uninstall() {

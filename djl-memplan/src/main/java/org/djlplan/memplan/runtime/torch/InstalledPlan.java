@@ -11,31 +11,35 @@ final class InstalledPlan implements AutoCloseable {
 
     private final AllocationPlan plan;
     private final PlannedMemory figures;
-    private final NativePlan nativePlan;
+    private final AllocationWatch.Placing placing;
     private final ArenaPool.Need need;
 
     private InstalledPlan(
             AllocationPlan plan,
             PlannedMemory figures,
-            NativePlan nativePlan,
+            AllocationWatch.Placing placing,
             ArenaPool.Need need) {
         this.plan = plan;
         this.figures = figures;
-        this.nativePlan = nativePlan;
+        this.placing = placing;
         this.need = need;
     }
 
     /**
-     * Hands a plan to the native library and announces its arena.
+     * Hands a plan over and announces its arena.
      *
-     * @throws IllegalArgumentException if the native library refuses it
+     * @throws IllegalArgumentException if it is refused
      */
     static InstalledPlan of(
-            AllocationPlan plan, PlannedMemory figures, ArenaPool pool, boolean hugePages) {
-        NativePlan nativePlan = NativePlan.of(plan);
+            AllocationPlan plan,
+            PlannedMemory figures,
+            AllocationWatch watch,
+            ArenaPool pool,
+            boolean hugePages) {
         // A model may allocate nothing that can be planned; even then its runs are checked.
         long arenaBytes = Math.max(1, plan.plan().totalBytes());
-        return new InstalledPlan(plan, figures, nativePlan, pool.announce(arenaBytes, hugePages));
+        return new InstalledPlan(
+                plan, figures, watch.take(plan), pool.announce(arenaBytes, hugePages));
     }
 
     AllocationPlan plan() {
@@ -53,12 +57,12 @@ final class InstalledPlan implements AutoCloseable {
 
     /** Begins a run in an arena; empty if a run is current on this thread already. */
     Optional<TorchRun> replay(Arena arena) {
-        return TorchRun.replay(nativePlan, arena);
+        return placing.replay(arena);
     }
 
     @Override
     public void close() {
         need.close();
-        nativePlan.close();
+        placing.close();
     }
 }

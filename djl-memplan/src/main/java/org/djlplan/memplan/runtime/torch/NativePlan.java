@@ -2,11 +2,13 @@ package org.djlplan.memplan.runtime.torch;
 
 import com.sun.jna.Pointer;
 import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.source.trace.Allocation;
 import org.djlplan.memplan.store.AllocationPlan;
 
-/** A plan as the native library takes it. Runs that use it keep it; closing it is then deferred. */
-final class NativePlan implements AutoCloseable {
+/** A plan as the native library takes it. */
+final class NativePlan implements AllocationWatch.Placing {
 
     private static final long LEFT_TO_THE_ENGINE = -1;
 
@@ -47,6 +49,11 @@ final class NativePlan implements AutoCloseable {
 
     int allocations() {
         return allocations;
+    }
+
+    @Override
+    public Optional<TorchRun> replay(Arena arena) {
+        return NativeRun.replay(this, arena);
     }
 
     @Override

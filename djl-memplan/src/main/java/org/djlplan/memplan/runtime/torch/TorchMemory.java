@@ -97,7 +97,12 @@ public final class TorchMemory implements AutoCloseable {
         ModelPlans kept = plans.get();
         store = Optional.of(kept.store());
         return new AllocationSequence(
-                options, pool, kept.store(), kept.key(kind.inputs(), kind.threads()), tally);
+                options,
+                AllocationWatch.ofEngine(),
+                pool,
+                kept.store(),
+                kept.key(kind.inputs(), kind.threads()),
+                tally);
     }
 
     /** Returns what was planned and what happened until now; figures of the largest plan. */

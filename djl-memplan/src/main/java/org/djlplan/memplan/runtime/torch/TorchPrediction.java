@@ -46,7 +46,7 @@ public final class TorchPrediction {
     public synchronized void pause() {
         if (!paused) {
             paused = true;
-            run.ifPresent(unused -> TorchRun.pause());
+            run.ifPresent(TorchRun::pause);
         }
     }
 

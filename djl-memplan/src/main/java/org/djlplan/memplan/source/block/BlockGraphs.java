@@ -195,7 +195,7 @@ public final class BlockGraphs {
         String name = type.dataType().toUpperCase(Locale.ROOT);
         return switch (name) {
             case "BOOLEAN" -> ElementType.BOOL;
-                // The same size, which is all that matters here.
+            // The same size, which is all that matters here.
             case "BFLOAT16" -> ElementType.FLOAT16;
             default -> Enums.getIfPresent(ElementType.class, name).or(ElementType.OPAQUE);
         };

@@ -2,9 +2,11 @@ package org.djlplan.memplan.runtime.tflite;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -24,6 +26,7 @@ import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.portfolio.PlanImprover;
 import org.djlplan.memplan.plan.portfolio.PlannedMemory;
 import org.djlplan.memplan.plan.portfolio.TimedSearch;
+import org.djlplan.memplan.runtime.BackgroundSearch;
 import org.djlplan.memplan.runtime.tflite.PlanFinder.Request;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -179,6 +182,68 @@ class SearchingPlanFinderTest {
             awaitKept();
             assertMinimal(find(next, true));
         }
+    }
+
+    /** As a server of files that does not answer: opening a pipe waits for somebody who reads. */
+    @Test
+    void findAndClose_whileTheLockOfAFileTakesLong_doNotWait() throws Exception {
+        Path lock = lockFile();
+        Files.delete(lock);
+        Files.delete(kept(besideModel()).get(0));
+        assertEquals(0, new ProcessBuilder("mkfifo", lock.toString()).start().waitFor());
+        PlanFinder finder = finder(BACKGROUND, this::noted);
+        assertGreedy(find(finder, true));
+        awaitSearchIn("StoreLock");
+        assertTimeoutPreemptively(
+                Duration.ofSeconds(20),
+                () -> {
+                    assertGreedy(find(finder, true));
+                    finder.close();
+                    finder.close();
+                });
+        try (InputStream reader = Files.newInputStream(lock)) {
+            awaitNoSearch();
+            assertEquals(-1, reader.read());
+        }
+        assertEquals(List.of(), kept(besideModel()), "cancelled before it began");
+    }
+
+    /** Returns the file that a search locks; there was one. */
+    private Path lockFile() throws Exception {
+        try (PlanFinder finder = finder(BACKGROUND, this::noted)) {
+            assertGreedy(find(finder, true));
+            awaitKept();
+        }
+        limits.clear();
+        awaitNoSearch();
+        try (Stream<Path> files = Files.list(besideModel())) {
+            return files.filter(file -> file.toString().endsWith(".lock"))
+                    .findFirst()
+                    .orElseThrow();
+        }
+    }
+
+    private static Optional<Thread> searchThread() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals(BackgroundSearch.THREAD))
+                .findFirst();
+    }
+
+    private static void awaitSearchIn(String className) {
+        while (searchThread().stream()
+                .flatMap(thread -> Stream.of(thread.getStackTrace()))
+                .noneMatch(frame -> frame.getClassName().endsWith("." + className))) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** It ends soon after its last search. */
+    private static void awaitNoSearch() throws InterruptedException {
+        Optional<Thread> thread = searchThread();
+        if (thread.isPresent()) {
+            thread.get().join(TimeUnit.SECONDS.toMillis(30));
+        }
+        assertEquals(Optional.empty(), searchThread());
     }
 
     @Test

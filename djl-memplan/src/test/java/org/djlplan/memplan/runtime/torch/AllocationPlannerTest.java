@@ -33,7 +33,7 @@ class AllocationPlannerTest {
     }
 
     /** No two events at once: what is freed after an operator is so before the next allocation. */
-    private static AllocationTrace trace() {
+    static AllocationTrace trace() {
         List<UsageRecord> records =
                 ImmutableList.sortedCopyOf(
                         Comparator.comparingInt(UsageRecord::first)

@@ -1,0 +1,221 @@
+package org.djlplan.delegation;
+
+import com.google.common.primitives.ImmutableLongArray;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.LongStream;
+import org.djlplan.delegation.store.PartialResult;
+import org.djlplan.delegation.store.PartialResult.Failure;
+import org.djlplan.delegation.store.PartialResult.Known;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.Trial;
+
+/**
+ * A runner that keeps its answers and gives those that an interrupted measurement kept: so the same
+ * steps are taken again without running anything, until they come to where that was interrupted.
+ */
+final class KeptAnswers implements CandidateRunner {
+
+    private final CandidateRunner inner;
+    private final Consumer<PartialResult> keeper;
+    private final long pauseNanos;
+    private final Map<Candidate, Known> known = new LinkedHashMap<>();
+    private final Map<Candidate, Integer> timesGiven = new HashMap<>();
+    private final Set<Candidate> prepared = new HashSet<>();
+    private Optional<List<Set<Integer>>> partitions;
+    private long givenNanos;
+    private long keptNanos = System.nanoTime();
+
+    /**
+     * @param inner runs what is not known; closed with this
+     * @param before what is known
+     * @param pauseNanos how long at least between two times that something is kept
+     * @param keeper keeps what is known
+     */
+    KeptAnswers(
+            CandidateRunner inner,
+            PartialResult before,
+            long pauseNanos,
+            Consumer<PartialResult> keeper) {
+        this.inner = inner;
+        this.pauseNanos = pauseNanos;
+        this.keeper = keeper;
+        partitions = before.partitions();
+        known.putAll(before.candidates());
+    }
+
+    private Known of(Candidate candidate) {
+        return known.getOrDefault(candidate, PartialResult.UNKNOWN);
+    }
+
+    private void learn(Candidate candidate, Known now) {
+        known.put(candidate, now);
+        keep();
+    }
+
+    private void keep() {
+        long now = System.nanoTime();
+        if (now - keptNanos >= pauseNanos) {
+            keeper.accept(new PartialResult(partitions, known));
+            keptNanos = System.nanoTime();
+        }
+    }
+
+    @Override
+    public List<Set<Integer>> partitions() throws CandidateException, InterruptedException {
+        if (partitions.isEmpty()) {
+            partitions = Optional.of(inner.partitions());
+            keep();
+        }
+        return partitions.get();
+    }
+
+    @Override
+    public Trial prepare(Candidate candidate) throws CandidateException, InterruptedException {
+        Known before = of(candidate);
+        if (before.failure().isPresent()) {
+            Failure failure = before.failure().get();
+            throw new CandidateException(failure.kind(), failure.message());
+        }
+        if (before.trial().isEmpty()) {
+            long start = inner.workedNanos();
+            Trial trial = prepareNow(candidate);
+            long nanos = inner.workedNanos() - start;
+            learn(
+                    candidate,
+                    new Known(
+                            Optional.of(trial),
+                            Optional.empty(),
+                            nanos,
+                            before.nodes(),
+                            before.profileNanos(),
+                            before.times()));
+        } else if (!prepared.contains(candidate)) {
+            givenNanos += before.prepareNanos();
+        }
+        return of(candidate).trial().orElseThrow();
+    }
+
+    /** Prepares a candidate in the process, if it is not. */
+    private Trial prepareNow(Candidate candidate) throws CandidateException, InterruptedException {
+        Trial trial = noting(candidate, () -> inner.prepare(candidate));
+        prepared.add(candidate);
+        return trial;
+    }
+
+    private interface Step<T> {
+        T run() throws CandidateException, InterruptedException;
+    }
+
+    /** A candidate that ended a process is not to end another one the next time. */
+    private <T> T noting(Candidate candidate, Step<T> step)
+            throws CandidateException, InterruptedException {
+        try {
+            return step.run();
+        } catch (CandidateException e) {
+            prepared.remove(candidate);
+            if (e.kind() != CandidateException.Kind.REFUSED) {
+                Failure failure = new Failure(e.kind(), String.valueOf(e.getMessage()));
+                Known before = of(candidate);
+                learn(
+                        candidate,
+                        new Known(
+                                before.trial(),
+                                Optional.of(failure),
+                                before.prepareNanos(),
+                                before.nodes(),
+                                before.profileNanos(),
+                                before.times()));
+            }
+            throw e;
+        }
+    }
+
+    @Override
+    public long[] time(Candidate candidate, int inferences)
+            throws CandidateException, InterruptedException {
+        ImmutableLongArray times = of(candidate).times();
+        int given = timesGiven.getOrDefault(candidate, 0);
+        if (times.length() - given >= inferences) {
+            timesGiven.put(candidate, given + inferences);
+            long[] kept = times.subArray(given, given + inferences).toArray();
+            givenNanos += LongStream.of(kept).sum();
+            return kept;
+        }
+        if (!prepared.contains(candidate)) {
+            Trial unused = prepareNow(candidate);
+        }
+        long[] nanos = noting(candidate, () -> inner.time(candidate, inferences));
+        ImmutableLongArray all = ImmutableLongArray.builder().addAll(times).addAll(nanos).build();
+        timesGiven.put(candidate, all.length());
+        Known before = of(candidate);
+        learn(
+                candidate,
+                new Known(
+                        before.trial(),
+                        before.failure(),
+                        before.prepareNanos(),
+                        before.nodes(),
+                        before.profileNanos(),
+                        all));
+        return nanos;
+    }
+
+    @Override
+    public List<NodeTime> profile(Candidate candidate, int inferences)
+            throws CandidateException, InterruptedException {
+        Known before = of(candidate);
+        if (!before.nodes().isEmpty()) {
+            givenNanos += before.profileNanos();
+            return before.nodes();
+        }
+        if (!prepared.contains(candidate)) {
+            Trial unused = prepareNow(candidate);
+        }
+        long start = inner.workedNanos();
+        List<NodeTime> nodes = noting(candidate, () -> inner.profile(candidate, inferences));
+        long nanos = inner.workedNanos() - start;
+        learn(
+                candidate,
+                new Known(
+                        before.trial(),
+                        before.failure(),
+                        before.prepareNanos(),
+                        nodes,
+                        nanos,
+                        before.times()));
+        return nodes;
+    }
+
+    /** Time that answers took when they were first given counts as well. */
+    @Override
+    public long workedNanos() {
+        return inner.workedNanos() + givenNanos;
+    }
+
+    @Override
+    public Optional<String> caveat() {
+        return inner.caveat();
+    }
+
+    @Override
+    public void release(Candidate candidate) {
+        if (prepared.remove(candidate)) {
+            inner.release(candidate);
+        }
+    }
+
+    @Override
+    public void close() {
+        inner.close();
+    }
+}

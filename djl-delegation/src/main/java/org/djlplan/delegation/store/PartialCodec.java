@@ -1,0 +1,228 @@
+package org.djlplan.delegation.store;
+
+import com.google.common.collect.ImmutableSortedSet;
+import com.google.common.primitives.ImmutableLongArray;
+import com.google.gson.stream.JsonWriter;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import org.djlplan.delegation.store.PartialResult.Failure;
+import org.djlplan.delegation.store.PartialResult.Known;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Trial;
+import org.djlplan.memplan.store.CheckedJson;
+import org.djlplan.memplan.store.Codec;
+
+/**
+ * Partial results in files. What may be there or not is an array of one or no element; operators
+ * are written as the first and the last of each run of them.
+ */
+final class PartialCodec implements Codec<PartialResult> {
+
+    private static final int MOST_CANDIDATES = 4096;
+    private static final int MOST_PARTITIONS = 10_000;
+    private static final int MOST_NODES = 100_000;
+    private static final int MOST_TIMES = 100_000;
+    private static final int MOST_OUTPUTS = 10_000;
+
+    private final int operators;
+
+    /**
+     * @param operators of the model
+     */
+    PartialCodec(int operators) {
+        this.operators = operators;
+    }
+
+    @Override
+    public String kind() {
+        return "partial-profile";
+    }
+
+    @Override
+    public int version() {
+        return 1;
+    }
+
+    @Override
+    public String ending() {
+        return ".partial.json";
+    }
+
+    @Override
+    public void write(JsonWriter json, PartialResult result) throws IOException {
+        json.beginObject().name("partitions").beginArray();
+        if (result.partitions().isPresent()) {
+            json.beginArray();
+            for (Set<Integer> partition : result.partitions().get()) {
+                writeRuns(json, ImmutableSortedSet.copyOf(partition));
+            }
+            json.endArray();
+        }
+        json.endArray().name("candidates").beginArray();
+        for (Map.Entry<Candidate, Known> known : result.candidates().entrySet()) {
+            json.beginObject();
+            writeRuns(json.name("operators"), known.getKey().operators());
+            json.name("threads").value(known.getKey().threads());
+            write(json, known.getValue());
+            json.endObject();
+        }
+        json.endArray().endObject();
+    }
+
+    private static void write(JsonWriter json, Known known) throws IOException {
+        json.name("trial").beginArray();
+        if (known.trial().isPresent()) {
+            Trial trial = known.trial().get();
+            json.beginObject().name("partitions").value(trial.partitions());
+            json.name("errors").beginArray();
+            for (OutputError error : trial.errors()) {
+                json.beginArray().value(error.type().name());
+                json.value(Double.toString(error.difference())).endArray();
+            }
+            json.endArray().name("memoryBytes").value(trial.memoryBytes());
+            json.name("inferences").value(trial.inferences()).endObject();
+        }
+        json.endArray().name("failure").beginArray();
+        if (known.failure().isPresent()) {
+            json.value(known.failure().get().kind().name());
+            json.value(known.failure().get().message());
+        }
+        json.endArray().name("prepareNanos").value(known.prepareNanos());
+        json.name("nodes").beginArray();
+        for (NodeTime node : known.nodes()) {
+            json.beginObject();
+            writeRuns(json.name("operators"), node.operators());
+            json.name("delegated").value(node.delegated());
+            json.name("nanos").value(node.nanos()).endObject();
+        }
+        json.endArray().name("profileNanos").value(known.profileNanos());
+        json.name("times").beginArray();
+        for (int i = 0; i < known.times().length(); i++) {
+            json.value(known.times().get(i));
+        }
+        json.endArray();
+    }
+
+    private static void writeRuns(JsonWriter json, SortedSet<Integer> of) throws IOException {
+        json.beginArray();
+        for (int operator : of) {
+            if (!of.contains(operator - 1)) {
+                json.value(operator);
+            }
+            if (!of.contains(operator + 1)) {
+                json.value(operator);
+            }
+        }
+        json.endArray();
+    }
+
+    @Override
+    public PartialResult read(CheckedJson json) throws IOException {
+        json.beginObject();
+        List<List<Set<Integer>>> partitions =
+                json.expect("partitions")
+                        .list(1, () -> json.list(MOST_PARTITIONS, () -> (Set<Integer>) runs(json)));
+        Map<Candidate, Known> candidates = new HashMap<>();
+        List<Map.Entry<Candidate, Known>> entries =
+                json.expect("candidates").list(MOST_CANDIDATES, () -> entry(json));
+        for (Map.Entry<Candidate, Known> entry : entries) {
+            candidates.put(entry.getKey(), entry.getValue());
+        }
+        json.endObject();
+        return new PartialResult(partitions.stream().findFirst(), candidates);
+    }
+
+    private Map.Entry<Candidate, Known> entry(CheckedJson json) throws IOException {
+        json.beginObject();
+        SortedSet<Integer> runs = runs(json.expect("operators"));
+        Candidate candidate = new Candidate(runs, json.expect("threads").nextInt());
+        List<Trial> trial = json.expect("trial").list(1, () -> trial(json));
+        List<String> failure = json.expect("failure").list(2, json::nextString);
+        long prepareNanos = natural(json.expect("prepareNanos").nextLong());
+        List<NodeTime> nodes = json.expect("nodes").list(MOST_NODES, () -> node(json));
+        long profileNanos = natural(json.expect("profileNanos").nextLong());
+        ImmutableLongArray times = json.expect("times").numbers(MOST_TIMES);
+        for (int i = 0; i < times.length(); i++) {
+            natural(times.get(i));
+        }
+        json.endObject();
+        return Map.entry(
+                candidate,
+                new Known(
+                        trial.stream().findFirst(),
+                        failure(failure),
+                        prepareNanos,
+                        nodes,
+                        profileNanos,
+                        times));
+    }
+
+    private static Trial trial(CheckedJson json) throws IOException {
+        json.beginObject();
+        int partitions = json.expect("partitions").nextInt();
+        List<OutputError> errors = json.expect("errors").list(MOST_OUTPUTS, () -> error(json));
+        long memoryBytes = json.expect("memoryBytes").nextLong();
+        int inferences = json.expect("inferences").nextInt();
+        json.endObject();
+        return new Trial(partitions, errors, memoryBytes, inferences);
+    }
+
+    private static OutputError error(CheckedJson json) throws IOException {
+        List<String> parts = json.list(2, json::nextString);
+        return new OutputError(ElementType.valueOf(parts.get(0)), Double.parseDouble(parts.get(1)));
+    }
+
+    private NodeTime node(CheckedJson json) throws IOException {
+        json.beginObject();
+        SortedSet<Integer> runs = runs(json.expect("operators"));
+        boolean delegated = json.expect("delegated").nextBoolean();
+        NodeTime node = new NodeTime(runs, delegated, json.expect("nanos").nextLong());
+        json.endObject();
+        return node;
+    }
+
+    private static Optional<Failure> failure(List<String> parts) {
+        return parts.isEmpty()
+                ? Optional.empty()
+                : Optional.of(
+                        new Failure(CandidateException.Kind.valueOf(parts.get(0)), parts.get(1)));
+    }
+
+    private SortedSet<Integer> runs(CheckedJson json) throws IOException {
+        ImmutableLongArray ends = json.numbers(2 * operators);
+        ImmutableSortedSet.Builder<Integer> all = ImmutableSortedSet.naturalOrder();
+        long before = -1;
+        for (int i = 0; i < ends.length(); i += 2) {
+            long first = ends.get(i);
+            long last = ends.get(i + 1);
+            if (first <= before || last < first || last >= operators) {
+                throw new IOException("operators " + first + " to " + last + " of " + operators);
+            }
+            for (long operator = first; operator <= last; operator++) {
+                all.add((int) operator);
+            }
+            before = last;
+        }
+        return all.build();
+    }
+
+    private static long natural(long number) throws IOException {
+        if (number < 0) {
+            throw new IOException("a negative number of nanoseconds");
+        }
+        return number;
+    }
+
+    /** What is read is of this model's operators; times may be wrong, as they may when measured. */
+    @Override
+    public void check(PartialResult result) {}
+}

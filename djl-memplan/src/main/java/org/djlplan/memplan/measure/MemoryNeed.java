@@ -1,0 +1,82 @@
+package org.djlplan.memplan.measure;
+
+import java.util.Collection;
+import java.util.stream.Stream;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
+
+/**
+ * How much memory a measuring process needs, computed from the model: an upper estimate.
+ *
+ * @param heapBytes the limit of its Java heap: inputs, and the outputs of the CPU kernels with each
+ *     number of threads
+ * @param candidateBytes what one candidate takes: constants as the delegate packs them,
+ *     intermediate tensors
+ */
+record MemoryNeed(long heapBytes, long candidateBytes) {
+
+    private static final long MIB = 1L << 20;
+
+    /** Touched at the start, so that the heap does not show in memory figures. */
+    static final long LEAST_HEAP_BYTES = 48 * MIB;
+
+    private static final long MOST_HEAP_BYTES = 512 * MIB;
+
+    /** Of inputs and outputs: several of each are compared, for each number of threads. */
+    private static final int SETS = 32;
+
+    /** Code of the JVM and the engine, and their own data. */
+    private static final long PROCESS_BYTES = 80 * MIB;
+
+    /**
+     * The CPU kernels, everything delegated, and another one. What more there is must find room.
+     */
+    static final int CANDIDATES = 3;
+
+    private static final int FLOAT_BYTES = ElementType.FLOAT32.bytes();
+
+    static MemoryNeed of(Graph graph) {
+        long ends = bytes(graph, graph.inputs()) + bytes(graph, graph.outputs());
+        long heap = Math.min(MOST_HEAP_BYTES, LEAST_HEAP_BYTES + SETS * ends);
+        long constants =
+                graph.tensors().stream()
+                        .filter(tensor -> tensor.storage() == Storage.CONSTANT)
+                        .mapToLong(MemoryNeed::packedBytes)
+                        .sum();
+        // What is alive at once is rarely more than twice what the largest operator uses.
+        long arena =
+                2
+                        * graph.operators().stream()
+                                .mapToLong(o -> tensorBytes(graph, o))
+                                .max()
+                                .orElse(0);
+        return new MemoryNeed(heap - heap % MIB, constants + arena);
+    }
+
+    private static long bytes(Graph graph, Collection<Integer> ids) {
+        return ids.stream().mapToLong(id -> graph.tensors().get(id).bytes()).sum();
+    }
+
+    private static long tensorBytes(Graph graph, Operator operator) {
+        return Stream.concat(operator.inputs().stream(), operator.outputs().stream())
+                .map(graph.tensors()::get)
+                .filter(tensor -> tensor.storage() != Storage.CONSTANT)
+                .mapToLong(Tensor::bytes)
+                .sum();
+    }
+
+    /** Halves are widened to floats. */
+    private static long packedBytes(Tensor constant) {
+        return constant.type() == ElementType.FLOAT16
+                ? constant.bytes() / constant.type().bytes() * FLOAT_BYTES
+                : constant.bytes();
+    }
+
+    /** Returns how many bytes must be free before one is started. */
+    long bytes() {
+        return PROCESS_BYTES + heapBytes + CANDIDATES * candidateBytes;
+    }
+}

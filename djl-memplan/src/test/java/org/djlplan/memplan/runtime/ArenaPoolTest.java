@@ -1,0 +1,263 @@
+package org.djlplan.memplan.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.djlplan.memplan.runtime.ArenaPool.Lease;
+import org.djlplan.memplan.runtime.ArenaPool.Need;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class ArenaPoolTest {
+
+    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final long SMALL = 5_000;
+    private static final long MIDDLE = 50_000;
+    private static final long LARGE = 500_000;
+
+    private final FakeArenas memory = new FakeArenas();
+    private final ArenaPool pool = memory.pool();
+
+    @AfterEach
+    void everythingIsFreed() {
+        assertEquals(0, memory.liveCount());
+        assertEquals(0, pool.metric().arenas());
+        assertEquals(0, pool.metric().arenaBytes());
+        assertEquals(0, pool.metric().leased());
+    }
+
+    private static Arena use(Need need) {
+        try (Lease lease = need.tryLease(1).orElseThrow()) {
+            return lease.arena();
+        }
+    }
+
+    @Test
+    void lease_modelsThatTakeTurns_shareOneArenaOfTheLargest() {
+        try (Need small = pool.announce(SMALL);
+                Need large = pool.announce(LARGE)) {
+            Arena first = use(small);
+            Arena replaced = use(large);
+            assertTrue(first.bytes() < LARGE && replaced.bytes() >= LARGE);
+            assertEquals(replaced, use(small));
+            assertEquals(replaced, use(large));
+            assertEquals(new ArenaMetric(1, replaced.bytes(), 0, 0), pool.metric());
+        }
+    }
+
+    @Test
+    void lease_severalIdle_givesTheSmallestThatIsLargeEnough() {
+        try (Need small = pool.announce(SMALL);
+                Need middle = pool.announce(MIDDLE);
+                Need large = pool.announce(LARGE)) {
+            Lease one = large.tryLease(3).orElseThrow();
+            Lease two = middle.tryLease(3).orElseThrow();
+            Lease three = small.tryLease(3).orElseThrow();
+            List<Arena> arenas = List.of(one.arena(), two.arena(), three.arena());
+            List.of(two, one, three).forEach(Lease::close);
+            assertEquals(arenas.get(1), use(middle));
+            assertEquals(arenas.get(2), use(small));
+            assertEquals(arenas.get(0), use(large));
+            assertEquals(3, pool.metric().arenas());
+        }
+    }
+
+    @Test
+    void close_theLargestNeed_freesWhatNobodyElseNeeds() {
+        Need small = pool.announce(SMALL);
+        Need large = pool.announce(LARGE);
+        assertTrue(use(large).bytes() >= LARGE);
+        Lease lease = large.tryLease(1).orElseThrow();
+        large.close();
+        large.close();
+        assertEquals(1, memory.liveCount(), "in use");
+        lease.close();
+        lease.close();
+        assertEquals(0, memory.liveCount());
+        assertTrue(use(small).bytes() < LARGE);
+        small.close();
+    }
+
+    @Test
+    void lease_limitReached_waitsForAReturn() throws Exception {
+        try (Need need = pool.announce(SMALL)) {
+            Lease first = need.lease(1, LONG);
+            Arena arena = first.arena();
+            FutureTask<Arena> waiting =
+                    new FutureTask<>(
+                            () -> {
+                                try (Lease lease = need.lease(1, LONG)) {
+                                    assertTrue(lease.pooled());
+                                    return lease.arena();
+                                }
+                            });
+            Thread thread = new Thread(waiting);
+            thread.start();
+            while (thread.getState() != Thread.State.TIMED_WAITING) {
+                assertFalse(waiting.isDone());
+                Thread.onSpinWait();
+            }
+            first.close();
+            assertEquals(arena, waiting.get(30, TimeUnit.SECONDS));
+            assertEquals(0, pool.metric().overflows());
+        }
+    }
+
+    @Test
+    void lease_waitIsOver_givesMemoryOfItsOwn() throws Exception {
+        try (Need need = pool.announce(SMALL)) {
+            Lease first = need.lease(1, Duration.ZERO);
+            for (Duration wait : List.of(Duration.ZERO, Duration.ofMillis(1))) {
+                Lease own = need.lease(1, wait);
+                assertFalse(own.pooled());
+                assertFalse(own.arena().equals(first.arena()));
+                assertEquals(1, pool.metric().arenas());
+                assertEquals(2, memory.liveCount());
+                own.close();
+                own.close();
+                assertEquals(1, memory.liveCount());
+            }
+            assertEquals(2, pool.metric().overflows());
+            first.close();
+        }
+    }
+
+    @Test
+    void tryLease_limitReached_isEmptyAndCounted() {
+        try (Need need = pool.announce(SMALL)) {
+            Lease first = need.tryLease(1).orElseThrow();
+            assertEquals(Optional.empty(), need.tryLease(1));
+            assertEquals(1, pool.metric().overflows());
+            Lease second = need.tryLease(2).orElseThrow();
+            assertEquals(2, pool.metric().leased());
+            first.close();
+            second.close();
+        }
+    }
+
+    @Test
+    void abandon_arenaThatSomebodyElseFrees_isNeitherFreedNorLentAgain() {
+        try (Need need = pool.announce(SMALL)) {
+            Lease lease = need.tryLease(1).orElseThrow();
+            Arena kept = lease.arena();
+            lease.abandon();
+            lease.abandon();
+            lease.close();
+            assertEquals(0, pool.metric().arenas());
+            assertFalse(kept.equals(use(need)));
+            memory.free(kept);
+        }
+    }
+
+    @Test
+    void lease_needOrLeaseIsOver_throws() {
+        Need need = pool.announce(SMALL);
+        Lease lease = need.tryLease(1).orElseThrow();
+        lease.close();
+        assertThrows(IllegalStateException.class, lease::arena);
+        need.close();
+        assertThrows(IllegalStateException.class, () -> need.tryLease(1));
+        assertThrows(IllegalStateException.class, () -> need.lease(1, LONG));
+        assertThrows(IllegalArgumentException.class, () -> pool.announce(0));
+    }
+
+    @Test
+    void lease_noMemory_throwsAndTakesNobodysPlace() throws Exception {
+        try (Need small = pool.announce(SMALL);
+                Need large = pool.announce(LARGE)) {
+            assertTrue(use(small).bytes() >= SMALL);
+            memory.exhaust(true);
+            assertThrows(IllegalStateException.class, () -> large.tryLease(1));
+            assertThrows(IllegalStateException.class, () -> large.lease(1, LONG));
+            assertEquals(0, pool.metric().leased());
+            memory.exhaust(false);
+            Lease lease = large.lease(1, LONG);
+            memory.exhaust(true);
+            assertThrows(IllegalStateException.class, () -> small.lease(1, Duration.ZERO));
+            lease.close();
+            assertTrue(use(small).bytes() >= LARGE);
+        }
+    }
+
+    /** Both wait for a return; the first in the queue may not go on, the second may. */
+    @Test
+    void lease_waitersWithDifferentLimits_theOneThatMayGoesOn() throws Exception {
+        try (Need need = pool.announce(SMALL)) {
+            List<Lease> held =
+                    List.of(need.lease(3, LONG), need.lease(3, LONG), need.lease(3, LONG));
+            FutureTask<Boolean> strict = leasing(need, 1);
+            FutureTask<Boolean> lax = leasing(need, 3);
+            held.get(0).close();
+            assertTrue(lax.get(30, TimeUnit.SECONDS));
+            assertFalse(strict.isDone());
+            held.get(1).close();
+            held.get(2).close();
+            assertTrue(strict.get(30, TimeUnit.SECONDS));
+        }
+    }
+
+    private static FutureTask<Boolean> leasing(Need need, int limit) {
+        FutureTask<Boolean> task =
+                new FutureTask<>(
+                        () -> {
+                            try (Lease lease = need.lease(limit, LONG)) {
+                                return lease.pooled();
+                            }
+                        });
+        Thread thread = new Thread(task);
+        thread.start();
+        while (thread.getState() != Thread.State.TIMED_WAITING) {
+            Thread.onSpinWait();
+        }
+        return task;
+    }
+
+    @Test
+    void lease_manyThreads_neverTheSameArenaTwice() throws Exception {
+        Set<Arena> inUse = ConcurrentHashMap.newKeySet();
+        List<FutureTask<Integer>> tasks = new ArrayList<>();
+        for (int seed = 0; seed < 6; seed++) {
+            Random random = new Random(seed);
+            FutureTask<Integer> task = new FutureTask<>(() -> leaseOften(random, inUse));
+            tasks.add(task);
+            new Thread(task).start();
+        }
+        for (FutureTask<Integer> task : tasks) {
+            assertEquals(400, task.get(30, TimeUnit.SECONDS));
+        }
+    }
+
+    private int leaseOften(Random random, Set<Arena> inUse) throws InterruptedException {
+        int count = 0;
+        for (; count < 400; count++) {
+            long bytes = 1L + random.nextInt(1 << (1 + random.nextInt(20)));
+            Duration wait = random.nextInt(5) == 0 ? Duration.ZERO : LONG;
+            try (Need need = pool.announce(bytes);
+                    Lease lease = need.lease(3, wait)) {
+                Arena arena = lease.arena();
+                assertTrue(arena.bytes() > bytes, "too small");
+                assertTrue(inUse.add(arena), "lent twice");
+                assertTrue(pool.metric().leased() <= 3);
+                inUse.remove(arena);
+                if (random.nextInt(10) == 0) {
+                    lease.abandon();
+                    memory.free(arena);
+                }
+            }
+        }
+        return count;
+    }
+}

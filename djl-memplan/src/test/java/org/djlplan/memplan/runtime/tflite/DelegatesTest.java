@@ -1,0 +1,82 @@
+package org.djlplan.memplan.runtime.tflite;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.djlplan.memplan.spi.DelegateFactory;
+import org.djlplan.memplan.spi.NativeDelegate;
+import org.djlplan.memplan.store.LogCapture;
+import org.junit.jupiter.api.Test;
+
+class DelegatesTest {
+
+    private final AtomicInteger closed = new AtomicInteger();
+
+    /** A delegate with a handle, which throws when it is closed. */
+    private NativeDelegate delegate(long handle) {
+        return new NativeDelegate() {
+            @Override
+            public long handle() {
+                if (handle < 0) {
+                    throw new UnsupportedOperationException();
+                }
+                return handle;
+            }
+
+            @Override
+            public void close() {
+                closed.incrementAndGet();
+                throw new IllegalStateException("not now");
+            }
+        };
+    }
+
+    private static void assertRefused(DelegateFactory factory, String why) {
+        UnplannableException refused =
+                assertThrows(UnplannableException.class, () -> Delegates.create(factory, -1));
+        assertEquals("no delegate: " + why, refused.getMessage());
+    }
+
+    @Test
+    void create_whateverIsThrown_isARefusal() {
+        assertRefused(
+                threads -> {
+                    throw new IllegalStateException("no GPU");
+                },
+                "no GPU");
+        assertRefused(
+                threads -> {
+                    throw new UnsupportedOperationException();
+                },
+                "java.lang.UnsupportedOperationException");
+        assertRefused(
+                threads -> {
+                    throw new UnsatisfiedLinkError("no libgpu.so");
+                },
+                "java.lang.UnsatisfiedLinkError: no libgpu.so");
+        assertRefused(threads -> null, "the factory made none");
+    }
+
+    /** The engine would follow it. */
+    @Test
+    void create_noUsableHandle_isARefusalAndFreed() {
+        assertRefused(threads -> delegate(0), "it has no handle");
+        assertRefused(threads -> delegate(-1), "java.lang.UnsupportedOperationException");
+        assertEquals(2, closed.get());
+    }
+
+    @Test
+    void close_delegateThatThrows_oneWarningAndOnlyOnce() throws Exception {
+        try (LogCapture log = new LogCapture()) {
+            NativeDelegate delegate = Delegates.create(threads -> delegate(threads), 3);
+            assertEquals(3, delegate.handle());
+            delegate.close();
+            delegate.close();
+            assertEquals(1, log.lines("WARN").size());
+            assertTrue(log.lines("WARN").get(0).contains("could not be closed"));
+        }
+        assertEquals(1, closed.get());
+    }
+}

@@ -1,0 +1,232 @@
+package org.djlplan.memplan.runtime.tflite;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.collect.ImmutableList;
+import com.sun.jna.Memory;
+import com.sun.jna.Pointer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.djlplan.memplan.config.InPlace;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.runtime.Arena;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegateFactory;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.djlplan.memplan.spi.NativeDelegate;
+
+/**
+ * Stands for the engine with one model, two operators in a row, in sessions that notice when they
+ * are used by two threads at once, after they were closed, or closed twice.
+ */
+final class FakeEngine implements EngineSession.Source {
+
+    /** The shapes in the model's file. */
+    static final List<List<Integer>> IN_FILE = List.of(List.of(1, 4));
+
+    static final List<List<Integer>> OTHER = List.of(List.of(2, 4));
+
+    private static final int FLOAT = 4;
+    private static final int CUSTOM_CODE = 32;
+
+    final AtomicInteger open = new AtomicInteger();
+    final AtomicInteger mostOpen = new AtomicInteger();
+
+    /** Called by every new session that was asked for its tensors as often as there are entries. */
+    volatile Runnable beforeTensors = () -> {};
+
+    /** The model as its file has it. */
+    static Graph graph() {
+        List<Tensor> tensors =
+                List.of(
+                        tensor(0, Storage.ENGINE),
+                        tensor(1, Storage.INTERMEDIATE),
+                        tensor(2, Storage.INTERMEDIATE));
+        List<Operator> operators =
+                List.of(
+                        new Operator(0, "FIRST", List.of(0), List.of(1), List.of()),
+                        new Operator(1, "SECOND", List.of(1), List.of(2), List.of()));
+        return new Graph("fake", operators, tensors, List.of(0), List.of(2));
+    }
+
+    private static Tensor tensor(int id, Storage storage) {
+        List<Integer> shape = IN_FILE.get(0);
+        return new Tensor(
+                id, "t" + id, ElementType.FLOAT32, shape, bytes(shape), storage, Optional.empty());
+    }
+
+    private static long bytes(List<Integer> shape) {
+        return shape.stream().mapToLong(Integer::longValue).reduce(FLOAT, (a, b) -> a * b);
+    }
+
+    /** Returns what builds interpreters of the model, one of them with a choice. */
+    InterpreterFactory factory(DelegateFactory delegates, DelegationChoice choice) {
+        RuntimeOptions options =
+                new RuntimeOptions(
+                        "best", InPlace.AUTO, 1, 1, true, 1, Duration.ZERO, Duration.ZERO);
+        return new InterpreterFactory(
+                this, graph(), options, PlanFinder.atOnce(options), delegates, choice);
+    }
+
+    /** Returns the choice of the CPU kernels. */
+    static DelegationChoice cpu(int threads) {
+        return new DelegationChoice(Candidate.cpu(threads), Origin.MEASURED, "a test");
+    }
+
+    /** Returns the choice to delegate operators. */
+    static DelegationChoice delegated(SortedSet<Integer> operators) {
+        return new DelegationChoice(new Candidate(operators, 1), Origin.MEASURED, "a test");
+    }
+
+    /** A delegate that does as it is told when it is closed, but only once. */
+    record FakeDelegate(Runnable atClose, AtomicInteger live) implements NativeDelegate {
+
+        FakeDelegate {
+            live.incrementAndGet();
+        }
+
+        @Override
+        public long handle() {
+            return 1;
+        }
+
+        @Override
+        public void close() {
+            live.decrementAndGet();
+            atClose.run();
+        }
+    }
+
+    @Override
+    public EngineSession open(SessionSpec spec) {
+        int now = open.incrementAndGet();
+        mostOpen.accumulateAndGet(now, Math::max);
+        return new Session(spec);
+    }
+
+    private final class Session implements EngineSession {
+
+        private final SessionSpec spec;
+        private final AtomicBoolean inUse = new AtomicBoolean();
+        private final List<Memory> memory = new ArrayList<>();
+        private List<Integer> shape = IN_FILE.get(0);
+        private boolean closed;
+
+        Session(SessionSpec spec) {
+            this.spec = spec;
+        }
+
+        private void use(Runnable action) {
+            assertFalse(inUse.getAndSet(true), "used by two threads");
+            assertFalse(closed, "used after it was closed");
+            action.run();
+            inUse.set(false);
+        }
+
+        @Override
+        public void resize(int input, List<Integer> wanted) {
+            use(() -> shape = wanted);
+        }
+
+        @Override
+        public void allocate() {
+            use(
+                    () -> {
+                        memory.clear();
+                        for (int i = 0; i < 2; i++) {
+                            memory.add(new Memory(bytes(shape)));
+                        }
+                    });
+        }
+
+        @Override
+        public boolean place(int[] ids, long[] offsets, long arenaBytes) {
+            assertEquals(spec.delegated().isPresent() ? 0 : 1, ids.length);
+            return true;
+        }
+
+        @Override
+        public void invokeStock() {
+            use(() -> {});
+        }
+
+        @Override
+        public boolean invoke(Arena arena) {
+            use(() -> assertTrue(arena.bytes() >= bytes(shape)));
+            return true;
+        }
+
+        @Override
+        public String error() {
+            return "";
+        }
+
+        @Override
+        public List<Integer> inputs() {
+            return List.of(0);
+        }
+
+        @Override
+        public List<Integer> outputs() {
+            return List.of(2);
+        }
+
+        @Override
+        public List<LiveNode> nodes() {
+            return spec.delegated().isPresent()
+                    ? List.of(node(2, List.of(0, 1), List.of(0), List.of(2)))
+                    : List.of(
+                            node(0, List.of(), List.of(0), List.of(1)),
+                            node(1, List.of(), List.of(1), List.of(2)));
+        }
+
+        private LiveNode node(
+                int id, List<Integer> replaced, List<Integer> inputs, List<Integer> outputs) {
+            return new LiveNode(id, CUSTOM_CODE, replaced, inputs, outputs, List.of());
+        }
+
+        @Override
+        public long[] times() {
+            return new long[0];
+        }
+
+        @Override
+        public List<LiveTensor> tensors() {
+            beforeTensors.run();
+            boolean placed = spec.planned().isPresent() && spec.delegated().isEmpty();
+            LiveTensor inside =
+                    placed
+                            ? live(LiveTensor.Allocation.CUSTOM, 0)
+                            : live(LiveTensor.Allocation.ARENA_RW, 0);
+            return ImmutableList.of(end(0), inside, end(1));
+        }
+
+        private LiveTensor end(int index) {
+            return live(LiveTensor.Allocation.ARENA_RW, Pointer.nativeValue(memory.get(index)));
+        }
+
+        private LiveTensor live(LiveTensor.Allocation allocation, long address) {
+            boolean ours = allocation == LiveTensor.Allocation.CUSTOM;
+            return new LiveTensor(1, allocation, false, ours, shape, bytes(shape), address);
+        }
+
+        @Override
+        public void close() {
+            assertFalse(closed, "closed twice");
+            closed = true;
+            open.decrementAndGet();
+        }
+    }
+}

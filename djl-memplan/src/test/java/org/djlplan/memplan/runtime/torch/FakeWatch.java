@@ -1,0 +1,110 @@
+package org.djlplan.memplan.runtime.torch;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.djlplan.memplan.runtime.Arena;
+import org.djlplan.memplan.source.trace.AllocationTrace;
+import org.djlplan.memplan.store.AllocationPlan;
+
+/**
+ * Stands for the native library: predictions allocate what a test says. Notices runs that are not
+ * ended as they must be.
+ */
+final class FakeWatch implements AllocationWatch {
+
+    /** What went as planned. */
+    static final RunOutcome AS_PLANNED = new RunOutcome(1, 0, 0, 0, Set.of());
+
+    final AtomicInteger liveRuns = new AtomicInteger();
+    final AtomicInteger livePlans = new AtomicInteger();
+    final AtomicInteger recordings = new AtomicInteger();
+    final AtomicInteger replays = new AtomicInteger();
+
+    /** What a recording finds. */
+    volatile Supplier<Optional<AllocationTrace>> recorded = Optional::empty;
+
+    /** What becomes of a prediction that is placed. */
+    volatile RunOutcome outcome = AS_PLANNED;
+
+    /** Whether a run is current on the thread already. */
+    volatile boolean occupied;
+
+    /** Whether plans are refused. */
+    volatile boolean refuses;
+
+    @Override
+    public Optional<TorchRun> record() {
+        if (occupied) {
+            return Optional.empty();
+        }
+        recordings.incrementAndGet();
+        return Optional.of(new Run(true));
+    }
+
+    @Override
+    public Placing take(AllocationPlan plan) {
+        if (refuses) {
+            throw new IllegalArgumentException("refused");
+        }
+        livePlans.incrementAndGet();
+        return new Placing() {
+            private boolean closed;
+
+            @Override
+            public Optional<TorchRun> replay(Arena arena) {
+                assertFalse(closed, "used after it was closed");
+                assertTrue(arena.bytes() >= plan.plan().totalBytes());
+                if (occupied) {
+                    return Optional.empty();
+                }
+                replays.incrementAndGet();
+                return Optional.of(new Run(false));
+            }
+
+            @Override
+            public void close() {
+                assertFalse(closed, "closed twice");
+                closed = true;
+                livePlans.decrementAndGet();
+            }
+        };
+    }
+
+    private final class Run implements TorchRun {
+
+        private final boolean recording;
+        private boolean paused;
+        private boolean finished;
+
+        Run(boolean recording) {
+            this.recording = recording;
+            liveRuns.incrementAndGet();
+        }
+
+        @Override
+        public void pause() {
+            assertFalse(paused, "paused twice");
+            paused = true;
+        }
+
+        @Override
+        public Optional<AllocationTrace> recorded() {
+            assertTrue(recording && paused && !finished);
+            return recorded.get();
+        }
+
+        @Override
+        public RunOutcome finish() {
+            assertTrue(paused, "finished before the pause");
+            assertFalse(finished, "finished twice");
+            finished = true;
+            liveRuns.decrementAndGet();
+            return recording ? new RunOutcome(0, 0, 0, 0, Set.of()) : outcome;
+        }
+    }
+}

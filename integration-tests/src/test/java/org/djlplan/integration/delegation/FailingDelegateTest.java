@@ -1,0 +1,209 @@
+package org.djlplan.integration.delegation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.djlplan.integration.Freed;
+import org.djlplan.integration.StockInterpreter;
+import org.djlplan.integration.TestModels;
+import org.djlplan.integration.Tolerance;
+import org.djlplan.integration.runtime.NativeProgram;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.tflite.CandidateInterpreters;
+import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.runtime.tflite.DelegationSetup;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
+import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.DelegateFactory;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.djlplan.memplan.spi.NativeDelegate;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Delegates that fail when they are run or closed cost nothing but themselves. */
+@Timeout(120)
+class FailingDelegateTest {
+
+    private static final AtomicInteger LIVE = new AtomicInteger();
+    private static final Path FILE = TestModels.built("mobilenet_v2");
+
+    /** Where {@link FromLibrary} has its delegates from. */
+    private static volatile Path library;
+
+    @TempDir Path folder;
+
+    @BeforeAll
+    static void loadEngine() {
+        StockInterpreter.loadEngine();
+    }
+
+    @AfterEach
+    void everythingIsFreed() {
+        assertEquals(0, LIVE.get());
+        Freed.assertEverything();
+    }
+
+    /** Counts the delegates of a library. */
+    public static final class FromLibrary implements DelegateFactory {
+
+        @Override
+        public NativeDelegate create(int threads) {
+            NativeDelegate inner = Delegates.named(library.toString()).create(threads);
+            LIVE.incrementAndGet();
+            return new NativeDelegate() {
+                @Override
+                public long handle() {
+                    return inner.handle();
+                }
+
+                @Override
+                public void close() {
+                    inner.close();
+                    LIVE.decrementAndGet();
+                }
+            };
+        }
+    }
+
+    private void compile(String odd) throws Exception {
+        library =
+                new NativeProgram(folder)
+                        .compileLibrary(
+                                "libodd.so",
+                                NativeProgram.SOURCES.resolve("odd_delegate.c"),
+                                "-DODD=" + odd);
+    }
+
+    private static DelegationChoice additions() throws Exception {
+        SortedSet<Integer> operators = FixedChoice.operators(FILE, library.toString());
+        assertFalse(operators.isEmpty());
+        return new DelegationChoice(new Candidate(operators, 1), Origin.MEASURED, "a test");
+    }
+
+    private static TfLiteRuntime open(DelegateFactory delegates, DelegationChoice choice)
+            throws Exception {
+        return TfLiteRuntime.open(
+                FILE,
+                RuntimeOptions.defaults(),
+                Optional.of(new DelegationSetup("odd", delegates, graph -> choice)));
+    }
+
+    private static List<ByteBuffer> predict(TfLiteRuntime runtime, StockInterpreter stock) {
+        return runtime.run(stock.randomInputs(1), stock.shapes()).stream()
+                .map(OutputTensor::data)
+                .toList();
+    }
+
+    @Test
+    void prepare_candidateThatFailsInItsFirstRun_isClosedAtOnce() throws Exception {
+        compile("FAIL");
+        Candidate candidate = additions().candidate();
+        try (CandidateInterpreters runner =
+                CandidateInterpreters.open(
+                        FILE, "class:" + FromLibrary.class.getName(), RuntimeOptions.defaults())) {
+            for (int i = 0; i < 3; i++) {
+                CandidateException refused =
+                        assertThrows(CandidateException.class, () -> runner.prepare(candidate));
+                assertEquals(CandidateException.Kind.REFUSED, refused.kind());
+                assertEquals(0, LIVE.get());
+            }
+            assertTrue(runner.prepare(Candidate.cpu(1)).inferences() > 0);
+        }
+    }
+
+    @Test
+    void report_afterGivingUpAndASwitch_saysWhyNothingIsPlanned() throws Exception {
+        compile("CHANGE");
+        DelegationChoice choice = additions();
+        DelegationChoice cpu = new DelegationChoice(Candidate.cpu(1), Origin.MEASURED, "a test");
+        try (StockInterpreter stock = new StockInterpreter(FILE, 1);
+                TfLiteRuntime runtime = open(new FromLibrary(), choice)) {
+            List<ByteBuffer> expected = stock.run(stock.randomInputs(1));
+            Tolerance.assertWithin(expected, predict(runtime, stock), "planned");
+            assertTrue(runtime.report().planned());
+            Tolerance.assertWithin(expected, predict(runtime, stock), "given up");
+            assertGivenUp(runtime.report(), 2);
+            runtime.switchTo(cpu);
+            assertGivenUp(runtime.report(), 2);
+            Tolerance.assertWithin(expected, predict(runtime, stock), "switched");
+            assertGivenUp(runtime.report(), 3);
+            assertEquals(0, runtime.report().delegation().orElseThrow().delegatedOperators());
+        }
+    }
+
+    private static void assertGivenUp(PlanReport report, int predictions) {
+        assertEquals(
+                Optional.of("the engine's tensors changed after planning"),
+                report.unplannedReason());
+        assertFalse(report.planned());
+        assertEquals(0, report.arenaBytes());
+        assertEquals(predictions, report.predictions());
+        assertEquals(predictions - 1, report.unplannedPredictions());
+    }
+
+    @Test
+    void close_delegateThatThrows_freesTheModel() throws Exception {
+        compile("GOOD");
+        DelegateFactory throwing =
+                threads -> {
+                    NativeDelegate inner = new FromLibrary().create(threads);
+                    return new NativeDelegate() {
+                        @Override
+                        public long handle() {
+                            return inner.handle();
+                        }
+
+                        @Override
+                        public void close() {
+                            inner.close();
+                            throw new UnsupportedOperationException();
+                        }
+                    };
+                };
+        try (StockInterpreter stock = new StockInterpreter(FILE, 1);
+                TfLiteRuntime runtime = open(throwing, additions())) {
+            List<ByteBuffer> expected = stock.run(stock.randomInputs(1));
+            Tolerance.assertWithin(expected, predict(runtime, stock), "delegated");
+            runtime.switchTo(additions());
+            Tolerance.assertWithin(expected, predict(runtime, stock), "switched");
+        }
+    }
+
+    /** The engine would follow it to address 0. */
+    @Test
+    void open_delegateWithoutAHandle_delegatesNothing() throws Exception {
+        compile("GOOD");
+        DelegateFactory empty =
+                threads ->
+                        new NativeDelegate() {
+                            @Override
+                            public long handle() {
+                                return 0;
+                            }
+
+                            @Override
+                            public void close() {}
+                        };
+        try (StockInterpreter stock = new StockInterpreter(FILE, 1);
+                TfLiteRuntime runtime = open(empty, additions())) {
+            assertEquals(stock.run(stock.randomInputs(1)), predict(runtime, stock));
+            assertTrue(runtime.report().planned());
+            assertEquals(0, runtime.report().delegation().orElseThrow().delegatedOperators());
+        }
+    }
+}

@@ -1,0 +1,178 @@
+package org.djlplan.integration.guest;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.PlanReport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Somebody's application: loads a model with delegation, logs what it does into a file that its
+ * logging library empties at each start, and prints what the tests ask about.
+ *
+ * <p>Arguments: the model's file, {@code delegation.profile}, and what happens as soon as a
+ * measuring process runs.
+ */
+public final class Application {
+
+    private static final Logger logger = LoggerFactory.getLogger(Application.class);
+
+    private static final long PATIENCE_MINUTES = 8;
+    private static final int PIECE_BYTES = 4 << 20;
+    private static final int MOST_PIECES = 128;
+
+    /** What happens beside the measuring. */
+    enum Event {
+        /** Nothing. */
+        NONE,
+        /** The application is done as soon as something of the measuring is kept. */
+        SHORT_LIFE,
+        /** The application is killed at once. */
+        KILLED,
+        /** The application takes memory until there is none left for both. */
+        GREEDY
+    }
+
+    private static final CountDownLatch EVENT = new CountDownLatch(1);
+    private static final List<ByteBuffer> TAKEN = new ArrayList<>();
+
+    private Application() {}
+
+    public static void main(String[] args) throws Exception {
+        long started = System.currentTimeMillis();
+        Path file = Path.of(args[0]);
+        String profile = args[1];
+        Event event = Event.valueOf(args[2]);
+        logger.info("the application started");
+        Thread watcher = new Thread(() -> watch(file, event, started), "watcher");
+        watcher.setDaemon(true);
+        watcher.start();
+        Criteria<NDList, NDList> criteria =
+                Criteria.builder()
+                        .setTypes(NDList.class, NDList.class)
+                        .optModelPath(file)
+                        .optEngine("TFLite")
+                        .optTranslatorFactory(new PlannedTranslatorFactory())
+                        .optArgument("memplan.threads", "1")
+                        .optArgument("delegation.profile", profile)
+                        .optArgument("delegation.profileBudget", "500ms")
+                        .build();
+        try (ZooModel<NDList, NDList> model = criteria.loadModel()) {
+            if (event == Event.SHORT_LIFE && choice(model).origin().equals("PREDICTED")) {
+                boolean unused = EVENT.await(PATIENCE_MINUTES, TimeUnit.MINUTES);
+            }
+            DelegationReport choice = choice(model);
+            System.out.println(
+                    "choice " + choice.origin() + " " + (choice.delegatedOperators() > 0));
+            logger.info("the application ends: {}", choice.reason());
+            // A service that is told to end does not close its models, either.
+            System.exit(0);
+        }
+    }
+
+    private static DelegationReport choice(ZooModel<NDList, NDList> model) {
+        return PlanReport.of(model).flatMap(PlanReport::delegation).orElseThrow();
+    }
+
+    private static void watch(Path file, Event event, long started) {
+        try {
+            ProcessHandle child = awaitChild();
+            switch (event) {
+                case NONE -> {}
+                case SHORT_LIFE -> awaitPartialResult(file, started);
+                case KILLED -> awaitMarkAndKill(file);
+                case GREEDY -> takeMemoryBeside(child);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Prints its command line and environment. */
+    private static ProcessHandle awaitChild() throws InterruptedException {
+        while (true) {
+            Optional<ProcessHandle> child = ProcessHandle.current().children().findFirst();
+            if (child.isPresent()) {
+                Path process = Path.of("/proc", Long.toString(child.get().pid()));
+                String command = text(process.resolve("cmdline"));
+                // Until then it still is a copy of this process.
+                if (command.contains("MeasuringProcess")) {
+                    System.out.println("child " + command + text(process.resolve("environ")));
+                    return child.get();
+                }
+            }
+            Thread.sleep(1);
+        }
+    }
+
+    /** Returns it on one line; nothing of a process that has ended. */
+    private static String text(Path file) {
+        try {
+            return new String(Files.readAllBytes(file), StandardCharsets.UTF_8)
+                    .replace('\0', ' ')
+                    .replace('\n', ' ');
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
+    private static void awaitPartialResult(Path file, long started)
+            throws IOException, InterruptedException {
+        while (!kept(file, ".partial.json", started) && !kept(file, ".profile.json", started)) {
+            Thread.sleep(10);
+        }
+        EVENT.countDown();
+    }
+
+    private static boolean kept(Path file, String ending, long since) throws IOException {
+        Path folder = file.resolveSibling(".djlplan");
+        if (!Files.isDirectory(folder)) {
+            return false;
+        }
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path kept : files.filter(f -> f.toString().endsWith(ending)).toList()) {
+                if (Files.getLastModifiedTime(kept).toMillis() > since) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private static void awaitMarkAndKill(Path file) throws IOException, InterruptedException {
+        while (!kept(file, ".measuring.json", 0)) {
+            Thread.sleep(5);
+        }
+        Process unused =
+                new ProcessBuilder("kill", "-9", Long.toString(ProcessHandle.current().pid()))
+                        .start();
+    }
+
+    private static void takeMemoryBeside(ProcessHandle child) throws InterruptedException {
+        for (int i = 0; i < MOST_PIECES && child.isAlive(); i++) {
+            ByteBuffer piece = ByteBuffer.allocateDirect(PIECE_BYTES);
+            for (int at = 0; at < PIECE_BYTES; at += 1024) {
+                piece.put(at, (byte) 1);
+            }
+            TAKEN.add(piece);
+            Thread.sleep(5);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+package org.djlplan.integration.guest;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.djlplan.integration.TestModels;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Applications that end, are killed, or run out of memory while they are measured. */
+@Timeout(value = 15, unit = TimeUnit.MINUTES)
+class ExitTest {
+
+    private static final Path JAVA = Path.of(System.getProperty("java.home"), "bin", "java");
+    private static final Path GROUPS = Path.of("/sys/fs/cgroup/memory");
+    private static final int MOST_RUNS = 40;
+    private static final long MIB = 1 << 20;
+
+    @TempDir private Path folder;
+    private Path model;
+    private Path log;
+    private List<String> jvm;
+
+    @BeforeEach
+    void copyModel() throws IOException {
+        model = Files.createDirectories(folder.resolve("model")).resolve("net.tflite");
+        Files.copy(TestModels.built("uneven"), model);
+        log = folder.resolve("application.log");
+        jvm = new Packages(folder, log).classPath();
+    }
+
+    private Started run(List<String> before, String profile, Application.Event event)
+            throws Exception {
+        return Started.run(
+                folder, before, JAVA, jvm, List.of(model.toString(), profile, event.name()));
+    }
+
+    private List<String> warnings() throws IOException {
+        return Files.readAllLines(log).stream()
+                .filter(l -> l.startsWith("WARN Measurement "))
+                .toList();
+    }
+
+    private long kept(String ending) throws IOException {
+        try (Stream<Path> files = Files.list(model.resolveSibling(".djlplan"))) {
+            return files.filter(f -> f.toString().endsWith(ending)).count();
+        }
+    }
+
+    private long foldersLeft() throws IOException, InterruptedException {
+        long left = 1;
+        // The measuring process ends soon after the application.
+        for (int i = 0; i < 600 && left > 0; i++) {
+            try (Stream<Path> files = Files.list(folder.resolve("tmp"))) {
+                left =
+                        files.filter(
+                                        f ->
+                                                f.getFileName()
+                                                        .toString()
+                                                        .startsWith("djlplan-measuring"))
+                                .count();
+            }
+            Thread.sleep(left > 0 ? 50 : 0);
+        }
+        return left;
+    }
+
+    @Test
+    void exit_againAndAgainWhileMeasuring_getsThereInTheEndAndLeavesNothing() throws Exception {
+        String out = "";
+        int runs = 0;
+        while (!out.contains("choice STORED") && runs < MOST_RUNS) {
+            Started application = run(List.of(), "background", Application.Event.SHORT_LIFE);
+            assertEquals(0, application.exitCode(), application.toString());
+            assertEquals(0, foldersLeft());
+            assertEquals(0, kept(".measuring.json"));
+            out = application.out();
+            runs++;
+        }
+        assertTrue(runs > 2, "measured at once: this test shows nothing");
+        assertTrue(out.contains("choice STORED"), out);
+        assertEquals(0, kept(".partial.json"));
+        assertEquals(1, kept(".profile.json"));
+    }
+
+    private Path group(long limitBytes) {
+        Path group = GROUPS.resolve("djlplan-test-" + ProcessHandle.current().pid());
+        try {
+            Files.createDirectories(group);
+            Files.writeString(group.resolve("memory.limit_in_bytes"), Long.toString(limitBytes));
+            return group;
+        } catch (IOException e) {
+            return Assumptions.abort("no memory cgroup of version 1 can be made here: " + e);
+        }
+    }
+
+    private static List<String> inside(Path group) {
+        return List.of("sh", "-c", "echo $$ > " + group + "/cgroup.procs; exec \"$@\"", "sh");
+    }
+
+    private static void remove(Path group) throws IOException, InterruptedException {
+        // Until the last process is gone.
+        for (int i = 0; i < 600 && Files.exists(group); i++) {
+            try {
+                Files.delete(group);
+            } catch (IOException e) {
+                Thread.sleep(50);
+            }
+        }
+        assertFalse(Files.exists(group));
+    }
+
+    @Test
+    void load_groupWithLittleHeadroom_isNotMeasuredAndLives() throws Exception {
+        Path group = group(150 * MIB);
+        try {
+            for (int start = 0; start < 2; start++) {
+                Started application = run(inside(group), "background", Application.Event.NONE);
+                assertEquals(0, application.exitCode(), application.toString());
+                assertTrue(
+                        application.out().contains("choice PREDICTED false"),
+                        application.toString());
+                assertFalse(application.out().contains("child "), application.toString());
+                assertEquals(1, warnings().size(), warnings().toString());
+                assertTrue(warnings().get(0).contains("MB of memory are left"), warnings().get(0));
+            }
+        } finally {
+            remove(group);
+        }
+    }
+
+    @Test
+    void measure_groupRunsOutOfMemory_costsTheMeasuringProcessOnly() throws Exception {
+        Path group = group(300 * MIB);
+        try {
+            Started greedy = run(inside(group), "blocking", Application.Event.GREEDY);
+            assertEquals(0, greedy.exitCode(), greedy.toString());
+            assertTrue(greedy.out().contains("choice PREDICTED false"), greedy.toString());
+            assertTrue(
+                    warnings().toString().contains("out of memory: killed by the system"),
+                    warnings().toString());
+            assertNotMeasuredInTheSameCircumstances(group);
+        } finally {
+            remove(group);
+        }
+    }
+
+    @Test
+    void measure_groupIsKilled_isNotMeasuredAgainInTheSameCircumstances() throws Exception {
+        Path group = group(300 * MIB);
+        try {
+            Started killed = run(inside(group), "blocking", Application.Event.KILLED);
+            assertEquals(137, killed.exitCode(), killed.toString());
+            assertEquals(0, foldersLeft());
+            assertNotMeasuredInTheSameCircumstances(group);
+        } finally {
+            remove(group);
+        }
+    }
+
+    private void assertNotMeasuredInTheSameCircumstances(Path group) throws Exception {
+        assertEquals(1, kept(".measuring.json"));
+        Started again = run(inside(group), "blocking", Application.Event.NONE);
+        assertEquals(0, again.exitCode(), again.toString());
+        assertTrue(again.out().contains("choice PREDICTED false"), again.toString());
+        assertEquals(1, warnings().size(), warnings().toString());
+        assertTrue(warnings().get(0).contains("djlplan tune"), warnings().get(0));
+
+        group(800 * MIB);
+        Started more = run(inside(group), "blocking", Application.Event.NONE);
+        assertTrue(more.out().contains("choice MEASURED"), more.toString());
+        assertEquals(0, kept(".measuring.json"));
+    }
+}

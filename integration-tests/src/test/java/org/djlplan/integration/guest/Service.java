@@ -1,0 +1,176 @@
+package org.djlplan.integration.guest;
+
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.repository.zoo.ZooModel;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.djlplan.integration.Planned;
+import org.djlplan.integration.StockInterpreter;
+import org.djlplan.integration.TestModels;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.measure.MeasurableModel;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.runtime.tflite.OrderedModel;
+import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
+import org.djlplan.memplan.source.tflite.TfLiteGraphs;
+import org.djlplan.memplan.source.tflite.TfLiteReader;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
+
+/**
+ * A service of one thread that predicts without a pause, beside which another model is measured.
+ */
+final class Service {
+
+    private static final Path BUSY_WITH = TestModels.built("mobilenet_v2");
+    private static final Path MEASURED = TestModels.built("uneven");
+    private static final int PER_TURN = 3;
+    private static final int WARM_UP = 200;
+    private static final long PATIENCE_MINUTES = 20;
+
+    private final Predictor<NDList, NDList> predictor;
+    private final NDList inputs;
+
+    private Service(Predictor<NDList, NDList> predictor, NDList inputs) {
+        this.predictor = predictor;
+        this.inputs = inputs;
+    }
+
+    /**
+     * {@code throughput URGENCY WINDOWS SECONDS} prints predictions per second, by turns alone and
+     * beside a process that measures; {@code choose FOLDER BUSY} prints how long it takes until a
+     * model is measured in the background, and the choice.
+     */
+    public static void main(String[] args) throws Exception {
+        StockInterpreter.loadEngine();
+        try (StockInterpreter stock = new StockInterpreter(BUSY_WITH, 1);
+                ZooModel<NDList, NDList> model =
+                        Planned.load(BUSY_WITH, Map.of("memplan.threads", 1));
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            List<ByteBuffer> values = stock.randomInputs(1);
+            NDList inputs = Planned.inputs(manager, values, stock.shapes());
+            Service service = new Service(predictor, inputs);
+            for (int i = 0; i < WARM_UP; i++) {
+                service.predict();
+            }
+            if (args[0].equals("throughput")) {
+                service.throughput(
+                        Urgency.valueOf(args[1]),
+                        Integer.parseInt(args[2]),
+                        Integer.parseInt(args[3]));
+            } else {
+                service.choose(Path.of(args[1]), Boolean.parseBoolean(args[2]));
+            }
+        }
+    }
+
+    private void predict() throws Exception {
+        predictor.predict(inputs).close();
+    }
+
+    private double perSecond(int seconds) throws Exception {
+        long start = System.nanoTime();
+        long end = start + TimeUnit.SECONDS.toNanos(seconds);
+        int count = 0;
+        while (System.nanoTime() < end) {
+            predict();
+            count++;
+        }
+        return count * 1e9 / (System.nanoTime() - start);
+    }
+
+    private void throughput(Urgency urgency, int windows, int seconds) throws Exception {
+        Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(MEASURED), "measured");
+        MeasurableModel measured =
+                new MeasurableModel(
+                        OrderedModel.asInFile(MEASURED),
+                        graph,
+                        "xnnpack",
+                        Files.createTempDirectory("djlplan-bench"),
+                        RuntimeOptions.defaults(),
+                        EngineLibrary.loaded());
+        Semaphore turn = new Semaphore(0);
+        try (CandidateRunner runner = measured.newProcess(urgency)) {
+            Candidate all = new Candidate(new TreeSet<>(runner.partitions().get(0)), 1);
+            runner.prepare(Candidate.cpu(1));
+            runner.prepare(all);
+            Thread measuring = new Thread(() -> measure(runner, all, turn), "measuring");
+            measuring.setDaemon(true);
+            measuring.start();
+            for (int window = 0; window < windows; window++) {
+                double alone = perSecond(seconds);
+                turn.release();
+                double beside = perSecond(seconds);
+                turn.acquire();
+                System.out.println(alone + " " + beside);
+            }
+        }
+    }
+
+    private static void measure(CandidateRunner runner, Candidate all, Semaphore turn) {
+        try {
+            while (true) {
+                turn.acquire();
+                try {
+                    runner.time(Candidate.cpu(1), PER_TURN);
+                    runner.time(all, PER_TURN);
+                } finally {
+                    turn.release();
+                }
+                // So that whoever waits for the turn gets it.
+                Thread.sleep(1);
+            }
+        } catch (CandidateException | InterruptedException | IllegalStateException e) {
+            // The bench is over.
+            return;
+        }
+    }
+
+    private void choose(Path folder, boolean busy) throws Exception {
+        Path file = Files.copy(MEASURED, folder.resolve("net-" + busy + ".tflite"));
+        long start = System.nanoTime();
+        long end = start + TimeUnit.MINUTES.toNanos(PATIENCE_MINUTES);
+        try (ZooModel<NDList, NDList> model =
+                Planned.load(
+                        file,
+                        Map.of(
+                                "memplan.threads", "1",
+                                "delegation.profile", "background",
+                                "delegation.profileBudget", "500ms"))) {
+            DelegationReport choice = choice(model);
+            while (choice.origin().equals("PREDICTED") && System.nanoTime() < end) {
+                if (busy) {
+                    predict();
+                } else {
+                    Thread.sleep(10);
+                }
+                choice = choice(model);
+            }
+            double seconds = (System.nanoTime() - start) / 1e9;
+            System.out.printf(
+                    "%.0f s: %s, %d of %d operators delegated; %s%n",
+                    seconds,
+                    choice.origin(),
+                    choice.delegatedOperators(),
+                    choice.operators(),
+                    choice.reason());
+        }
+    }
+
+    private static DelegationReport choice(ZooModel<NDList, NDList> model) {
+        return PlanReport.of(model).flatMap(PlanReport::delegation).orElseThrow();
+    }
+}

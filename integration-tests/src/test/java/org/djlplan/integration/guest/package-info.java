@@ -1,0 +1,2 @@
+/** The measuring process beside an application as people ship and run one. */
+package org.djlplan.integration.guest;

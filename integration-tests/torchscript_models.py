@@ -1,0 +1,123 @@
+#!/usr/bin/python3
+"""Makes TorchScript files of networks in their real sizes, for tests and benchmarks.
+
+    integration-tests/torchscript_models.py [NAME ...] [--folder FOLDER]
+
+Without names: those that the tests need. Every classifier of torchvision (resnet152, vgg19 ...) can
+be named, and "bert_base": an encoder in the size of BERT base, of a batch of token numbers (int64) of
+any length up to 512. Weights are random, and the same at every run. A file that is there is left
+alone.
+
+Needs torch and torchvision. Debian: apt-get install python3-torch python3-torchvision; files of that
+PyTorch, 1.13, load in every newer one.
+"""
+
+import argparse
+import pathlib
+import sys
+import tempfile
+import zlib
+
+try:
+    import torch
+    import torchvision
+    from torch import nn
+except ImportError as error:
+    sys.exit(f"{error}: install it (Debian: apt-get install python3-torch python3-torchvision)")
+
+NEEDED = ["squeezenet1_1", "mobilenet_v2", "resnet18", "densenet121"]
+FOLDER = pathlib.Path(__file__).resolve().parent / "models" / "torchscript"
+
+
+class Attention(nn.Module):
+    """Every token looks at every other, with several heads at once."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.size = width // heads
+        self.query = nn.Linear(width, width)
+        self.key = nn.Linear(width, width)
+        self.value = nn.Linear(width, width)
+        self.output = nn.Linear(width, width)
+
+    def split(self, x):
+        return x.view(x.size(0), x.size(1), self.heads, self.size).transpose(1, 2)
+
+    def forward(self, x):
+        query, key, value = self.split(self.query(x)), self.split(self.key(x)), self.split(self.value(x))
+        scores = torch.matmul(query, key.transpose(2, 3)) / self.size**0.5
+        mixed = torch.matmul(torch.softmax(scores, 3), value)
+        return self.output(mixed.transpose(1, 2).reshape(x.size(0), x.size(1), x.size(2)))
+
+
+class Layer(nn.Module):
+    """Attention, then a network for each token, with normalisation after each sum."""
+
+    def __init__(self, width, heads, hidden):
+        super().__init__()
+        self.attention = Attention(width, heads)
+        self.attended = nn.LayerNorm(width, eps=1e-12)
+        self.inner = nn.Linear(width, hidden)
+        self.outer = nn.Linear(hidden, width)
+        self.normalised = nn.LayerNorm(width, eps=1e-12)
+
+    def forward(self, x):
+        x = self.attended(x + self.attention(x))
+        return self.normalised(x + self.outer(nn.functional.gelu(self.inner(x))))
+
+
+class Encoder(nn.Module):
+    """The transformer encoder of Devlin et al. 2018 (BERT base), without its pooling layer."""
+
+    def __init__(self, words=30_522, length=512, width=768, heads=12, layers=12):
+        super().__init__()
+        self.words = nn.Embedding(words, width)
+        self.places = nn.Embedding(length, width)
+        self.normalised = nn.LayerNorm(width, eps=1e-12)
+        self.layers = nn.Sequential(*(Layer(width, heads, 4 * width) for _ in range(layers)))
+
+    def forward(self, tokens):
+        places = torch.arange(tokens.size(1), device=tokens.device)
+        return self.layers(self.normalised(self.words(tokens) + self.places(places)))
+
+
+def build(name):
+    """Returns a network and an example of its input."""
+    torch.manual_seed(zlib.crc32(name.encode()))
+    if name == "bert_base":
+        return Encoder(), torch.randint(0, 30_522, (1, 128))
+    maker = getattr(torchvision.models, name, None)
+    if not name.islower() or not callable(maker):
+        sys.exit(f"torchvision {torchvision.__version__} has no network {name}")
+    side = 299 if name == "inception_v3" else 224
+    options = {"init_weights": True} if name in ("inception_v3", "googlenet") else {}
+    return maker(weights=None, **options), torch.rand(1, 3, side, side)
+
+
+def make(name, folder):
+    target = folder / f"{name}.pt"
+    if target.is_file():
+        return
+    network, example = build(name)
+    with torch.no_grad():
+        traced = torch.jit.trace(network.eval(), example)
+    with tempfile.TemporaryDirectory(dir=folder) as unfinished:
+        made = pathlib.Path(unfinished) / target.name
+        traced.save(str(made))
+        made.rename(target)
+    print(f"{target}: {target.stat().st_size / 1e6:.1f} MB", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Makes TorchScript files of networks in their real sizes.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="default: " + " ".join(NEEDED))
+    parser.add_argument("--folder", type=pathlib.Path, default=FOLDER)
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    for name in arguments.names or NEEDED:
+        make(name, arguments.folder)
+
+
+if __name__ == "__main__":
+    main()
