@@ -2,12 +2,13 @@ package org.djlplan.delegation;
 
 import ai.djl.util.Progress;
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Consumer;
 import org.djlplan.delegation.choice.Predictor;
 import org.djlplan.delegation.store.LearntCostsStore;
+import org.djlplan.memplan.config.Option;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel;
@@ -50,8 +51,8 @@ public final class MeasuredDelegation implements DelegationProvider {
     }
 
     @Override
-    public Set<String> optionKeys() {
-        return DelegationOptions.KEYS;
+    public List<Option> options() {
+        return List.of(DelegationKey.values());
     }
 
     @Override
@@ -68,7 +69,7 @@ public final class MeasuredDelegation implements DelegationProvider {
         DelegationOptions parsed = DelegationOptions.parse(options);
         Request request = Request.of(model, parsed);
         if (!parsed.enabled()) {
-            return new Settled(cpu(request, DelegationOptions.ENABLED + "=false"));
+            return new Settled(cpu(request, DelegationKey.ENABLED.key() + "=false"));
         }
         Measurement measurement;
         Optional<DelegationChoice> stored;

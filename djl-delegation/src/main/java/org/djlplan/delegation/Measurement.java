@@ -16,8 +16,10 @@ import org.djlplan.delegation.store.AttemptStore.Mark;
 import org.djlplan.delegation.store.PartialResult;
 import org.djlplan.delegation.store.ProfileKeys;
 import org.djlplan.delegation.store.ProfileStore;
+import org.djlplan.delegation.store.Wanted;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.delegation.table.Tolerance;
 import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
@@ -75,7 +77,13 @@ final class Measurement {
         this.profiling = profiling;
         this.progress = progress;
         this.machine = machine;
-        store = ProfileStore.of(request.model());
+        store =
+                ProfileStore.of(
+                        request.model(),
+                        new Wanted(
+                                request.threads(),
+                                request.goal(),
+                                new Tolerance(request.tolerance())));
         marks = AttemptStore.marks(request.model());
         partialResults = AttemptStore.partialResults(request.model());
         key =

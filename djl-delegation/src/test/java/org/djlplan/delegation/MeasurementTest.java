@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class MeasurementTest {
 
-    private static final ProfileTable FIRST = SampleTables.small(-1);
+    private static final ProfileTable FIRST = SampleTables.small(2);
     private static final ProfileTable SECOND =
             new ProfileTable(
                     FIRST.partitions(), FIRST.entries(), FIRST.chosen(), "measured anew", 1, 1);

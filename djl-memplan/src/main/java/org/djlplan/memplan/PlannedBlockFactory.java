@@ -24,6 +24,9 @@ import org.slf4j.LoggerFactory;
  *
  * for a TorchScript file. For an imperative block {@code memplan.blockFactory} names the factory of
  * the block, and {@code option.hasParameter} is left out.
+ *
+ * <p>DJL makes this factory from its name, so what only the application may set comes from system
+ * properties on this route: {@code -Ddjlplan.KEY=VALUE}.
  */
 public final class PlannedBlockFactory implements BlockFactory {
 
@@ -41,7 +44,7 @@ public final class PlannedBlockFactory implements BlockFactory {
             throws IOException {
         ModelPlanning planning;
         try {
-            planning = new ModelPlanning(arguments);
+            planning = new ModelPlanning(Map.of(), arguments);
         } catch (Error e) {
             logger.warn("{} runs as without djl-plan: {}", model.getName(), e.toString());
             Optional<BlockFactory> factory =

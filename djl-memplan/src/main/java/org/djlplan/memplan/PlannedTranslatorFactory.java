@@ -7,6 +7,7 @@ import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorFactory;
 import ai.djl.util.ClassLoaderUtils;
 import ai.djl.util.Pair;
+import com.google.common.collect.ImmutableMap;
 import java.lang.reflect.Type;
 import java.util.Map;
 import java.util.Optional;
@@ -39,14 +40,17 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
     private static final Logger logger = LoggerFactory.getLogger(PlannedTranslatorFactory.class);
 
     private final Optional<TranslatorFactory> inner;
+    private final ImmutableMap<String, Object> options;
 
     /** Wraps the factory that {@code memplan.translatorFactory} names, or DJL's default. */
     public PlannedTranslatorFactory() {
-        this(Optional.empty());
+        this(Optional.empty(), ImmutableMap.of());
     }
 
-    private PlannedTranslatorFactory(Optional<TranslatorFactory> inner) {
+    private PlannedTranslatorFactory(
+            Optional<TranslatorFactory> inner, ImmutableMap<String, Object> options) {
         this.inner = inner;
+        this.options = options;
         try {
             ModelPlanning.warmUp();
         } catch (Error e) {
@@ -59,12 +63,31 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
     public static PlannedTranslatorFactory wrap(TranslatorFactory inner) {
         return inner instanceof PlannedTranslatorFactory planned
                 ? planned
-                : new PlannedTranslatorFactory(Optional.of(inner));
+                : new PlannedTranslatorFactory(Optional.of(inner), ImmutableMap.of());
     }
 
     /** Returns a factory that plans the model and translates with {@code translator}. */
     public static PlannedTranslatorFactory wrap(Translator<?, ?> translator) {
         return wrap(new GivenTranslator(translator));
+    }
+
+    /**
+     * Returns a factory that does the same with an option that the application sets. What is set
+     * here counts more than system properties ({@code -Ddjlplan.KEY=VALUE}) and DJL's arguments.
+     * Some values may not come from arguments at all, as a model's folder can write those.
+     *
+     * @param key such as {@code memplan.threads}; an unknown one is an error when a model is loaded
+     * @param value such as {@code 4} or {@code "4"}
+     * @throws IllegalArgumentException if no option has such a key
+     */
+    public PlannedTranslatorFactory with(String key, Object value) {
+        ModelPlanning.checkKey(key);
+        return new PlannedTranslatorFactory(
+                inner,
+                ImmutableMap.<String, Object>builder()
+                        .putAll(options)
+                        .put(key, value)
+                        .buildKeepingLast());
     }
 
     @Override
@@ -81,7 +104,8 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
     /**
      * Plans {@code model} and returns the inner factory's translator.
      *
-     * @throws IllegalArgumentException if an option is unknown or has a value of the wrong kind
+     * @throws IllegalArgumentException if an option is unknown, has a value of the wrong kind, or
+     *     arguments set what only the application may
      * @throws TranslateException if the inner factory fails; a model that was planned for it is
      *     closed then, as DJL drops it
      */
@@ -114,9 +138,9 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
     }
 
     /** Empty, with a warning, where classes of ours or that we need are not there. */
-    private static Optional<ModelPlanning> planning(Model model, Map<String, ?> arguments) {
+    private Optional<ModelPlanning> planning(Model model, Map<String, ?> arguments) {
         try {
-            return Optional.of(new ModelPlanning(arguments));
+            return Optional.of(new ModelPlanning(options, arguments));
         } catch (Error e) {
             logger.warn("{} runs as without djl-plan: {}", model.getName(), e.toString());
             return Optional.empty();

@@ -75,7 +75,8 @@ class ArchitectureTest {
                     .whereLayer("usage")
                     .mayOnlyBeAccessedByLayers("plan", "order", "store", "runtime", "source", "cli")
                     .whereLayer("config")
-                    .mayOnlyBeAccessedByLayers("djl", "plan", "order", "runtime", "measure", "cli");
+                    .mayOnlyBeAccessedByLayers(
+                            "djl", "plan", "order", "runtime", "measure", "cli", "spi", "store");
 
     @ArchTest
     static final ArchRule planningIsPure =

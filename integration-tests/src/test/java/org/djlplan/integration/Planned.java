@@ -19,10 +19,19 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 
 /** Loads and runs models through DJL with the one line that a user adds. */
 public final class Planned {
+
+    private static final Set<String> APPLICATIONS =
+            Set.of(
+                    "memplan.threads",
+                    "memplan.maxInterpreters",
+                    "memplan.maxArenas",
+                    "delegation.threads",
+                    "delegation.delegate");
 
     private Planned() {}
 
@@ -38,16 +47,37 @@ public final class Planned {
         return complete;
     }
 
-    /** Loads a model planned, with options given as DJL arguments. */
-    public static ZooModel<NDList, NDList> load(Path file, Map<String, ?> arguments)
+    /**
+     * Returns a factory with those of the options that a test sets as an application, as machines
+     * with few cores do not let anybody do that.
+     */
+    public static PlannedTranslatorFactory factory(Map<String, ?> options) {
+        PlannedTranslatorFactory factory = new PlannedTranslatorFactory();
+        for (Map.Entry<String, ?> option : options.entrySet()) {
+            if (APPLICATIONS.contains(option.getKey())) {
+                factory = factory.with(option.getKey(), option.getValue());
+            }
+        }
+        return factory;
+    }
+
+    /** Returns the other options. */
+    public static Map<String, Object> arguments(Map<String, ?> options) {
+        Map<String, Object> others = new HashMap<>(options);
+        others.keySet().removeAll(APPLICATIONS);
+        return others;
+    }
+
+    /** Loads a model planned, with options given as DJL arguments where those may have them. */
+    public static ZooModel<NDList, NDList> load(Path file, Map<String, ?> options)
             throws IOException, ModelException {
         Criteria.Builder<NDList, NDList> criteria =
                 Criteria.builder()
                         .setTypes(NDList.class, NDList.class)
                         .optModelPath(file)
                         .optEngine("TFLite")
-                        .optTranslatorFactory(new PlannedTranslatorFactory());
-        complete(arguments).forEach(criteria::optArgument);
+                        .optTranslatorFactory(factory(options));
+        arguments(complete(options)).forEach(criteria::optArgument);
         return criteria.build().loadModel();
     }
 
@@ -55,14 +85,15 @@ public final class Planned {
      * Loads a model planned, but not through criteria: those of DJL 0.27.0 leave four directories
      * open with every load, which would hide whether closing frees everything.
      */
-    public static ZooModel<NDList, NDList> loadDirectly(Path file, Map<String, ?> arguments)
+    public static ZooModel<NDList, NDList> loadDirectly(Path file, Map<String, ?> options)
             throws IOException, ModelException, TranslateException {
         Model model = Model.newInstance("direct", "TFLite");
         model.load(file);
         return new ZooModel<>(
                 model,
-                new PlannedTranslatorFactory()
-                        .newInstance(NDList.class, NDList.class, model, complete(arguments)));
+                factory(options)
+                        .newInstance(
+                                NDList.class, NDList.class, model, arguments(complete(options))));
     }
 
     /** Loads a model as DJL does without us. */

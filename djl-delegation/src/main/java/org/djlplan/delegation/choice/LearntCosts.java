@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.djlplan.delegation.choice.CostKey.Kind;
 import org.djlplan.delegation.partition.Dataflow;
@@ -50,6 +51,9 @@ public final class LearntCosts {
     private static final int ROUNDS = 40;
 
     private static final double TRUSTED_NANOS = 20_000;
+
+    /** How many times as long as by default nothing takes on any machine. */
+    private static final double SLOWEST = 1e6;
 
     private static final LearntCosts DEFAULTS = new LearntCosts(ImmutableSortedMap.of());
 
@@ -101,6 +105,19 @@ public final class LearntCosts {
     /** Returns what was learnt. */
     public ImmutableSortedMap<CostKey, Cost> costs() {
         return costs;
+    }
+
+    /** Returns a cost that is not one of any machine, if there is one. */
+    public Optional<CostKey> implausible() {
+        return costs.entrySet().stream()
+                .filter(
+                        cost ->
+                                cost.getValue().nanos()
+                                        > cost.getValue().amount()
+                                                * DefaultCosts.nanos(cost.getKey())
+                                                * SLOWEST)
+                .map(Map.Entry::getKey)
+                .findFirst();
     }
 
     /** Returns how long an operator is predicted to take; 0 for constant ones. */

@@ -4,6 +4,7 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
 import java.util.List;
 import java.util.Map;
+import org.djlplan.delegation.DelegationKey;
 import org.djlplan.delegation.DelegationOptions;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -15,11 +16,11 @@ final class TuneOptions {
 
     private static final Map<String, String> NAMES =
             ImmutableMap.of(
-                    DelegationOptions.OBJECTIVE, "--objective",
-                    DelegationOptions.MAX_MEMORY, "--max-memory",
-                    DelegationOptions.THREADS, "--threads",
-                    DelegationOptions.PROFILE_BUDGET, "--budget",
-                    DelegationOptions.TOLERANCE, "--tolerance");
+                    DelegationKey.OBJECTIVE.key(), "--objective",
+                    DelegationKey.MAX_MEMORY.key(), "--max-memory",
+                    DelegationKey.THREADS.key(), "--threads",
+                    DelegationKey.PROFILE_BUDGET.key(), "--budget",
+                    DelegationKey.TOLERANCE.key(), "--tolerance");
 
     private static final String USUAL_BUDGET = "10s";
     private static final String EXHAUSTIVE_BUDGET = "10m";
@@ -89,15 +90,15 @@ final class TuneOptions {
 
     private Map<String, String> texts(String delegate, String setting, boolean exhaustive) {
         ImmutableMap.Builder<String, String> texts = ImmutableMap.builder();
-        texts.put(DelegationOptions.DELEGATE, delegate);
-        texts.put(DelegationOptions.OBJECTIVE, objective);
+        texts.put(DelegationKey.DELEGATE.key(), delegate);
+        texts.put(DelegationKey.OBJECTIVE.key(), objective);
         if (maxMemory != null) {
-            texts.put(DelegationOptions.MAX_MEMORY, maxMemory);
+            texts.put(DelegationKey.MAX_MEMORY.key(), maxMemory);
         }
-        texts.put(DelegationOptions.THREADS, setting);
+        texts.put(DelegationKey.THREADS.key(), setting);
         String usual = exhaustive ? EXHAUSTIVE_BUDGET : USUAL_BUDGET;
-        texts.put(DelegationOptions.PROFILE_BUDGET, budget == null ? usual : budget);
-        texts.put(DelegationOptions.TOLERANCE, tolerance);
+        texts.put(DelegationKey.PROFILE_BUDGET.key(), budget == null ? usual : budget);
+        texts.put(DelegationKey.TOLERANCE.key(), tolerance);
         return texts.buildOrThrow();
     }
 

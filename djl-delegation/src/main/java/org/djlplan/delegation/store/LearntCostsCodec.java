@@ -4,6 +4,7 @@ import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.djlplan.delegation.choice.Cost;
 import org.djlplan.delegation.choice.CostKey;
@@ -89,7 +90,15 @@ final class LearntCostsCodec implements Codec<LearntCosts> {
         return number;
     }
 
-    /** Whatever the costs are, the worst that comes of them is a bad prediction. */
+    /**
+     * Costs that no machine has would decide every prediction. The worst that comes of others is a
+     * bad prediction.
+     */
     @Override
-    public void check(LearntCosts costs) {}
+    public void check(LearntCosts costs) throws IOException {
+        Optional<CostKey> first = costs.implausible();
+        if (first.isPresent()) {
+            throw new IOException(first.get() + " is not what any machine takes");
+        }
+    }
 }

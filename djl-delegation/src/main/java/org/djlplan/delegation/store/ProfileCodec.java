@@ -7,6 +7,7 @@ import com.google.common.primitives.ImmutableLongArray;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
 import org.djlplan.delegation.table.Entry;
@@ -51,12 +52,15 @@ final class ProfileCodec implements Codec<ProfileTable> {
     private static final int MOST_MENTIONS = 1 << 21;
 
     private final int operators;
+    private final Optional<Wanted> wanted;
 
     /**
      * @param operators how many operators the model has, at most
+     * @param wanted what is asked of tables; empty to show whatever is there
      */
-    ProfileCodec(int operators) {
+    ProfileCodec(int operators, Optional<Wanted> wanted) {
         this.operators = operators;
+        this.wanted = wanted;
     }
 
     @Override
@@ -161,6 +165,9 @@ final class ProfileCodec implements Codec<ProfileTable> {
     public void check(ProfileTable table) throws IOException {
         if (table.reason().isEmpty()) {
             throw new IOException("a choice without a reason");
+        }
+        if (wanted.isPresent()) {
+            wanted.get().check(table);
         }
     }
 

@@ -4,6 +4,7 @@ import com.google.common.collect.ImmutableList;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.store.FolderStore;
@@ -19,12 +20,26 @@ public final class ProfileStore {
      * Returns the tables of a model; one with operators that the model does not have is damaged.
      */
     public static FolderStore<ProfileTable> of(DelegableModel model) {
-        return at(model.graph().operators().size(), model.file(), model.cacheFolder());
+        return at(
+                new ProfileCodec(model.graph().operators().size(), Optional.empty()),
+                model.file(),
+                model.cacheFolder());
     }
 
-    private static FolderStore<ProfileTable> at(int operators, Path modelFile, Path cacheFolder) {
-        return FolderStore.at(
-                new ProfileCodec(operators), modelFile.toAbsolutePath().getParent(), cacheFolder);
+    /**
+     * Returns the tables of a model for one request; one that no measuring for this request can
+     * have made is damaged, whatever its checksum.
+     */
+    public static FolderStore<ProfileTable> of(DelegableModel model, Wanted wanted) {
+        return at(
+                new ProfileCodec(model.graph().operators().size(), Optional.of(wanted)),
+                model.file(),
+                model.cacheFolder());
+    }
+
+    private static FolderStore<ProfileTable> at(
+            ProfileCodec codec, Path modelFile, Path cacheFolder) {
+        return FolderStore.at(codec, modelFile.toAbsolutePath().getParent(), cacheFolder);
     }
 
     /**
@@ -36,7 +51,10 @@ public final class ProfileStore {
     public static List<Kept<ProfileTable>> list(Path modelFile, Path cacheFolder)
             throws IOException {
         String content = ModelFiles.sampledContent(modelFile);
-        return at(ProfileCodec.MOST_OPERATORS, modelFile, cacheFolder)
+        return at(
+                        new ProfileCodec(ProfileCodec.MOST_OPERATORS, Optional.empty()),
+                        modelFile,
+                        cacheFolder)
                 .all(ProfileKeys.nameOf(modelFile))
                 .stream()
                 .filter(kept -> content.equals(kept.key().facts().get(ProfileKeys.CONTENT)))

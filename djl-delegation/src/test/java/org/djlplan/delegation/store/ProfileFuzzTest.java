@@ -14,8 +14,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -33,6 +35,7 @@ import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Objective;
 import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.delegation.table.Tolerance;
 import org.djlplan.memplan.store.StoreKey;
 
 /** Whatever is in a file: the table that was saved is loaded, or none and that is told. */
@@ -158,12 +161,31 @@ class ProfileFuzzTest {
         Optional<ProfileTable> loaded = load(changed.getBytes(StandardCharsets.UTF_8));
         Statistics.collect(loaded.isPresent());
         Statistics.coverage(coverage -> coverage.check(true).percentage(share -> share > 1));
+        assertOfTheRequest();
         for (Entry entry : loaded.map(ProfileTable::entries).orElse(List.of())) {
             assertTrue(
                     entry.candidate()
                             .operators()
                             .headSet(FakeModel.OPERATORS)
                             .equals(entry.candidate().operators()));
+        }
+    }
+
+    /** Whatever is believed for a request has its threads and what the delegate offered. */
+    private static void assertOfTheRequest() {
+        Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
+        Wanted wanted = new Wanted(List.of(1, 2), goal, new Tolerance(1e-4));
+        try (LogCapture log = new LogCapture()) {
+            Optional<ProfileTable> table = ProfileStore.of(model, wanted).load(key);
+            assertEquals(table.isPresent() ? 0 : 1, log.lines().size(), log.lines()::toString);
+            if (table.isPresent()) {
+                assertTrue(wanted.threads().contains(table.get().chosen().threads()));
+                assertTrue(
+                        table.get().partitions().stream()
+                                .flatMap(Set::stream)
+                                .collect(Collectors.toSet())
+                                .containsAll(table.get().chosen().operators()));
+            }
         }
     }
 

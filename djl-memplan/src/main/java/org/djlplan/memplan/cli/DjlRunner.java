@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.translate.TranslateException;
+import com.google.common.collect.ImmutableMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -44,11 +45,12 @@ final class DjlRunner implements Runner {
 
     /** Loads the model planned, with the user's arguments. */
     static DjlRunner loadPlanned(RunOptions options, List<ModelInput> inputs) {
+        ImmutableMap<String, String> arguments = PlannedLoading.arguments(options);
         return new DjlRunner(
                 ArraysModel.load(
                         options,
-                        PlannedLoading.translatorFactory(),
-                        PlannedLoading.arguments(options)),
+                        PlannedLoading.translatorFactory(arguments),
+                        PlannedLoading.othersArguments(arguments)),
                 inputs,
                 options.engine());
     }

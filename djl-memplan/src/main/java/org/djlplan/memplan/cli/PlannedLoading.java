@@ -9,16 +9,18 @@ import ai.djl.nn.Block;
 import ai.djl.translate.TranslatorFactory;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Maps;
 import com.google.common.primitives.Longs;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.ServiceLoader;
-import java.util.Set;
 import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.config.GivenOptions;
+import org.djlplan.memplan.config.Option;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.djl.liveness.RecordedBlocks;
@@ -40,9 +42,23 @@ final class PlannedLoading {
 
     private PlannedLoading() {}
 
-    /** Returns the factory that makes DJL load a model planned. */
-    static TranslatorFactory translatorFactory() {
-        return new PlannedTranslatorFactory();
+    /**
+     * Returns the factory that makes DJL load a model planned. Whoever runs a command is the
+     * application, and may set everything.
+     */
+    static TranslatorFactory translatorFactory(ImmutableMap<String, String> arguments) {
+        PlannedTranslatorFactory factory = new PlannedTranslatorFactory();
+        for (Map.Entry<String, String> argument : arguments.entrySet()) {
+            if (GivenOptions.isOurs(argument.getKey())) {
+                factory = factory.with(argument.getKey(), argument.getValue());
+            }
+        }
+        return factory;
+    }
+
+    /** Returns the arguments that are DJL's. */
+    static Map<String, String> othersArguments(ImmutableMap<String, String> arguments) {
+        return Maps.filterKeys(arguments, key -> !GivenOptions.isOurs(key));
     }
 
     /**
@@ -70,12 +86,18 @@ final class PlannedLoading {
      * @throws IllegalArgumentException if a key is unknown or a value is of the wrong kind
      */
     static void check(ImmutableMap<String, String> arguments) {
-        Set<String> delegationKeys =
+        ImmutableList<Option> delegation =
                 ServiceLoader.load(DelegationProvider.class).stream()
-                        .flatMap(provider -> provider.get().optionKeys().stream())
-                        .collect(ImmutableSet.toImmutableSet());
+                        .flatMap(provider -> provider.get().options().stream())
+                        .collect(ImmutableList.toImmutableList());
+        GivenOptions given =
+                GivenOptions.of(
+                        Maps.filterKeys(arguments, GivenOptions::isOurs),
+                        ImmutableMap.of(),
+                        ImmutableMap.of(),
+                        delegation);
         ImmutableList<OffsetStrategy> unused =
-                Strategies.named(PlanOptions.parse(arguments, delegationKeys).strategy());
+                Strategies.named(PlanOptions.parse(given).strategy());
     }
 
     /** Returns the bytes of the stock engine's own arena for a model, or empty if unknown. */

@@ -3,43 +3,86 @@ package org.djlplan.memplan.config;
 import com.google.common.base.CaseFormat;
 
 /** The options of memory planning. A key is {@code memplan.} and the name in camel case. */
-public enum OptionKey {
-    /** {@code false} leaves the model as DJL loaded it. Default true. */
-    ENABLED,
-    /** Name of a strategy, or {@code best}. Default best. */
-    STRATEGY,
-    /** When an operator may write over its input: true, false or auto. Default auto. */
-    IN_PLACE,
-    /** Whether operators run in an order that needs a smaller arena. Default false. */
-    REORDER,
-    /**
-     * When smaller plans are searched: background, off, or a time such as 1s. Default background.
-     */
-    SEARCH,
-    /** Whether the arena is shared with other models of this JVM. Default true. */
-    SHARED_ARENA,
-    /** How many arenas may be in use at once. Default: number of cores. */
-    MAX_ARENAS,
-    /** How long a prediction waits for an arena before it gets memory of its own. Default 10000. */
-    ARENA_WAIT_MILLIS,
-    /** How many predictions of one model may run at once. Default: number of cores. */
-    MAX_INTERPRETERS,
-    /** Threads of the engine per prediction; −1 is the engine's own default. Default −1. */
-    THREADS,
-    /** How intermediates of imperative blocks are closed early: op, tree or off. Default op. */
-    LIVENESS,
-    /** Whether the first planned predictions are compared with stock ones. Default false. */
-    VERIFY,
-    /** Whether to record and plan while loading, with inputs of described shapes. Default false. */
-    WARMUP,
-    /** Shapes of the inputs for that, such as 1,3,224,224;1,128:int64. Default: as described. */
-    INPUT_SHAPES,
-    /** Whether arenas ask for huge pages. Default false. */
-    HUGE_PAGES,
-    /** Class name of the translator factory to wrap. Default: DJL's default for the types. */
-    TRANSLATOR_FACTORY,
-    /** Class name of the block factory to wrap. Default: the engine loads the model's file. */
-    BLOCK_FACTORY;
+public enum OptionKey implements Option {
+    ENABLED("true", Origin.ANYONE, "`false` leaves the model as DJL loaded it"),
+    STRATEGY(
+            "best",
+            Origin.ANYONE,
+            "`greedy-by-size`, `greedy-by-breadth`, `best-fit`, `critical-first`, "
+                    + "`path-cover`, `tflite-arena`, `greedy-in-order`, `longest-first`, "
+                    + "`naive`, or the best of these; `exact-search` (a fixed effort, at "
+                    + "load); shared objects end to end (`shared-…-end-to-end`), for comparison"),
+    IN_PLACE(
+            "auto",
+            Origin.ANYONE,
+            "TFLite: operators may write over their inputs: `true` when the arena "
+                    + "gets smaller at all, `auto` when by 512 KiB or more (some kernels run "
+                    + "slower over their own input), `false` never"),
+    REORDER(
+            "false",
+            Origin.ANYONE,
+            "TFLite: run the operators in an order that needs a smaller arena, if "
+                    + "there is one: from a copy of the model in `.djlplan/` in which nothing "
+                    + "but the order differs"),
+    SEARCH(
+            "background",
+            Origin.UP_TO_A_MINUTE,
+            "with `memplan.strategy=best`, where its plan stays above the lower "
+                    + "bound, which is rare, an exact search looks for a smaller one: in the "
+                    + "`background` for up to 10 s, to be used from the next load on; while "
+                    + "loading (PyTorch: at the end of the first, recorded prediction), for as "
+                    + "long as it says (`1s`, `500ms`), to be used at once; or `off`"),
+    SHARED_ARENA("true", Origin.ANYONE, "share arenas with other models of the JVM"),
+    MAX_ARENAS(
+            "number of cores",
+            Origin.UP_TO_THE_CORES,
+            "how many arenas may be in use at once; more wait (TFLite) or run in the "
+                    + "engine's own memory and are counted (PyTorch)"),
+    ARENA_WAIT_MILLIS(
+            "10000",
+            Origin.MILLIS_UP_TO_A_MINUTE,
+            "TFLite: after that, a prediction runs in memory of its own and is " + "counted"),
+    MAX_INTERPRETERS(
+            "number of cores",
+            Origin.UP_TO_THE_CORES,
+            "TFLite: how many predictions of a model may run at once; more wait"),
+    THREADS(
+            "-1",
+            Origin.UP_TO_THE_CORES,
+            "TFLite: the engine's threads per prediction; −1 is the engine's own "
+                    + "default; never more than 16 or, if that is more, four per core. "
+                    + "(PyTorch: `ai.djl.pytorch.num_threads`.)"),
+    LIVENESS(
+            "op",
+            Origin.ANYONE,
+            "imperative blocks: close each intermediate after the last operation "
+                    + "that uses it (`op`), after the last child block (`tree`), or not (`off`)"),
+    VERIFY(
+            "false",
+            Origin.ANYONE,
+            "PyTorch: compare the first planned predictions with stock ones, byte by "
+                    + "byte; a difference leaves the model as stock, with a warning. Runs the "
+                    + "model twice, so not for models that keep state"),
+    WARMUP(
+            "false",
+            Origin.ANYONE,
+            "PyTorch: record while the model is loaded, so that the first prediction "
+                    + "is planned already"),
+    INPUT_SHAPES(
+            "as described",
+            Origin.SHAPES_UP_TO_THE_MEMORY,
+            "PyTorch: inputs for that, such as `1,3,224,224;1,128:int64`"),
+    HUGE_PAGES("false", Origin.ANYONE, "PyTorch: ask the system for huge pages for the arena"),
+    TRANSLATOR_FACTORY(
+            "DJL's",
+            Origin.ANYONE,
+            "the factory to wrap, on the routes without code: a class on the "
+                    + "application's class path"),
+    BLOCK_FACTORY(
+            "the engine's",
+            Origin.ANYONE,
+            "the block factory to wrap, on the route through `blockFactory`: a class "
+                    + "on the application's class path");
 
     /** What every key of this module starts with. */
     public static final String PREFIX = "memplan.";
@@ -47,8 +90,33 @@ public enum OptionKey {
     private final String key =
             PREFIX + CaseFormat.UPPER_UNDERSCORE.to(CaseFormat.LOWER_CAMEL, name());
 
-    /** Returns the key as users write it, for example {@code memplan.inPlace}. */
+    private final String otherwise;
+    private final Origin origin;
+    private final String meaning;
+
+    OptionKey(String otherwise, Origin origin, String meaning) {
+        this.otherwise = otherwise;
+        this.origin = origin;
+        this.meaning = meaning;
+    }
+
+    @Override
     public String key() {
         return key;
+    }
+
+    @Override
+    public String otherwise() {
+        return otherwise;
+    }
+
+    @Override
+    public Origin origin() {
+        return origin;
+    }
+
+    @Override
+    public String meaning() {
+        return meaning;
     }
 }

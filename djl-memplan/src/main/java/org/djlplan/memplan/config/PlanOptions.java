@@ -2,7 +2,6 @@ package org.djlplan.memplan.config;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.ImmutableSet;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumMap;
@@ -10,10 +9,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
+import org.djlplan.memplan.machine.Machine;
 
 /**
- * The options of one model, as given in DJL arguments.
+ * The options of one model.
  *
  * @param enabled whether to plan at all
  * @param strategy name of a strategy, or {@code best}
@@ -82,30 +81,23 @@ public record PlanOptions(
     }
 
     /**
-     * Reads the options among DJL's arguments; other arguments do not matter.
+     * Reads the options.
      *
-     * @param arguments as DJL hands them to a translator factory
-     * @param delegationKeys the keys of delegation that are known; empty admits any, as when the
-     *     module that knows them is absent
-     * @throws IllegalArgumentException if a key under one of our prefixes is unknown (the message
-     *     names the nearest) or a value is of the wrong kind
+     * @throws IllegalArgumentException if a value is of the wrong kind
      */
-    public static PlanOptions parse(Map<String, ?> arguments, Set<String> delegationKeys) {
+    public static PlanOptions parse(GivenOptions given) {
         Map<OptionKey, String> values = new EnumMap<>(OptionKey.class);
         ImmutableMap.Builder<String, String> delegation = ImmutableMap.builder();
-        for (Map.Entry<String, ?> argument : arguments.entrySet()) {
-            String key = argument.getKey();
-            String value = String.valueOf(argument.getValue()).trim();
-            if (key.startsWith(OptionKey.PREFIX)) {
-                values.put(keyOf(key), value);
-            } else if (key.startsWith(DELEGATION_PREFIX)) {
-                if (!delegationKeys.isEmpty() && !delegationKeys.contains(key)) {
-                    throw unknown(key, delegationKeys);
-                }
-                delegation.put(key, value);
+        for (Map.Entry<String, Object> option : given.values().entrySet()) {
+            String value = option.getValue().toString().trim();
+            Optional<OptionKey> key = keyOf(option.getKey());
+            if (key.isPresent()) {
+                values.put(key.get(), value);
+            } else {
+                delegation.put(option.getKey(), value);
             }
         }
-        int cores = Runtime.getRuntime().availableProcessors();
+        int cores = Machine.cores();
         PlanOptions options =
                 new PlanOptions(
                         flag(values, OptionKey.ENABLED, true),
@@ -131,22 +123,8 @@ public record PlanOptions(
         return options;
     }
 
-    private static OptionKey keyOf(String name) {
-        for (OptionKey key : OptionKey.values()) {
-            if (key.key().equals(name)) {
-                return key;
-            }
-        }
-        throw unknown(
-                name,
-                Arrays.stream(OptionKey.values())
-                        .map(OptionKey::key)
-                        .collect(ImmutableSet.toImmutableSet()));
-    }
-
-    private static IllegalArgumentException unknown(String key, Set<String> known) {
-        return new IllegalArgumentException(
-                "unknown option " + key + "; the nearest known one is " + Nearest.of(key, known));
+    private static Optional<OptionKey> keyOf(String name) {
+        return Arrays.stream(OptionKey.values()).filter(key -> key.key().equals(name)).findFirst();
     }
 
     private static boolean flag(Map<OptionKey, String> values, OptionKey key, boolean otherwise) {
@@ -201,9 +179,12 @@ public record PlanOptions(
     }
 
     private static int threads(Map<OptionKey, String> values) {
-        int threads = number(values, OptionKey.THREADS, -1, -1);
-        if (threads == 0) {
-            throw wrong(OptionKey.THREADS.key(), "0", "-1 or a positive number");
+        int threads = number(values, OptionKey.THREADS, Threads.DEFAULT, -1);
+        if (!Threads.isSound(threads)) {
+            throw wrong(
+                    OptionKey.THREADS.key(),
+                    Integer.toString(threads),
+                    "-1 or a positive number of at most " + Threads.most());
         }
         return threads;
     }

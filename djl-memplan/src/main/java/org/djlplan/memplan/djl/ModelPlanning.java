@@ -7,14 +7,14 @@ import ai.djl.translate.DefaultTranslatorFactory;
 import ai.djl.translate.TranslatorFactory;
 import ai.djl.util.Progress;
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Maps;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
-import java.util.Set;
+import org.djlplan.memplan.config.GivenOptions;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.plan.portfolio.Strategies;
@@ -38,21 +38,28 @@ public final class ModelPlanning {
     private final Optional<Progress> progress;
 
     /**
+     * @param given options that the application's code gives
      * @param arguments DJL's arguments of the model
-     * @throws IllegalArgumentException if an option is unknown or has a value of the wrong kind
+     * @throws IllegalArgumentException if an option is unknown, has a value of the wrong kind, or
+     *     arguments set what only the application may
      */
-    public ModelPlanning(Map<String, ?> arguments) {
+    public ModelPlanning(Map<String, ?> given, Map<String, ?> arguments) {
         providers =
                 ImmutableList.copyOf(
                         ServiceLoader.load(
                                 DelegationProvider.class, ModelPlanning.class.getClassLoader()));
-        Set<String> delegationKeys =
-                providers.stream()
-                        .flatMap(provider -> provider.optionKeys().stream())
-                        .collect(ImmutableSet.toImmutableSet());
-        options = PlanOptions.parse(arguments, delegationKeys);
+        GivenOptions effective =
+                GivenOptions.of(
+                        given,
+                        // Not all of them: an application may keep what is no text there.
+                        Maps.asMap(
+                                System.getProperties().stringPropertyNames(), System::getProperty),
+                        arguments,
+                        providers.stream().flatMap(p -> p.options().stream()).toList());
+        options = PlanOptions.parse(effective);
         Strategies.named(options.strategy());
-        progress = Optional.ofNullable(arguments.get(PROGRESS)).map(ModelPlanning::progress);
+        progress =
+                Optional.ofNullable(effective.values().get(PROGRESS)).map(ModelPlanning::progress);
         if (options.delegationEnabled() && !providers.isEmpty()) {
             DelegateFactory unused = Delegates.named(options.delegate());
             providers.get(0).check(options.delegation());
@@ -61,6 +68,22 @@ public final class ModelPlanning {
             logger.info(
                     "{} without effect: djl-delegation is not on the class path",
                     options.delegation().keySet());
+        }
+    }
+
+    /**
+     * Does nothing if a key is under one of our prefixes.
+     *
+     * @throws IllegalArgumentException if it is not
+     */
+    public static void checkKey(String key) {
+        if (!GivenOptions.isOurs(key)) {
+            throw new IllegalArgumentException(
+                    key
+                            + " is no option of djl-plan: those start with "
+                            + OptionKey.PREFIX
+                            + " or "
+                            + PlanOptions.DELEGATION_PREFIX);
         }
     }
 
@@ -96,6 +119,10 @@ public final class ModelPlanning {
                 .orElseGet(DefaultTranslatorFactory::new);
     }
 
+    /**
+     * Of the application's class path only: unlike DJL, which looks for some classes in a model's
+     * folder, too.
+     */
     private static <T> T newInstance(OptionKey key, String className, Class<T> type) {
         ClassLoader context = Thread.currentThread().getContextClassLoader();
         ClassLoader loader = context == null ? ModelPlanning.class.getClassLoader() : context;

@@ -19,6 +19,7 @@ import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.torch.TorchAllocator;
 import org.djlplan.memplan.runtime.torch.TorchMemory;
 import org.djlplan.memplan.runtime.torch.TorchOptions;
+import org.djlplan.memplan.store.BackgroundStore;
 import org.djlplan.memplan.store.CpuFeatures;
 import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.ModelFiles;
@@ -117,7 +118,8 @@ final class PyTorchPlanning {
                                 "cpu", CpuFeatures.current(),
                                 "strategy", options.strategy(),
                                 "liveness", options.liveness().name()));
-        return new ModelPlans(FolderStore.at(new PlanCodec(), folder, cache), key);
+        return new ModelPlans(
+                new BackgroundStore<>(FolderStore.at(new PlanCodec(), folder, cache)), key);
     }
 
     private static String structure(Model model, Block block) {

@@ -1,21 +1,22 @@
 package org.djlplan.memplan.spi;
 
 import ai.djl.util.Progress;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Consumer;
+import org.djlplan.memplan.config.Option;
 
 /** Chooses which operators of a model go to the engine's delegate. Found by ServiceLoader. */
 public interface DelegationProvider {
 
-    /** Returns the option keys it knows, each starting with {@code "delegation."}. */
-    Set<String> optionKeys();
+    /** Returns the options it knows, the keys of which start with {@code "delegation."}. */
+    List<Option> options();
 
     /**
      * Does nothing if the options are usable.
      *
-     * @param options those of {@link #optionKeys()} that were given
+     * @param options those of {@link #options()} that were given
      * @throws IllegalArgumentException if a value is not; the message names key and value
      */
     void check(Map<String, String> options);

@@ -3,9 +3,9 @@ package org.djlplan.memplan.store;
 import com.google.common.io.ByteSource;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -19,8 +19,6 @@ import java.util.concurrent.ThreadLocalRandom;
  */
 final class FileReplacement {
 
-    private static final String TEMPORARY = ".tmp";
-
     /** A temporary file this old has no writer any more. */
     static final Duration ABANDONED_AFTER = Duration.ofHours(1);
 
@@ -30,13 +28,21 @@ final class FileReplacement {
      * Makes {@code content} the content of a file in an existing folder. When that fails the file
      * is as before. Temporary files that a killed JVM left in the folder are removed.
      *
-     * @throws IOException if the folder or the content is at fault
+     * @return whether there was no file
+     * @throws IOException if the folder or the content is at fault, or something else than a file,
+     *     such as a link, has the file's name
      */
-    static void replace(Path file, ByteSource content) throws IOException {
+    static boolean replace(Path file, ByteSource content) throws IOException {
+        boolean isNew = Files.notExists(file, LinkOption.NOFOLLOW_LINKS);
+        if (!isNew && !KeptFolders.isFile(file)) {
+            throw new FileSystemException(file.toString(), null, "not a file");
+        }
         removeAbandoned(file.toAbsolutePath().getParent());
         String unique = Long.toHexString(ThreadLocalRandom.current().nextLong());
-        Path temporary = file.resolveSibling(file.getFileName() + "." + unique + TEMPORARY);
+        Path temporary =
+                file.resolveSibling(ReadableNames.temporary(file.getFileName().toString(), unique));
         // Not Files.createTempFile: its files are for their owner only, models may be for all.
+        // A new file: if a link has its name, this fails.
         OutputStream created =
                 Files.newOutputStream(
                         temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
@@ -44,6 +50,7 @@ final class FileReplacement {
             try (OutputStream out = created) {
                 content.copyTo(out);
             }
+            // Replaces a name, never what a link leads to.
             Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException | RuntimeException e) {
             try {
@@ -53,17 +60,21 @@ final class FileReplacement {
             }
             throw e;
         }
+        return isNew;
     }
 
+    /** Others' files may have any name and any age: only those go that have a name of ours. */
     private static void removeAbandoned(Path folder) {
         Instant oldest = Instant.now().minus(ABANDONED_AFTER);
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*" + TEMPORARY)) {
-            for (Path file : files) {
-                if (Files.getLastModifiedTime(file).toInstant().isBefore(oldest)) {
+        try {
+            for (Path file : KeptFolders.files(folder, ReadableNames::isTemporary)) {
+                if (Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS)
+                        .toInstant()
+                        .isBefore(oldest)) {
                     Files.deleteIfExists(file);
                 }
             }
-        } catch (IOException | DirectoryIteratorException e) {
+        } catch (IOException e) {
             // They only take room. Another JVM may be removing them, or the folder is unusable,
             // which writing will tell.
             return;

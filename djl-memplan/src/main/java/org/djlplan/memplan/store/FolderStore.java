@@ -7,10 +7,12 @@ import com.google.common.io.ByteSource;
 import com.google.common.io.ByteStreams;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -28,6 +30,9 @@ import org.slf4j.LoggerFactory;
  * <p>A file in the cache is newer than one of the same name beside the model: it is written only
  * when the other cannot be, and removed as soon as it can. So it is read first.
  *
+ * <p>Of each model {@value KeptFolders#MOST_FILES} values of a kind are kept at most. A file's time
+ * is when it was used last.
+ *
  * <p>Safe for use by several threads and JVMs at once.
  */
 public final class FolderStore<T> implements Store<T> {
@@ -36,6 +41,11 @@ public final class FolderStore<T> implements Store<T> {
 
     private static final String LOCK = ".lock";
     private static final int LONGEST_REASON = 300;
+
+    /** The beginning of a file, in which its version is. */
+    private static final int VERSION_BYTES = 100;
+
+    private static final Duration USE_NOTED_AFTER = Duration.ofHours(1);
 
     private final Codec<T> codec;
     private final StoredFile<T> format;
@@ -64,19 +74,42 @@ public final class FolderStore<T> implements Store<T> {
     @Override
     public Optional<T> load(StoreKey key) {
         String name = format.nameOf(key);
-        for (Path folder : folders.newestFirst()) {
-            Optional<Kept<T>> kept = read(folder.resolve(name), key::equals);
+        for (Path folder : readable()) {
+            Path file = folder.resolve(name);
+            Optional<Kept<T>> kept = read(file, key::equals);
             if (kept.isPresent()) {
+                noteUse(file);
                 return kept.map(Kept::value);
             }
         }
         return Optional.empty();
     }
 
+    private List<Path> readable() {
+        for (Path link : folders.links()) {
+            if (reported.add(link)) {
+                logger.warn("{} is a link, which is not followed", link);
+            }
+        }
+        return folders.newestFirst();
+    }
+
+    /** The time of a file is when it was used last, to the hour: that is enough, and seldom. */
+    private static void noteUse(Path file) {
+        try {
+            Instant now = Instant.now();
+            if (Files.getLastModifiedTime(file).toInstant().isBefore(now.minus(USE_NOTED_AFTER))) {
+                Files.setLastModifiedTime(file, FileTime.from(now));
+            }
+        } catch (IOException e) {
+            logger.debug("{} stays as old as it is", file, e);
+        }
+    }
+
     /** Returns all intact values under keys of a model, in the order of their files' names. */
     public List<Kept<T>> all(String model) {
         TreeMap<String, Kept<T>> found = new TreeMap<>();
-        for (Path folder : folders.newestFirst()) {
+        for (Path folder : readable()) {
             for (Path file : files(folder, model)) {
                 String name = file.getFileName().toString();
                 read(file, key -> format.nameOf(key).equals(name))
@@ -88,14 +121,9 @@ public final class FolderStore<T> implements Store<T> {
     }
 
     private List<Path> files(Path folder, String model) {
-        if (!Files.isDirectory(folder)) {
-            return List.of();
-        }
-        try (DirectoryStream<Path> files =
-                Files.newDirectoryStream(
-                        folder, file -> format.mayBeOf(model, file.getFileName().toString()))) {
-            return ImmutableList.copyOf(files);
-        } catch (IOException | DirectoryIteratorException e) {
+        try {
+            return KeptFolders.files(folder, name -> format.mayBeOf(model, name));
+        } catch (IOException e) {
             if (reported.add(folder)) {
                 logger.warn("{} cannot be read ({})", folder, reason(e));
             }
@@ -118,24 +146,27 @@ public final class FolderStore<T> implements Store<T> {
                             folders.createBeside();
                             return folders.beside().resolve(name);
                         },
-                        () -> Files.createDirectories(folders.cache()).resolve(name)));
+                        () -> {
+                            folders.createCache();
+                            return folders.cache().resolve(name);
+                        }));
     }
 
     /** Catches everything that what is in a file can make its reader throw. */
     private Optional<Kept<T>> read(Path file, Predicate<StoreKey> belongs) {
         try {
-            if (!Files.exists(file)) {
+            if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
                 return Optional.empty();
             }
-            // Opening a pipe would wait for a writer.
-            if (!Files.isRegularFile(file)) {
+            // Opening a pipe would wait for a writer, and a link may lead anywhere.
+            if (!KeptFolders.isFile(file)) {
                 throw new IOException("not a file");
             }
             long bytes = Files.size(file);
             if (bytes > StoredFile.MOST_BYTES) {
                 throw new IOException(bytes + " bytes are too many for a " + codec.kind());
             }
-            try (InputStream in = Files.newInputStream(file)) {
+            try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
                 StoredFile.Result<T> result =
                         format.read(ByteStreams.limit(in, StoredFile.MOST_BYTES));
                 if (result instanceof StoredFile.Usable<T> usable) {
@@ -167,6 +198,9 @@ public final class FolderStore<T> implements Store<T> {
             ByteSource content = ByteSource.wrap(format.toBytes(key, value));
             KeptFolders.Written written = folders.write(name, content);
             reported.remove(written.file());
+            if (written.isNew()) {
+                tidy(written.file().getParent(), key.model());
+            }
             if (written.notBeside().isPresent() && reported.add(folders.beside())) {
                 logger.info(
                         "A {} is kept in {}, not beside the model ({})",
@@ -182,12 +216,61 @@ public final class FolderStore<T> implements Store<T> {
         }
     }
 
+    @Override
+    public void offer(StoreKey key, T value) {
+        String name = format.nameOf(key);
+        int count = 0;
+        for (Path folder : readable()) {
+            if (KeptFolders.isFile(folder.resolve(name))) {
+                save(key, value);
+                return;
+            }
+            count += files(folder, key.model()).size();
+        }
+        if (count < KeptFolders.MOST_FILES) {
+            save(key, value);
+        }
+    }
+
+    /** Everything is written at once. */
+    @Override
+    public void flush() {}
+
+    /** Removes what earlier versions wrote of a model, and what was used longest ago. */
+    private void tidy(Path folder, String model) {
+        try {
+            for (Path file : KeptFolders.files(folder, name -> format.mayBeOf(model, name))) {
+                if (isOfEarlierVersion(file)) {
+                    Files.deleteIfExists(file);
+                }
+            }
+            KeptFolders.evict(folder, name -> format.mayBeOf(model, name));
+            KeptFolders.evict(
+                    folder, name -> ReadableNames.mayBeOf(model, name, codec.ending() + LOCK));
+        } catch (IOException e) {
+            // Another JVM may be removing the same.
+            logger.debug("{} is not tidied", folder, e);
+        }
+    }
+
+    /** Later versions may be in use beside this one: their files go when they are not used. */
+    private boolean isOfEarlierVersion(Path file) {
+        try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
+            return StoredFile.versionOf(ByteStreams.limit(in, VERSION_BYTES)) < codec.version();
+        } catch (IOException | RuntimeException e) {
+            logger.debug("{} tells no version", file, e);
+            return false;
+        }
+    }
+
     /** Removes a value; does nothing if there is none. */
     public void remove(StoreKey key) {
         String name = format.nameOf(key);
         for (Path folder : folders.newestFirst()) {
             try {
-                Files.deleteIfExists(folder.resolve(name));
+                if (KeptFolders.isFile(folder.resolve(name))) {
+                    Files.deleteIfExists(folder.resolve(name));
+                }
             } catch (IOException e) {
                 logger.debug("{} stays in {}", name, folder, e);
             }

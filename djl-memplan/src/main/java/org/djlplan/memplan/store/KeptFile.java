@@ -2,9 +2,10 @@ package org.djlplan.memplan.store;
 
 import com.google.common.io.ByteSource;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A file that is made from a model's and kept where {@link FolderStore} keeps values. It has no
@@ -12,12 +13,18 @@ import java.util.List;
  */
 public final class KeptFile {
 
-    private final KeptFolders folders;
-    private final String name;
+    private static final Logger logger = LoggerFactory.getLogger(KeptFile.class);
 
-    private KeptFile(KeptFolders folders, String name) {
+    private final KeptFolders folders;
+    private final String model;
+    private final String name;
+    private final String ending;
+
+    private KeptFile(KeptFolders folders, String model, String name, String ending) {
         this.folders = folders;
+        this.model = model;
         this.name = name;
+        this.ending = ending;
     }
 
     /**
@@ -33,24 +40,34 @@ public final class KeptFile {
         String modelName = absolute.getFileName().toString();
         return new KeptFile(
                 KeptFolders.at(absolute.getParent(), cacheFolder),
-                ReadableNames.of(modelName, modelName + '\0' + variant) + ending);
+                modelName,
+                ReadableNames.of(modelName, modelName + '\0' + variant) + ending,
+                ending);
     }
 
-    /** Returns the existing files, the newest first. */
+    /** Returns the existing files, the newest first; links are none. */
     public List<Path> candidates() {
         return folders.newestFirst().stream()
                 .map(folder -> folder.resolve(name))
-                .filter(Files::isRegularFile)
+                .filter(KeptFolders::isFile)
                 .toList();
     }
 
     /**
-     * Writes the file as a whole: whoever has an older one open keeps that.
+     * Writes the file as a whole: whoever has an older one open keeps that. If a model has too many
+     * of the same ending, the oldest go.
      *
      * @return where it is
      * @throws IOException if it can be written nowhere, or the content cannot be read
      */
     public Path replace(ByteSource content) throws IOException {
-        return folders.write(name, content).file();
+        Path written = folders.write(name, content).file();
+        try {
+            KeptFolders.evict(
+                    written.getParent(), other -> ReadableNames.mayBeOf(model, other, ending));
+        } catch (IOException e) {
+            logger.debug("Nothing is removed beside {}", written, e);
+        }
+        return written;
     }
 }

@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.ToLongFunction;
 import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.PlanValidator;
 import org.djlplan.memplan.plan.Violation;
@@ -42,6 +43,9 @@ public final class PlanCodec implements Codec<StoredPlan> {
 
     /** Most dimensions of an array. */
     private static final int MOST_DIMENSIONS = 64;
+
+    /** Every machine has so much: asking takes longer than all the rest. */
+    private static final long UNDOUBTED_BYTES = 16 << 20;
 
     /** Stands for a number that does not exist. */
     private static final int NONE = -1;
@@ -190,6 +194,15 @@ public final class PlanCodec implements Codec<StoredPlan> {
         if (plan.totalBytes() > UsageRecords.naiveBytes(problem.records())) {
             throw new IOException("an arena of " + plan.totalBytes() + " bytes, more than naive");
         }
+        if (plan.totalBytes() > UNDOUBTED_BYTES && plan.totalBytes() > memoryBytes()) {
+            throw new IOException(
+                    "an arena of " + plan.totalBytes() + " bytes, more than this machine has");
+        }
+    }
+
+    /** Where it cannot be read, nothing is too large. */
+    private static long memoryBytes() {
+        return new Machine().memoryBytes().orElse(Long.MAX_VALUE);
     }
 
     private static OptionalInt time(long number) {

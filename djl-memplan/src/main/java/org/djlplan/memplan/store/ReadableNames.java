@@ -3,12 +3,21 @@ package org.djlplan.memplan.store;
 import com.google.common.base.CharMatcher;
 import com.google.common.hash.Hashing;
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
 
 /** Names of files and folders that people can read, and that every file system takes. */
 final class ReadableNames {
 
     private static final int LONGEST_READABLE_PART = 60;
     private static final int HASH_DIGITS = 16;
+
+    private static final CharMatcher HASH =
+            CharMatcher.inRange('0', '9').or(CharMatcher.inRange('a', 'f'));
+
+    /** A name that {@link #of} gave, an ending, and what tells temporary files apart. */
+    private static final Pattern TEMPORARY =
+            Pattern.compile(
+                    "[a-zA-Z0-9._-]{1,60}-[0-9a-f]{16}(?:[.][a-z]{1,16}){1,3}[.][0-9a-f]{1,16}[.]tmp");
 
     private static final CharMatcher UNSAFE =
             CharMatcher.inRange('a', 'z')
@@ -31,7 +40,29 @@ final class ReadableNames {
     /** Returns whether {@link #of} may give this name to something called {@code readable}. */
     static boolean mayBeOf(String readable, String name) {
         String start = start(readable);
-        return name.startsWith(start) && name.length() == start.length() + HASH_DIGITS;
+        return name.startsWith(start)
+                && name.length() == start.length() + HASH_DIGITS
+                && HASH.matchesAllOf(name.substring(start.length()));
+    }
+
+    /** Returns whether a file may have a name of {@link #of} and an ending. */
+    static boolean mayBeOf(String readable, String fileName, String ending) {
+        return fileName.endsWith(ending)
+                && mayBeOf(readable, fileName.substring(0, fileName.length() - ending.length()));
+    }
+
+    /**
+     * Returns the name under which a file is written before it gets its own.
+     *
+     * @param unique hexadecimal digits
+     */
+    static String temporary(String name, String unique) {
+        return name + '.' + unique + ".tmp";
+    }
+
+    /** Returns whether {@link #temporary} may have made this name of one of {@link #of}. */
+    static boolean isTemporary(String name) {
+        return TEMPORARY.matcher(name).matches();
     }
 
     private static String start(String readable) {

@@ -3,6 +3,9 @@ package org.djlplan.memplan.store;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
@@ -80,8 +83,16 @@ public final class StoreLock implements AutoCloseable {
 
     /** Returns the open file with its lock, or empty if another one has it. */
     private static Optional<FileChannel> lock(Path file) throws IOException {
+        // Opening a pipe would wait for a reader.
+        if (Files.exists(file, LinkOption.NOFOLLOW_LINKS) && !KeptFolders.isFile(file)) {
+            throw new FileSystemException(file.toString(), null, "not a file");
+        }
         FileChannel channel =
-                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                FileChannel.open(
+                        file,
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.WRITE,
+                        LinkOption.NOFOLLOW_LINKS);
         boolean locked = false;
         try {
             locked = channel.tryLock() != null;

@@ -61,10 +61,24 @@ final class StoredFile<T> {
 
     /** Returns whether {@link #nameOf} may give this name to the file of a key of this model. */
     boolean mayBeOf(String model, String fileName) {
-        String ending = codec.ending();
-        return fileName.endsWith(ending)
-                && ReadableNames.mayBeOf(
-                        model, fileName.substring(0, fileName.length() - ending.length()));
+        return ReadableNames.mayBeOf(model, fileName, codec.ending());
+    }
+
+    /**
+     * Returns the version of the format that a file has, of which no more is read.
+     *
+     * @throws IOException if it is none of ours
+     * @throws RuntimeException likewise
+     */
+    static int versionOf(InputStream in) throws IOException {
+        CheckedJson json = json(in);
+        json.beginObject();
+        return json.expect("version").nextInt();
+    }
+
+    /** A decoder of one's own refuses what is not UTF-8. */
+    private static CheckedJson json(InputStream in) {
+        return new CheckedJson(new InputStreamReader(in, StandardCharsets.UTF_8.newDecoder()));
     }
 
     /**
@@ -123,9 +137,7 @@ final class StoredFile<T> {
      * @throws RuntimeException likewise
      */
     Result<T> read(InputStream in) throws IOException {
-        // A decoder of one's own refuses what is not UTF-8.
-        CheckedJson json =
-                new CheckedJson(new InputStreamReader(in, StandardCharsets.UTF_8.newDecoder()));
+        CheckedJson json = json(in);
         json.beginObject();
         int version = json.expect("version").nextInt();
         if (version != codec.version()) {

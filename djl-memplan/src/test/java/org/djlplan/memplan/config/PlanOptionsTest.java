@@ -9,18 +9,25 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PlanOptionsTest {
 
-    private static final Set<String> DELEGATION = Set.of("delegation.enabled", "delegation.memory");
+    private static final List<Option> DELEGATION =
+            List.of(
+                    new SampleOption("delegation.enabled", "true", Origin.ANYONE),
+                    new SampleOption("delegation.memory", "", Origin.ANYONE));
 
-    private static PlanOptions parse(Map<String, ?> arguments) {
-        return PlanOptions.parse(arguments, DELEGATION);
+    private static PlanOptions parse(Map<String, ?> options) {
+        return parse(options, DELEGATION);
+    }
+
+    private static PlanOptions parse(Map<String, ?> options, List<Option> delegation) {
+        return PlanOptions.parse(GivenOptions.of(options, Map.of(), Map.of(), delegation));
     }
 
     private static String problem(Map<String, ?> arguments) {
@@ -103,12 +110,6 @@ class PlanOptionsTest {
         assertFalse(options.delegationEnabled());
     }
 
-    @Test
-    void parse_othersArguments_doNotMatter() {
-        assertEquals(
-                parse(Map.of()), parse(Map.of("width", 224, "memplanner.x", 1, "memplan", "on")));
-    }
-
     @ParameterizedTest
     @EnumSource
     void parse_keyWithALetterMissing_isNamedWithTheRightOne(OptionKey key) {
@@ -128,7 +129,7 @@ class PlanOptionsTest {
     @Test
     void parse_delegationModuleAbsent_admitsItsKeys() {
         Map<String, String> arguments = Map.of("delegation.objective", "latency");
-        assertEquals(arguments, PlanOptions.parse(arguments, Set.of()).delegation());
+        assertEquals(arguments, parse(arguments, List.of()).delegation());
     }
 
     @ParameterizedTest
@@ -137,7 +138,6 @@ class PlanOptionsTest {
         "memplan.inPlace, 1, 'true, false or auto'",
         "memplan.sharedArena, '', true or false",
         "delegation.enabled, maybe, true or false",
-        "memplan.threads, 0, -1 or a positive number",
         "memplan.threads, -2, a whole number of at least -1",
         "memplan.threads, two, a whole number",
         "memplan.maxArenas, 0, a whole number of at least 1",
@@ -148,6 +148,19 @@ class PlanOptionsTest {
     })
     void parse_wrongValue_saysKeyAndValueAndWhatIsWanted(String key, String value, String wanted) {
         assertEquals(key + "=" + value + ": must be " + wanted, problem(Map.of(key, value)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "5000", "2147483647"})
+    void parse_threadsThatNoEngineCanStart_areRefusedWhoeverSetsThem(String threads) {
+        assertEquals(
+                "memplan.threads="
+                        + threads
+                        + ": must be -1 or a positive number of at most "
+                        + Threads.most(),
+                problem(Map.of("memplan.threads", threads)));
+        assertTrue(Threads.most() >= 4 * Runtime.getRuntime().availableProcessors());
+        assertTrue(Threads.most() < 5000);
     }
 
     @ParameterizedTest

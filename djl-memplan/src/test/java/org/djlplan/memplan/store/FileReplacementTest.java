@@ -19,6 +19,8 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FileReplacementTest {
 
@@ -77,16 +79,47 @@ class FileReplacementTest {
     @Test
     void replace_temporaryFilesOfOthers_removesOnlyAbandonedOnes() throws IOException {
         Duration age = FileReplacement.ABANDONED_AFTER;
-        Path abandoned = Files.createFile(folder.resolve("other.json.1.tmp"));
+        String ours = "other-0123456789abcdef.json.";
+        Path abandoned = Files.createFile(folder.resolve(ours + "1.tmp"));
         Files.setLastModifiedTime(
                 abandoned, FileTime.from(Instant.now().minus(age).minusSeconds(60)));
-        Path beingWritten = Files.createFile(folder.resolve("other.json.2.tmp"));
+        Path beingWritten = Files.createFile(folder.resolve(ours + "2.tmp"));
         Files.setLastModifiedTime(
                 beingWritten, FileTime.from(Instant.now().minus(age).plusSeconds(600)));
         Path oldPlan = Files.createFile(folder.resolve("other.json"));
         Files.setLastModifiedTime(oldPlan, FileTime.from(Instant.EPOCH));
         FileReplacement.replace(folder.resolve("plan.json"), text("new"));
-        assertEquals(List.of("other.json", "other.json.2.tmp", "plan.json"), names());
+        assertEquals(List.of(ours + "2.tmp", "other.json", "plan.json"), names());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "upload-123.tmp",
+                "other.json.1.tmp",
+                "other-0123456789abcdef.json.tmp",
+                "other-0123456789abcdeX.json.1.tmp",
+                "other-0123456789abcdef.json.1.tmp.bak",
+                "-0123456789abcdef.json.1.tmp",
+                ".tmp",
+            })
+    void replace_oldFileOfAnotherName_isNotTouched(String name) throws IOException {
+        Path others = Files.createFile(folder.resolve(name));
+        Files.setLastModifiedTime(others, FileTime.from(Instant.EPOCH));
+        FileReplacement.replace(folder.resolve("plan.json"), text("new"));
+        assertTrue(Files.exists(others));
+    }
+
+    @Test
+    void replace_linkUnderOurTemporaryName_isNotRemoved() throws IOException {
+        Path target = Files.writeString(folder.resolve("others.txt"), "others");
+        Files.setLastModifiedTime(target, FileTime.from(Instant.EPOCH));
+        Path link =
+                Files.createSymbolicLink(
+                        folder.resolve("other-0123456789abcdef.json.1.tmp"), target);
+        FileReplacement.replace(folder.resolve("plan.json"), text("new"));
+        assertTrue(Files.isSymbolicLink(link));
+        assertEquals("others", Files.readString(target));
     }
 
     @Test

@@ -23,6 +23,7 @@ import java.util.OptionalInt;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.source.block.CreatedArray;
 import org.djlplan.memplan.source.block.LivenessTrace;
+import org.djlplan.memplan.source.trace.Allocation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -132,6 +133,22 @@ class FolderStoreTest extends PlanStoreFixture {
             throws IOException {
         Files.writeString(saved(), StoredText.withAllocations(part, value));
         assertRefusedWithOneWarning(reason);
+    }
+
+    /** Valid in itself; before, every prediction asked for it in vain. */
+    @Test
+    void load_arenaLargerThanTheMachine_isRefused() throws IOException {
+        long bytes = 1L << 40;
+        JsonObject file =
+                StoredText.of(
+                        KEY,
+                        new StoredPlan(
+                                Optional.empty(),
+                                Optional.of(
+                                        SamplePlans.planned(
+                                                new Allocation(bytes, 0, OptionalInt.of(1))))));
+        Files.writeString(saved(), StoredText.withChecksum(file));
+        assertRefusedWithOneWarning("more than this machine has");
     }
 
     @Test

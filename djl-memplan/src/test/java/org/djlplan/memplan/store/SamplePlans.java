@@ -122,7 +122,7 @@ final class SamplePlans {
     private static Arbitrary<AllocationPlan> allocations() {
         Arbitrary<Long> sizes =
                 Arbitraries.oneOf(
-                        Arbitraries.of(0L, 1L, 63L, 64L, 65L, 1L << 40),
+                        Arbitraries.of(0L, 1L, 63L, 64L, 65L, 1L << 25),
                         Arbitraries.longs().between(0, 10_000_000));
         return Combinators.combine(
                         sizes.list().ofMaxSize(40),

@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.integration.Planned;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
 
@@ -58,7 +58,7 @@ public final class Torch {
     /** Loads a file planned, with options given as DJL arguments. */
     public static ZooModel<NDList, NDList> load(Path file, Map<String, ?> arguments)
             throws IOException, ModelException {
-        return load(file, NDList.class, arguments, new PlannedTranslatorFactory());
+        return load(file, NDList.class, Planned.arguments(arguments), Planned.factory(arguments));
     }
 
     /** Loads a file planned, translated by a factory of the caller's. */

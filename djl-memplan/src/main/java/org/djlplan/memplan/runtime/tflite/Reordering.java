@@ -56,7 +56,11 @@ public final class Reordering {
                     FolderStore.at(
                             new OrderCodec(), file.toAbsolutePath().getParent(), cacheFolder);
             StoreKey key = key(file, options);
-            Optional<PlannedOrder> known = store.load(key).filter(order -> fits(graph, order));
+            Optional<PlannedOrder> kept = store.load(key);
+            Optional<PlannedOrder> known = kept.filter(order -> fits(graph, order));
+            if (kept.isPresent() && known.isEmpty()) {
+                logger.warn("{}: a stored order is none of this model; to be made anew", file);
+            }
             PlannedOrder found = known.isPresent() ? known.get() : search(file, graph, options);
             Path opened = file;
             if (found.worthwhile()) {

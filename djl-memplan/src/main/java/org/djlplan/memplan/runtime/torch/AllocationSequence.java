@@ -21,6 +21,8 @@ import org.slf4j.LoggerFactory;
  * The allocations that predictions with inputs of certain types make, always the same ones in the
  * same order: recorded once, planned, kept in the store, and placed from then on.
  *
+ * <p>A plan is kept if there is room; where there is none, once inputs of its types come back.
+ *
  * <p>When several predictions in a row allocate otherwise, they are recorded again; each time it
  * takes twice as many, so that a model whose allocations depend on its data costs next to nothing.
  */
@@ -50,6 +52,10 @@ final class AllocationSequence implements AutoCloseable {
     private Optional<InstalledPlan> installed = Optional.empty();
     private Optional<BackgroundSearch> search = Optional.empty();
     private boolean recording;
+
+    /** Whether inputs of these types were seen again, so that the plan is worth its place. */
+    private boolean cameBack;
+
     private boolean unplannable;
     private boolean closed;
     private int divergences;
@@ -76,6 +82,7 @@ final class AllocationSequence implements AutoCloseable {
         this.trouble = trouble;
         Optional<StoredPlan> stored = store.load(key);
         liveness = stored.flatMap(StoredPlan::liveness);
+        cameBack = stored.isPresent();
         stored.flatMap(StoredPlan::allocations).ifPresent(this::installStored);
     }
 
@@ -96,10 +103,16 @@ final class AllocationSequence implements AutoCloseable {
     private void save() {
         synchronized (writing) {
             StoredPlan now;
+            boolean offered;
             synchronized (this) {
                 now = new StoredPlan(liveness, kept);
+                offered = !cameBack;
             }
-            store.save(key, now);
+            if (offered) {
+                store.offer(key, now);
+            } else {
+                store.save(key, now);
+            }
         }
     }
 
@@ -127,12 +140,21 @@ final class AllocationSequence implements AutoCloseable {
     synchronized TorchPrediction begin() {
         Optional<TorchPrediction> prediction = Optional.empty();
         if (!closed && !unplannable) {
+            noteUse();
             prediction = installed.isPresent() ? replay(installed.get()) : record();
         }
         if (installed.isEmpty() || prediction.isEmpty()) {
             tally.unplannedPredictions.increment();
         }
         return prediction.orElseGet(TorchPrediction::unplanned);
+    }
+
+    /** A plan that is used again is worth the place of another one. The store does not wait. */
+    private void noteUse() {
+        if (!cameBack && installed.isPresent()) {
+            cameBack = true;
+            store.save(key, new StoredPlan(liveness, kept));
+        }
     }
 
     private Optional<TorchPrediction> record() {
@@ -285,18 +307,30 @@ final class AllocationSequence implements AutoCloseable {
     private void install(AllocationPlan plan, PlannedMemory figures) {
         installed = Optional.of(InstalledPlan.of(plan, figures, watch, pool, options.hugePages()));
         kept = Optional.of(plan);
-        logger.info(
-                "{}, inputs {}: {} allocations in an arena of {} MB ({}; {} MB without sharing,"
-                        + " lower bound {} MB)",
-                key.model(),
-                key.facts().get("inputs"),
-                figures.plan().problem().records().size(),
-                figures.plan().totalBytes() / MEGA,
-                figures.strategy(),
-                figures.naiveBytes() / MEGA,
-                figures.lowerBoundBytes() / MEGA);
+        tell(figures);
         if (planner.isOpen(figures)) {
             search = Optional.of(BackgroundSearch.start(mine -> search(mine, plan, figures)));
+        }
+    }
+
+    /** Once for a model: with many shapes there would be many lines. */
+    private void tell(PlannedMemory figures) {
+        String text =
+                "{}, inputs {}: {} allocations in an arena of {} MB ({}; {} MB without sharing,"
+                        + " lower bound {} MB)";
+        Object[] values = {
+            key.model(),
+            key.facts().get("inputs"),
+            figures.plan().problem().records().size(),
+            figures.plan().totalBytes() / MEGA,
+            figures.strategy(),
+            figures.naiveBytes() / MEGA,
+            figures.lowerBoundBytes() / MEGA
+        };
+        if (tally.told.getAndSet(true)) {
+            logger.debug(text, values);
+        } else {
+            logger.info(text, values);
         }
     }
 

@@ -19,6 +19,8 @@ import org.djlplan.memplan.runtime.NoArenaException;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.store.ModelPlans;
+import org.djlplan.memplan.store.Store;
+import org.djlplan.memplan.store.StoredPlan;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,6 +44,7 @@ public final class TorchMemory implements AutoCloseable {
     private final String model;
     private final NativeLoader.Use use;
     private volatile Optional<String> stopped = Optional.empty();
+    private volatile Optional<Store<StoredPlan>> store = Optional.empty();
     private volatile boolean closed;
 
     /** What makes predictions allocate in different ways. */
@@ -155,6 +158,7 @@ public final class TorchMemory implements AutoCloseable {
 
     private AllocationSequence newSequence(Kind kind) {
         ModelPlans kept = plans.get();
+        store = Optional.of(kept.store());
         return new AllocationSequence(
                 options,
                 AllocationWatch.ofEngine(),
@@ -195,6 +199,7 @@ public final class TorchMemory implements AutoCloseable {
     public void close() {
         closed = true;
         sequences.invalidateAll();
+        store.ifPresent(Store::flush);
         use.close();
     }
 }

@@ -75,6 +75,14 @@ class AllocationSequenceTest {
             }
             saves.release();
         }
+
+        @Override
+        public void offer(StoreKey key, StoredPlan value) {
+            save(key, value);
+        }
+
+        @Override
+        public void flush() {}
     }
 
     private AllocationSequence sequence(SearchMode search) {

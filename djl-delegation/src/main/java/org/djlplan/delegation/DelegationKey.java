@@ -1,0 +1,80 @@
+package org.djlplan.delegation;
+
+import com.google.common.base.CaseFormat;
+import org.djlplan.memplan.config.Option;
+import org.djlplan.memplan.config.Origin;
+import org.djlplan.memplan.config.PlanOptions;
+
+/** The options of delegation. A key is {@code delegation.} and the name in camel case. */
+public enum DelegationKey implements Option {
+    ENABLED("true", Origin.ANYONE, "TFLite: use `djl-delegation` if it is there"),
+    DELEGATE(
+            "xnnpack",
+            Origin.APPLICATION,
+            "or the path of a library with TFLite's external delegate interface, or `class:` and"
+                    + " the name of a `DelegateFactory` (a GPU, NNAPI … delegate with a native"
+                    + " handle); those run in the application only after a child JVM proved them"),
+    OBJECTIVE(
+            "latency",
+            Origin.ANYONE,
+            "what is made small: `latency`, `memory`, or `balanced` (their product)"),
+    MAX_MEMORY(
+            "none",
+            Origin.UP_TO_THE_MEMORY,
+            "such as `64MB`: what packed weights, workspaces and arena may take together; measured,"
+                    + " not guessed"),
+    THREADS(
+            "`memplan.threads`",
+            Origin.UP_TO_THE_CORES,
+            "a number, or `auto`: the best of 1, 2, 4 … cores; `auto` also where neither is set"),
+    PROFILE(
+            "background",
+            Origin.ANYONE,
+            "measure in the `background`, while loading (`blocking`), or not at all (`off`: the"
+                    + " prediction stays)"),
+    PROFILE_BUDGET("10s", Origin.UP_TO_A_MINUTE, "how long measuring may take"),
+    TOLERANCE(
+            "1e-4",
+            Origin.ANYONE,
+            "sets whose outputs differ by more from the CPU kernels' are not used: largest"
+                    + " difference / largest element for floats; 8- and 16-bit integers may differ"
+                    + " by one step, others not at all"),
+    PROGRESS(
+            "none",
+            Origin.ANYONE,
+            "an object that is a DJL `Progress`, told how far measuring is; a folder has none");
+
+    private final String key =
+            PlanOptions.DELEGATION_PREFIX
+                    + CaseFormat.UPPER_UNDERSCORE.to(CaseFormat.LOWER_CAMEL, name());
+
+    private final String otherwise;
+    private final Origin origin;
+    private final String meaning;
+
+    DelegationKey(String otherwise, Origin origin, String meaning) {
+        this.otherwise = otherwise;
+        this.origin = origin;
+        this.meaning = meaning;
+    }
+
+    @Override
+    public String key() {
+        return key;
+    }
+
+    @Override
+    public String otherwise() {
+        return otherwise;
+    }
+
+    @Override
+    public Origin origin() {
+        return origin;
+    }
+
+    @Override
+    public String meaning() {
+        return meaning;
+    }
+}

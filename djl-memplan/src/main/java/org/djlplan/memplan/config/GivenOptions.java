@@ -1,0 +1,120 @@
+package org.djlplan.memplan.config;
+
+import com.google.common.collect.ImmutableMap;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * The values of our options that were given for a model. What the application's code says counts
+ * most, then system properties, then DJL's arguments, which may be those of the model's folder.
+ */
+public final class GivenOptions {
+
+    /** What a system property starts with that sets an option: the option's key follows. */
+    public static final String PROPERTY_PREFIX = "djlplan.";
+
+    private static final List<String> PREFIXES =
+            List.of(OptionKey.PREFIX, PlanOptions.DELEGATION_PREFIX);
+
+    private final ImmutableMap<String, Object> values;
+
+    private GivenOptions(Map<String, Object> values) {
+        this.values = ImmutableMap.copyOf(values);
+    }
+
+    /**
+     * Returns the values that count.
+     *
+     * @param code by the option's key, of the application's code
+     * @param properties the system properties of this JVM
+     * @param arguments as DJL hands them to a translator factory; others than ours do not matter
+     * @param delegation the options of delegation that are known; none admits any key of it, as
+     *     when the module that knows them is absent
+     * @throws IllegalArgumentException if a key under one of our prefixes is unknown (the message
+     *     names the nearest), or arguments set what only the application may (the message says how)
+     */
+    public static GivenOptions of(
+            Map<String, ?> code,
+            Map<String, ?> properties,
+            Map<String, ?> arguments,
+            Collection<? extends Option> delegation) {
+        Map<String, Option> known = new LinkedHashMap<>();
+        Stream.concat(Arrays.stream(OptionKey.values()), delegation.stream())
+                .forEach(option -> known.put(option.key(), option));
+        Map<String, Object> values = new LinkedHashMap<>();
+        for (Map.Entry<String, ?> argument : arguments.entrySet()) {
+            if (isOurs(argument.getKey())) {
+                requireKnown("", argument.getKey(), known);
+                values.put(argument.getKey(), orNull(argument.getValue()));
+            }
+        }
+        Map<String, Object> application = new LinkedHashMap<>();
+        for (Map.Entry<String, ?> property : properties.entrySet()) {
+            String name = property.getKey();
+            if (name.startsWith(PROPERTY_PREFIX)) {
+                String key = name.substring(PROPERTY_PREFIX.length());
+                if (isOurs(key)) {
+                    requireKnown(PROPERTY_PREFIX, key, known);
+                    application.put(key, String.valueOf(property.getValue()));
+                }
+            }
+        }
+        for (Map.Entry<String, ?> given : code.entrySet()) {
+            requireKnown("", given.getKey(), known);
+            application.put(given.getKey(), given.getValue());
+        }
+        values.keySet().removeAll(application.keySet());
+        values.forEach((key, value) -> requireAnyones(known.get(key), value));
+        values.putAll(application);
+        return new GivenOptions(values);
+    }
+
+    /** Returns whether a key is one of ours, known or not. */
+    public static boolean isOurs(String key) {
+        return PREFIXES.stream().anyMatch(key::startsWith);
+    }
+
+    private static Object orNull(Object value) {
+        return value == null ? "null" : value;
+    }
+
+    private static void requireKnown(String before, String key, Map<String, Option> known) {
+        if (known.containsKey(key)) {
+            return;
+        }
+        String prefix =
+                PREFIXES.stream().filter(key::startsWith).findFirst().orElse(OptionKey.PREFIX);
+        List<String> candidates =
+                known.keySet().stream().filter(k -> k.startsWith(prefix)).toList();
+        if (!candidates.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "unknown option "
+                            + before
+                            + key
+                            + "; the nearest known one is "
+                            + before
+                            + Nearest.of(key, candidates));
+        }
+    }
+
+    /** One that is not known is of a module that is absent, and without effect. */
+    private static void requireAnyones(Option option, Object value) {
+        if (option != null) {
+            option.origin()
+                    .refusal(option, String.valueOf(value))
+                    .ifPresent(
+                            why -> {
+                                throw new IllegalArgumentException(why);
+                            });
+        }
+    }
+
+    /** Returns the values by key, as they were given. */
+    public Map<String, Object> values() {
+        return values;
+    }
+}

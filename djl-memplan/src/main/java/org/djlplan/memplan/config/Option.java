@@ -1,0 +1,17 @@
+package org.djlplan.memplan.config;
+
+/** An option of ours: its key, and all that documentation says of it. */
+public interface Option {
+
+    /** Returns the key as users write it, for example {@code memplan.inPlace}. */
+    String key();
+
+    /** Returns what holds when nobody sets it. */
+    String otherwise();
+
+    /** Returns who may set it. */
+    Origin origin();
+
+    /** Returns what it means, in Markdown. */
+    String meaning();
+}

@@ -1,0 +1,117 @@
+package org.djlplan.memplan.config;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import org.djlplan.memplan.machine.Machine;
+
+/**
+ * Who may set an option. DJL merges the arguments of the application with those of the model's
+ * folder, so a value in arguments may be from either, and a folder is data: what loads code, names
+ * files or takes more than a machine has comes from the application alone.
+ */
+public enum Origin {
+    /** Any value may come from arguments. */
+    ANYONE("anyone"),
+    /** Threads or other things of which a processor runs one at a time. */
+    UP_TO_THE_CORES("anyone up to the machine's cores, the application beyond"),
+    /** A time with its unit, that somebody may have to wait. */
+    UP_TO_A_MINUTE("anyone up to one minute, the application beyond"),
+    /** The same as a number of milliseconds. */
+    MILLIS_UP_TO_A_MINUTE("anyone up to one minute, the application beyond"),
+    /** A size with its unit. */
+    UP_TO_THE_MEMORY("anyone up to the machine's memory, the application beyond"),
+    /** Shapes of arrays that are made together. */
+    SHAPES_UP_TO_THE_MEMORY("anyone up to the machine's memory, the application beyond"),
+    /** What loads code or names a file: only its default may come from arguments. */
+    APPLICATION("the application");
+
+    private static final Duration LONGEST_WAIT = Duration.ofMinutes(1);
+
+    /** No option takes longer. */
+    private static final Duration LONGEST = Duration.ofDays(365);
+
+    /** No element type of DJL's has more. */
+    private static final double MOST_ELEMENT_BYTES = 8;
+
+    private final String text;
+
+    Origin(String text) {
+        this.text = text;
+    }
+
+    /**
+     * Returns why a value is refused in arguments, and what to do; empty if it is not refused. What
+     * cannot be read is let through here, as reading it tells what is wrong.
+     */
+    Optional<String> refusal(Option option, String value) {
+        if (admits(option, value.trim())) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                ("%1$s=%2$s: not in DJL's arguments, which a model's folder can write, too (who may"
+                                + " set it: %3$s). The application sets it by -D%4$s%1$s=%2$s or"
+                                + " PlannedTranslatorFactory.with(\"%1$s\", \"%2$s\")")
+                        .formatted(option.key(), value, text, GivenOptions.PROPERTY_PREFIX));
+    }
+
+    private boolean admits(Option option, String value) {
+        return switch (this) {
+            case ANYONE -> true;
+            case APPLICATION -> value.equals(option.otherwise());
+            case UP_TO_THE_CORES -> atMost(number(value), Machine.cores());
+            case UP_TO_A_MINUTE -> atMost(millis(value), LONGEST_WAIT.toMillis());
+            case MILLIS_UP_TO_A_MINUTE -> atMost(number(value), LONGEST_WAIT.toMillis());
+            case UP_TO_THE_MEMORY -> atMost(bytes(value), memoryBytes());
+            case SHAPES_UP_TO_THE_MEMORY -> atMost(bytesOfShapes(value), memoryBytes());
+        };
+    }
+
+    private static boolean atMost(OptionalDouble amount, long most) {
+        return amount.isEmpty() || !(amount.getAsDouble() > most);
+    }
+
+    private static OptionalDouble number(String value) {
+        try {
+            return OptionalDouble.of(Double.parseDouble(value));
+        } catch (NumberFormatException e) {
+            return OptionalDouble.empty();
+        }
+    }
+
+    private static OptionalDouble millis(String value) {
+        return Quantities.duration(value, LONGEST).stream().mapToDouble(Duration::toMillis).max();
+    }
+
+    private static OptionalDouble bytes(String value) {
+        return Quantities.bytes(value).stream().mapToDouble(Long::doubleValue).max();
+    }
+
+    private static OptionalDouble bytesOfShapes(String value) {
+        return InputShape.parseAll(value).stream().mapToDouble(Origin::bytes).max();
+    }
+
+    private static double bytes(List<InputShape> shapes) {
+        double bytes = 0;
+        for (InputShape shape : shapes) {
+            double ofArray = MOST_ELEMENT_BYTES;
+            for (long dimension : shape.shape()) {
+                ofArray *= dimension;
+            }
+            bytes += ofArray;
+        }
+        return bytes;
+    }
+
+    /** Where it cannot be read, nothing is too large. */
+    private static long memoryBytes() {
+        return new Machine().memoryBytes().orElse(Long.MAX_VALUE);
+    }
+
+    /** Returns who may set it, for people. */
+    @Override
+    public String toString() {
+        return text;
+    }
+}

@@ -1,0 +1,183 @@
+package org.djlplan.memplan.store;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes to another store in the background, so that no prediction waits for a disk. What is
+ * waiting is found by {@link #load} already. A JVM that ends in an orderly way writes it first.
+ */
+public final class BackgroundStore<T> implements Store<T> {
+
+    private static final Logger logger = LoggerFactory.getLogger(BackgroundStore.class);
+
+    /** More are dropped: they are made anew some day. */
+    static final int MOST_WAITING = 64;
+
+    private static final Duration LONGEST_FLUSH = Duration.ofSeconds(5);
+
+    private static final ThreadPoolExecutor THREAD = newThread();
+
+    private final Store<T> inner;
+
+    /** In the order in which to write; the first stays until it is written. */
+    private final Map<StoreKey, Waiting<T>> waiting = new LinkedHashMap<>();
+
+    private Optional<Thread> atExit = Optional.empty();
+
+    /**
+     * A value to write.
+     *
+     * @param offered whether only if there is room
+     */
+    private record Waiting<T>(T value, boolean offered) {}
+
+    /**
+     * @param inner used by one thread at a time for writing
+     */
+    public BackgroundStore(Store<T> inner) {
+        this.inner = inner;
+    }
+
+    /** Ends when there is nothing to do: it would keep our classes from being unloaded. */
+    private static ThreadPoolExecutor newThread() {
+        ThreadPoolExecutor thread =
+                new ThreadPoolExecutor(
+                        1,
+                        1,
+                        1,
+                        TimeUnit.SECONDS,
+                        new LinkedBlockingQueue<>(),
+                        task -> {
+                            Thread made = new Thread(null, task, "djl-plan-store", 0, false);
+                            made.setDaemon(true);
+                            made.setContextClassLoader(null);
+                            return made;
+                        });
+        thread.allowCoreThreadTimeOut(true);
+        return thread;
+    }
+
+    @Override
+    public Optional<T> load(StoreKey key) {
+        synchronized (waiting) {
+            Waiting<T> found = waiting.get(key);
+            if (found != null) {
+                return Optional.of(found.value());
+            }
+        }
+        return inner.load(key);
+    }
+
+    @Override
+    public void save(StoreKey key, T value) {
+        enqueue(key, new Waiting<>(value, false));
+    }
+
+    @Override
+    public void offer(StoreKey key, T value) {
+        enqueue(key, new Waiting<>(value, true));
+    }
+
+    private void enqueue(StoreKey key, Waiting<T> value) {
+        synchronized (waiting) {
+            Waiting<T> before = waiting.get(key);
+            if (before == null && waiting.size() >= MOST_WAITING) {
+                logger.debug("A value of {} is not kept: too many are waiting", key.model());
+                return;
+            }
+            boolean offered = value.offered() && (before == null || before.offered());
+            waiting.put(key, new Waiting<>(value.value(), offered));
+            if (waiting.size() == 1 && before == null) {
+                writeBeforeExit();
+                THREAD.execute(this::writeAll);
+            }
+        }
+    }
+
+    private void writeAll() {
+        Optional<Map.Entry<StoreKey, Waiting<T>>> next = first();
+        while (next.isPresent()) {
+            StoreKey key = next.get().getKey();
+            Waiting<T> value = next.get().getValue();
+            try {
+                if (value.offered()) {
+                    inner.offer(key, value.value());
+                } else {
+                    inner.save(key, value.value());
+                }
+            } catch (RuntimeException | Error e) {
+                logger.warn("The value of {} cannot be kept", key.model(), e);
+            }
+            next = after(key, value);
+        }
+    }
+
+    private Optional<Map.Entry<StoreKey, Waiting<T>>> first() {
+        synchronized (waiting) {
+            return waiting.entrySet().stream()
+                    .findFirst()
+                    .map(entry -> Map.entry(entry.getKey(), entry.getValue()));
+        }
+    }
+
+    /** Returns what to write after a value, unless that was replaced meanwhile. */
+    private Optional<Map.Entry<StoreKey, Waiting<T>>> after(StoreKey key, Waiting<T> written) {
+        synchronized (waiting) {
+            waiting.remove(key, written);
+            if (waiting.isEmpty()) {
+                exitFreely();
+                waiting.notifyAll();
+            }
+            return first();
+        }
+    }
+
+    /** The thread is a daemon: a JVM ends without it. */
+    private void writeBeforeExit() {
+        Thread hook = new Thread(null, this::flush, "djl-plan-store-exit", 0, false);
+        hook.setContextClassLoader(null);
+        try {
+            Runtime.getRuntime().addShutdownHook(hook);
+            atExit = Optional.of(hook);
+        } catch (IllegalStateException e) {
+            logger.debug("The JVM is ending", e);
+        }
+    }
+
+    private void exitFreely() {
+        try {
+            atExit.ifPresent(Runtime.getRuntime()::removeShutdownHook);
+        } catch (IllegalStateException e) {
+            logger.debug("The JVM is ending", e);
+        }
+        atExit = Optional.empty();
+    }
+
+    @Override
+    public void flush() {
+        long deadlineNanos = System.nanoTime() + LONGEST_FLUSH.toNanos();
+        synchronized (waiting) {
+            try {
+                while (!waiting.isEmpty()) {
+                    long leftMillis =
+                            TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime());
+                    if (leftMillis <= 0) {
+                        logger.debug("{} values are still being written", waiting.size());
+                        return;
+                    }
+                    waiting.wait(leftMillis);
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

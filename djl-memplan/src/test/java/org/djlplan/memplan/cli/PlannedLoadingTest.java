@@ -1,0 +1,36 @@
+package org.djlplan.memplan.cli;
+
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import com.google.common.collect.ImmutableMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Who types a command is the application. */
+class PlannedLoadingTest {
+
+    @Test
+    void check_whatOnlyTheApplicationMaySet_isTaken() {
+        assertDoesNotThrow(
+                () ->
+                        PlannedLoading.check(
+                                ImmutableMap.of(
+                                        "memplan.maxInterpreters", "1000",
+                                        "memplan.search", "1h",
+                                        "delegation.delegate", "/opt/libgpu.so",
+                                        "width", "224")));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> PlannedLoading.check(ImmutableMap.of("memplan.treads", "1")));
+    }
+
+    @Test
+    void othersArguments_mixed_areThoseOfDjl() {
+        assertEquals(
+                Map.of("width", "224"),
+                PlannedLoading.othersArguments(
+                        ImmutableMap.of("memplan.threads", "1", "width", "224")));
+    }
+}

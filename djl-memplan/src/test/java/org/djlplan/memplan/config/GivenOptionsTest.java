@@ -1,0 +1,146 @@
+package org.djlplan.memplan.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.djlplan.memplan.machine.Machine;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class GivenOptionsTest {
+
+    private static final List<Option> DELEGATION =
+            List.of(
+                    new SampleOption("delegation.delegate", "xnnpack", Origin.APPLICATION),
+                    new SampleOption("delegation.maxMemory", "none", Origin.UP_TO_THE_MEMORY),
+                    new SampleOption("delegation.profileBudget", "10s", Origin.UP_TO_A_MINUTE));
+
+    private static Map<String, Object> of(
+            Map<String, ?> code, Map<String, ?> properties, Map<String, ?> arguments) {
+        return GivenOptions.of(code, properties, arguments, DELEGATION).values();
+    }
+
+    private static String problem(
+            Map<String, ?> code, Map<String, ?> properties, Map<String, ?> arguments) {
+        return assertThrows(IllegalArgumentException.class, () -> of(code, properties, arguments))
+                .getMessage();
+    }
+
+    @Test
+    void of_threeSources_codeCountsMostAndArgumentsLeast() {
+        assertEquals(
+                Map.of("memplan.threads", 1, "memplan.search", "1s", "memplan.inPlace", "true"),
+                of(
+                        Map.of("memplan.threads", 1),
+                        Map.of("djlplan.memplan.threads", "2", "djlplan.memplan.search", "1s"),
+                        Map.of(
+                                "memplan.threads", "-1",
+                                "memplan.search", "off",
+                                "memplan.inPlace", "true")));
+    }
+
+    @Test
+    void of_othersArgumentsAndProperties_doNotMatter() {
+        assertEquals(
+                Map.of(),
+                of(
+                        Map.of(),
+                        Map.of("memplan.threads", "1", "djlplan.home", "/", "djlplan", ""),
+                        Map.of("width", 224, "memplanner.x", 1, "memplan", "on")));
+    }
+
+    @Test
+    void of_unknownProperty_namesTheNearest() {
+        assertEquals(
+                "unknown option djlplan.memplan.thread; the nearest known one is"
+                        + " djlplan.memplan.threads",
+                problem(Map.of(), Map.of("djlplan.memplan.thread", "1"), Map.of()));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "delegation.delegate, /models/evil.so",
+        "delegation.delegate, class:org.example.Evil",
+        "delegation.maxMemory, 9000000GB",
+        "delegation.profileBudget, 61s",
+        "memplan.threads, 2147483647",
+        "memplan.threads, 1e300",
+        "memplan.maxInterpreters, 100000",
+        "memplan.maxArenas, 100000",
+        "memplan.arenaWaitMillis, 60001",
+        "memplan.search, 1h",
+        "memplan.inputShapes, '1000000,1000000,1000000'",
+        "memplan.inputShapes, '1;9999999999,9999999999,9999999999,9999999999'",
+    })
+    void of_argumentThatIsTheApplications_isAnErrorThatSaysHowToSetIt(String key, String value) {
+        String message = problem(Map.of(), Map.of(), Map.of(key, value));
+        assertTrue(message.startsWith(key + "=" + value + ": not in DJL's arguments"), message);
+        assertTrue(message.contains("-Ddjlplan." + key + "=" + value + " "), message);
+        assertTrue(message.endsWith(".with(\"" + key + "\", \"" + value + "\")"), message);
+
+        Map<String, ?> given = Map.of(key, value);
+        assertEquals(given, of(given, Map.of(), Map.of()));
+        assertEquals(given, of(given, Map.of(), given), "the application's value takes its place");
+        assertEquals(given, of(Map.of(), Map.of("djlplan." + key, value), given));
+    }
+
+    @Test
+    void of_threadsUpToTheCores_areAnyones() {
+        int cores = Machine.cores();
+        Map<String, ?> most = Map.of("memplan.threads", cores, "memplan.maxArenas", cores + ".0");
+        assertEquals(most, of(Map.of(), Map.of(), most));
+        assertTrue(
+                problem(Map.of(), Map.of(), Map.of("memplan.threads", cores + 1))
+                        .contains("anyone up to the machine's cores"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "delegation.delegate, xnnpack",
+        "delegation.delegate, ' xnnpack '",
+        "delegation.maxMemory, 64MB",
+        "delegation.profileBudget, 60s",
+        "memplan.threads, -1",
+        "memplan.arenaWaitMillis, 60000",
+        "memplan.search, background",
+        "memplan.search, 1m",
+        "memplan.inputShapes, '1,3,224,224'",
+        "memplan.translatorFactory, org.example.Factory",
+    })
+    void of_argumentThatIsHarmless_isAnyones(String key, String value) {
+        assertEquals(Map.of(key, value), of(Map.of(), Map.of(), Map.of(key, value)));
+    }
+
+    /** Reading it tells what is wrong. */
+    @ParameterizedTest
+    @CsvSource({
+        "memplan.threads, many",
+        "memplan.threads, NaN",
+        "memplan.search, sometimes",
+        "delegation.maxMemory, much",
+        "delegation.profileBudget, 10",
+    })
+    void of_argumentThatCannotBeRead_isLeftToTheReader(String key, String value) {
+        assertEquals(Map.of(key, value), of(Map.of(), Map.of(), Map.of(key, value)));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void of_defaultOfEveryOption_isAnyones(OptionKey key) {
+        Map<String, ?> arguments = Map.of(key.key(), key.otherwise());
+        assertEquals(arguments, of(Map.of(), Map.of(), arguments));
+    }
+
+    @Test
+    void of_argumentWithoutAValue_isNamedLater() {
+        Map<String, Object> arguments = new HashMap<>();
+        arguments.put("memplan.search", null);
+        assertEquals(Map.of("memplan.search", "null"), of(Map.of(), Map.of(), arguments));
+    }
+}

@@ -1,0 +1,10 @@
+package org.djlplan.memplan.config;
+
+/** An option of another module. */
+record SampleOption(String key, String otherwise, Origin origin) implements Option {
+
+    @Override
+    public String meaning() {
+        return "a sample";
+    }
+}
