@@ -44,12 +44,21 @@ final class HeldObjects {
     /**
      * Visits all objects within reach, arrays and managers included.
      *
+     * @param statics classes whose static fields are within reach, too
      * @param replacement returns what to put into an object's place, which may be the object itself
      * @return whether all of them were visited; not, if there are too many
      */
-    static boolean replaceAll(Object holder, UnaryOperator<Object> replacement) {
+    static boolean replaceAll(
+            Object holder, Collection<Class<?>> statics, UnaryOperator<Object> replacement) {
         HeldObjects walk = new HeldObjects(replacement);
         walk.follow(holder);
+        for (Class<?> type : statics) {
+            for (Field field : type.getDeclaredFields()) {
+                if (Modifier.isStatic(field.getModifiers()) && !field.getType().isPrimitive()) {
+                    walk.visitField(type, field);
+                }
+            }
+        }
         while (!walk.toVisit.isEmpty() && walk.seen.size() < MOST_OBJECTS) {
             walk.visit(walk.toVisit.poll());
         }
