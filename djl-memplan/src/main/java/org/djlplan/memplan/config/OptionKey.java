@@ -26,7 +26,9 @@ public enum OptionKey {
     MAX_INTERPRETERS,
     /** Threads of the engine per prediction; −1 is the engine's own default. Default −1. */
     THREADS,
-    /** How intermediates of imperative blocks are closed early: auto, op, tree, off. Default auto. */
+    /**
+     * How intermediates of imperative blocks are closed early: auto, op, tree, off. Default auto.
+     */
     LIVENESS,
     /** Whether the first planned predictions are compared with stock ones. Default false. */
     VERIFY,

@@ -17,6 +17,7 @@ import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.djl.purity.BlockCode;
+import org.djlplan.memplan.djl.purity.Finding;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.torch.TorchAllocator;
 import org.djlplan.memplan.runtime.torch.TorchMemory;
@@ -103,7 +104,7 @@ final class PyTorchPlanning {
      * @throws IllegalArgumentException if an option is set that runs it more than once
      */
     private void refuse(Model model, BlockCode code, Liveness mode) {
-        String reason = code.reason().map(Object::toString).orElseThrow();
+        Finding reason = code.impurity().orElseThrow();
         if (options.verify() || options.warmup()) {
             throw new IllegalArgumentException(
                     (options.verify() ? OptionKey.VERIFY : OptionKey.WARMUP).key()
@@ -122,7 +123,7 @@ final class PyTorchPlanning {
                     "Intermediates of {} are left to DJL whatever {} says: {}",
                     model.getName(),
                     OptionKey.LIVENESS.key(),
-                    reason);
+                    code.detour().orElse(reason));
         }
     }
 
@@ -139,8 +140,7 @@ final class PyTorchPlanning {
                 options.hugePages());
     }
 
-    private ModelPlans plans(
-            Model model, Block block, Optional<BlockCode> code, Liveness mode) {
+    private ModelPlans plans(Model model, Block block, Optional<BlockCode> code, Liveness mode) {
         Path cache = Utils.getCacheDir().resolve("djl-plan");
         boolean fromFiles = isImperative(block) || PyTorchModelFile.of(model).isPresent();
         Path folder = fromFiles && model.getModelPath() != null ? model.getModelPath() : cache;

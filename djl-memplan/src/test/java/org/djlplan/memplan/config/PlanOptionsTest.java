@@ -42,7 +42,7 @@ class PlanOptionsTest {
                         Duration.ofSeconds(10),
                         cores,
                         -1,
-                        Liveness.OP,
+                        Liveness.AUTO,
                         false,
                         false,
                         List.of(),

@@ -29,8 +29,7 @@ final class Compiled extends ClassLoader {
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         Map<String, ByteArrayOutputStream> written = new HashMap<>();
         JavaFileManager files =
-                new ForwardingJavaFileManager<>(
-                        compiler.getStandardFileManager(null, null, null)) {
+                new ForwardingJavaFileManager<>(compiler.getStandardFileManager(null, null, null)) {
                     @Override
                     public JavaFileObject getJavaFileForOutput(
                             Location location,
@@ -77,8 +76,7 @@ final class Compiled extends ClassLoader {
 
     @Override
     public java.io.InputStream getResourceAsStream(String name) {
-        byte[] bytes =
-                classes.get(name.replace('/', '.').replaceFirst("\\.class$", ""));
+        byte[] bytes = classes.get(name.replace('/', '.').replaceFirst("\\.class$", ""));
         return bytes == null
                 ? super.getResourceAsStream(name)
                 : new java.io.ByteArrayInputStream(bytes);

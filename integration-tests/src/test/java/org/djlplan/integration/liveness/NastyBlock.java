@@ -16,7 +16,9 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.function.IntFunction;
 
-/** A block of a few steps, each of which does something that makes a forward pass unlike another. */
+/**
+ * A block of a few steps, each of which does something that makes a forward pass unlike another.
+ */
 final class NastyBlock extends AbstractBlock {
 
     /** One thing that a block does. */

@@ -91,7 +91,7 @@ final class Sample implements AutoCloseable {
      * is left to the checks while it runs.
      */
     LivenessExecutor executor(Liveness mode) {
-        return new LivenessExecutor(block, mode, new BlockCode("", List.of(), false, Set.of()));
+        return new LivenessExecutor(block, mode, new BlockCode("", List.of(), Set.of()));
     }
 
     NDList planned(LivenessExecutor executor, NDList inputs) {

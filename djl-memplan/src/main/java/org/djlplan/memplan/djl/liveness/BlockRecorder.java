@@ -83,8 +83,7 @@ final class BlockRecorder {
                 recorder.flaw().isPresent()
                         ? Optional.empty()
                         : Optional.of(recorder.recording(outputs.get()));
-        return new Outcome(
-                outputs, recording, recorder.unrepeatable(), recorder.flaw().orElse(""));
+        return new Outcome(outputs, recording, recorder.unrepeatable(), recorder.flaw().orElse(""));
     }
 
     private static Object release(Object held, Recorder recorder) {

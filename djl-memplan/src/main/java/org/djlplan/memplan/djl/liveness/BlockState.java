@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -81,6 +82,23 @@ final class BlockState {
                 : Optional.of((values.size() > common ? this : other).places.get(common));
     }
 
+    /**
+     * Returns whether a block holds a stand-in that a recording left where nothing can be changed.
+     */
+    static boolean holdsStandIn(Object block, Collection<Class<?>> statics) {
+        Set<Object> found = new HashSet<>();
+        boolean complete =
+                ObjectWalk.walk(
+                        ImmutableList.of(block),
+                        statics,
+                        (holder, place, value) -> {
+                            if (ArrayProxies.real(value) != value) {
+                                found.add(place);
+                            }
+                        });
+        return !complete || !found.isEmpty();
+    }
+
     /** Returns the arrays that a block holds now. */
     static Set<NDArray> arraysHeld(Object block, Collection<Class<?>> statics) {
         Set<NDArray> held = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -89,7 +107,7 @@ final class BlockState {
                         ImmutableList.of(block),
                         statics,
                         (holder, place, value) -> {
-                            if (value instanceof NDArray array) {
+                            if (ArrayProxies.real(value) instanceof NDArray array) {
                                 held.add(array);
                             }
                         });

@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A pass cannot be saved after an array was closed too early. So a recording is followed only
  * where it is bound to fit: the block's code makes its way depend on nothing but the types of the
- * inputs and the block's state ({@link BlockCode#followsItsState}), and the state is what it was
- * when the recorded pass began. What the block keeps is looked at before each closing.
+ * inputs and the block's state ({@link BlockCode#detour}), and the state is what it was when the
+ * recorded pass began. What the block keeps is looked at before each closing.
  */
 final class GuardedLevel {
 
@@ -41,10 +41,7 @@ final class GuardedLevel {
      * @param fetchParameters has the store make its copies; false if it could not
      */
     GuardedLevel(
-            Block block,
-            BlockCode code,
-            Figures figures,
-            Predicate<ForwardPass> fetchParameters) {
+            Block block, BlockCode code, Figures figures, Predicate<ForwardPass> fetchParameters) {
         this.block = block;
         this.code = code;
         this.figures = figures;
@@ -108,9 +105,10 @@ final class GuardedLevel {
                         .orElseThrow(
                                 () ->
                                         Repetition.tooEarly(
-                                                block,
-                                                new IllegalStateException(outcome.flaw())));
-        if (outcome.recording().isPresent()) {
+                                                block, new IllegalStateException(outcome.flaw())));
+        if (BlockState.holdsStandIn(block, code.statics())) {
+            giveUp("it keeps arrays where stand-ins cannot be replaced");
+        } else if (outcome.recording().isPresent()) {
             state.recorded(LastUses.of(outcome.recording().get()), before);
         } else if (outcome.unrepeatable()) {
             state.refuse();

@@ -69,6 +69,10 @@ final class HeldObjects {
         if (object == null) {
             return null;
         }
+        if (object instanceof Optional<?> optional && optional.isPresent()) {
+            Object content = follow(optional.get());
+            return content == optional.get() ? object : Optional.of(content);
+        }
         Object replaced = replacement.apply(object);
         if (leadsOn(replaced) && seen.add(replaced)) {
             toVisit.add(replaced);
@@ -116,8 +120,6 @@ final class HeldObjects {
             } else if (object instanceof Map<?, ?> map) {
                 map.keySet().forEach(this::follow);
                 replaceValues((Map<Object, Object>) map);
-            } else if (object instanceof Optional<?> optional) {
-                optional.ifPresent(this::follow);
             } else if (object instanceof AtomicReference<?> reference) {
                 replaceReferent((AtomicReference<Object>) reference);
             } else if (object instanceof Reference<?> reference) {

@@ -21,8 +21,8 @@ import org.djlplan.memplan.source.block.LivenessTrace;
  * another way than the recorded one – the engine refuses to touch them, and the pass is repeated as
  * DJL runs it; that is for blocks that are known to leave nothing behind. Others run once per call,
  * whatever happens: nothing of theirs is closed early unless users ask for {@link Liveness#OP}, and
- * then only while their state is what it was when they were recorded. Inputs, outputs, what the block keeps in its fields and what it attaches elsewhere
- * is never closed. Thread-safe.
+ * then only while their state is what it was when they were recorded. Inputs, outputs, what the
+ * block keeps in its fields and what it attaches elsewhere is never closed. Thread-safe.
  */
 public final class LivenessExecutor {
 
@@ -56,7 +56,7 @@ public final class LivenessExecutor {
         if (code.pure()) {
             return asked == Liveness.AUTO ? Liveness.OP : asked;
         }
-        return asked == Liveness.OP && code.followsItsState() ? Liveness.OP : Liveness.OFF;
+        return asked == Liveness.OP && code.detour().isEmpty() ? Liveness.OP : Liveness.OFF;
     }
 
     /**

@@ -126,8 +126,7 @@ final class OpLevel {
                         .orElseGet(
                                 () ->
                                         repetition.run(
-                                                pass,
-                                                new IllegalStateException(outcome.flaw())));
+                                                pass, new IllegalStateException(outcome.flaw())));
         figures.fellBack();
         if (outcome.unrepeatable()) {
             state.refuse();

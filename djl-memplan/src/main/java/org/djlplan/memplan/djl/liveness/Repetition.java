@@ -6,8 +6,8 @@ import org.djlplan.memplan.djl.purity.BlockCode;
 
 /**
  * Runs a pass once more as DJL runs it, after one that early closing has spoilt. Only a block that
- * leaves nothing behind may be run twice, so this looks at it again: since it was loaded it may have
- * been given other children, or other functions.
+ * leaves nothing behind may be run twice, so this looks at it again: since it was loaded it may
+ * have been given other children, or other functions.
  *
  * @param block as DJL made it
  * @param code what was known of it when it was loaded; taken on trust if it has no hash

@@ -6,21 +6,20 @@ import com.google.common.collect.ImmutableSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.djlplan.memplan.djl.purity.Finding.Kind;
 
 /**
- * What is known of a block's forward pass for inference by the code of the block, of everything that
- * it holds, and of what these call. What is not known is a finding, too.
+ * What is known of a block's forward pass for inference by the code of the block, of everything
+ * that it holds, and of what these call. What is not known is a finding, too.
  *
  * <p>It is true for the objects that the block holds when it is looked at; {@link #look} again
  * after it was given others.
  *
  * @param hash of all code that was read; another version of a class has another
- * @param findings what a pass does besides computing, the first of each class and kind
- * @param readsValues whether the values of arrays reach Java, and so may decide what is done
+ * @param findings what a pass does besides computing
  * @param statics the classes whose static fields the code reads
  */
-public record BlockCode(
-        String hash, List<Finding> findings, boolean readsValues, Set<Class<?>> statics) {
+public record BlockCode(String hash, List<Finding> findings, Set<Class<?>> statics) {
 
     public BlockCode {
         findings = ImmutableList.copyOf(findings);
@@ -34,23 +33,23 @@ public record BlockCode(
 
     /** Returns whether a pass leaves nothing behind, so that it may be run twice. */
     public boolean pure() {
-        return findings.isEmpty();
+        return impurity().isEmpty();
+    }
+
+    /** Returns the most telling reason why the block is not known to be pure, if it is not. */
+    public Optional<Finding> impurity() {
+        return first(Kind.OPAQUE).or(() -> first(Kind.EFFECT));
     }
 
     /**
-     * Returns whether a pass goes the same way whenever inputs are of the same types and the
-     * objects that the block holds are in the same state.
+     * Returns why a pass may go another way although inputs are of the same types and the objects
+     * that the block holds are in the same state; empty if it cannot.
      */
-    public boolean followsItsState() {
-        return !readsValues
-                && findings.stream().noneMatch(f -> f.kind() == Finding.Kind.OPAQUE);
+    public Optional<Finding> detour() {
+        return first(Kind.OPAQUE).or(() -> first(Kind.LOOKS));
     }
 
-    /** Returns the most telling finding, if there is one. */
-    public Optional<Finding> reason() {
-        return findings.stream()
-                .filter(finding -> finding.kind() == Finding.Kind.OPAQUE)
-                .findFirst()
-                .or(() -> findings.stream().findFirst());
+    private Optional<Finding> first(Kind kind) {
+        return findings.stream().filter(finding -> finding.kind() == kind).findFirst();
     }
 }

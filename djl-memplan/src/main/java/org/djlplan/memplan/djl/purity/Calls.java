@@ -247,7 +247,10 @@ final class Calls {
         for (Class<?> receiver : receivers) {
             result = result.or(inherited(index, receiver, callee, operands, result));
         }
-        List<Function> called = callee.owner().isInterface() ? functionsIn(operands.get(0), callee.owner()) : ImmutableList.of();
+        List<Function> called =
+                callee.owner().isInterface()
+                        ? functionsIn(operands.get(0), callee.owner())
+                        : ImmutableList.of();
         if (!called.isEmpty() && isAbstract(callee)) {
             for (Function function : called) {
                 result = result.or(apply(index, function, operands.subList(1, operands.size())));
@@ -343,7 +346,8 @@ final class Calls {
             return otherwise;
         }
         if (!CodeReader.isStated(callee.owner()) && !isInherited(callee)) {
-            code.find(Finding.Kind.OPAQUE, caller, "calls " + name(callee) + ", which is not found");
+            code.find(
+                    Finding.Kind.OPAQUE, caller, "calls " + name(callee) + ", which is not found");
         }
         return otherwise;
     }
@@ -407,7 +411,9 @@ final class Calls {
             }
             if (functionsIn(operands.get(0), owner).isEmpty() && code.receivers(owner).isEmpty()) {
                 code.find(
-                        Finding.Kind.OPAQUE, caller, "calls a " + owner.getSimpleName() + " that is not known");
+                        Finding.Kind.OPAQUE,
+                        caller,
+                        "calls a " + owner.getSimpleName() + " that is not known");
             }
             return result;
         }
@@ -496,7 +502,7 @@ final class Calls {
             case VALUE:
                 return Value.PLAIN;
             case LOOKS:
-                code.looks();
+                looks(callee);
                 return Value.PLAIN;
             case LIST:
                 return made(index, Value.PLAIN);
@@ -511,14 +517,12 @@ final class Calls {
                 operands.forEach(operand -> same.or(operand.origins()));
                 return Value.of(same);
             case FRESH_LOOKS:
-                code.looks();
+                looks(callee);
                 return made(index, Value.of(all));
             case FRESH:
                 return made(index, Value.of(all)).or(called);
             case MAPS:
-                return made(
-                        index,
-                        mapped.isPresent() ? called : Value.of(all));
+                return made(index, mapped.isPresent() ? called : Value.of(all));
             case FOUND:
                 return Value.shared();
             case CHANGES_HELD:
@@ -539,6 +543,10 @@ final class Calls {
                 }
                 return read(first).or(first).or(called);
         }
+    }
+
+    private void looks(Callee callee) {
+        code.find(Finding.Kind.LOOKS, caller, "reads values of arrays by " + name(callee));
     }
 
     /**
@@ -651,10 +659,16 @@ final class Calls {
             operands.add(
                     CodeReader.isReference(called[i])
                             ? i < arguments.size() ? arguments.get(i) : Value.shared()
-                            : i < arguments.size() && arguments.get(i).origins().isEmpty() && arguments.get(i).size() == called[i].getSize() ? arguments.get(i) : Value.plain(called[i].getSize()));
+                            : i < arguments.size()
+                                            && arguments.get(i).origins().isEmpty()
+                                            && arguments.get(i).size() == called[i].getSize()
+                                    ? arguments.get(i)
+                                    : Value.plain(called[i].getSize()));
         }
         Optional<Class<?>> owner =
-                code.load(body.getOwner().replace('/', '.'), function.lambda().host().getClassLoader());
+                code.load(
+                        body.getOwner().replace('/', '.'),
+                        function.lambda().host().getClassLoader());
         if (owner.isEmpty()) {
             code.find(Finding.Kind.OPAQUE, caller, "calls " + body + ", which cannot be found");
             return Value.shared();

@@ -32,8 +32,8 @@ import org.objectweb.asm.tree.MethodNode;
 /**
  * Follows the calls of a block's forward pass for inference through all code that may be reached,
  * from {@link Block#forward} on. Which code a virtual call may reach follows from the classes of
- * the objects that the block holds, and of those that the code makes (rapid type analysis, Bacon and
- * Sweeney 1996). Each method is read once per set of constant arguments, since {@code training}
+ * the objects that the block holds, and of those that the code makes (rapid type analysis, Bacon
+ * and Sweeney 1996). Each method is read once per set of constant arguments, since {@code training}
  * decides much; all is read again until nothing new comes up.
  */
 final class CodeReader {
@@ -44,7 +44,7 @@ final class CodeReader {
                     + "Lai/djl/ndarray/NDList;";
     private static final String LAMBDA = "$$Lambda";
     private static final int MOST_ROUNDS = 12;
-    private static final int MOST_METHODS = 5_000;
+    private static final int MOST_READINGS = 5_000;
 
     /** Methods that the JDK calls on its own, as when an object is put into a map. */
     private static final ImmutableList<String> CALLED_BY_JDK =
@@ -67,30 +67,20 @@ final class CodeReader {
     private final Map<String, String> hashes = new TreeMap<>();
     private final Map<String, Optional<Class<?>>> loaded = new HashMap<>();
     private final Set<Class<?>> statics = new LinkedHashSet<>();
-    private boolean readsValues;
     private boolean grown;
+    private boolean opaque;
+    private int readings;
+    private boolean quiet;
 
     CodeReader(Block block) {
         this.block = block;
     }
 
     BlockCode read() {
-        made(block.getClass());
-        if (!ObjectWalk.walk(
-                ImmutableList.of(block), ImmutableList.of(), this::hold)) {
-            find(Finding.Kind.OPAQUE, block.getClass(), "holds objects that cannot be looked into");
-        }
-        int rounds = 0;
-        do {
-            grown = false;
-            done.clear();
-            new Flow(this, block.getClass()).callFromOutside(FORWARD, FORWARD_DESCRIPTOR);
-            for (Class<?> type : ImmutableList.copyOf(classes)) {
-                readWhatTheJdkCalls(type);
-            }
-        } while (grown && ++rounds < MOST_ROUNDS && done.size() < MOST_METHODS);
-        if (grown) {
-            find(Finding.Kind.OPAQUE, block.getClass(), "reaches too much code to be read");
+        try {
+            follow();
+        } catch (LinkageError | StackOverflowError | RuntimeException e) {
+            find(Finding.Kind.OPAQUE, block.getClass(), "has code that cannot be read: " + e);
         }
         Hasher hasher = Hashing.sha256().newHasher();
         hashes.forEach(
@@ -98,10 +88,29 @@ final class CodeReader {
                         hasher.putString(name, StandardCharsets.UTF_8)
                                 .putString(hash, StandardCharsets.UTF_8));
         return new BlockCode(
-                hasher.hash().toString(),
-                ImmutableList.copyOf(findings.values()),
-                readsValues,
-                statics);
+                hasher.hash().toString(), ImmutableList.copyOf(findings.values()), statics);
+    }
+
+    private void follow() {
+        made(block.getClass());
+        if (!ObjectWalk.walk(ImmutableList.of(block), ImmutableList.of(), this::hold)) {
+            find(Finding.Kind.OPAQUE, block.getClass(), "holds objects that cannot be looked into");
+        }
+        int rounds = 0;
+        do {
+            grown = false;
+            done.clear();
+            new Flow(this, block.getClass()).callFromOutside(FORWARD, FORWARD_DESCRIPTOR);
+            // What these look at decides nothing: they are there for logs and for maps.
+            quiet = true;
+            for (Class<?> type : ImmutableList.copyOf(classes)) {
+                readWhatTheJdkCalls(type);
+            }
+            quiet = false;
+        } while (grown && !opaque && ++rounds < MOST_ROUNDS);
+        if (grown && !opaque) {
+            find(Finding.Kind.OPAQUE, block.getClass(), "reaches too much code to be read");
+        }
     }
 
     private void readWhatTheJdkCalls(Class<?> type) {
@@ -146,7 +155,8 @@ final class CodeReader {
                 if (field.getName().equals(place)
                         && field.getGenericType() instanceof ParameterizedType declared
                         && field.getType() == Function.class) {
-                    Class<?> taken = TypeToken.of(declared.getActualTypeArguments()[0]).getRawType();
+                    Class<?> taken =
+                            TypeToken.of(declared.getActualTypeArguments()[0]).getRawType();
                     Set<Lambda> fitting = new LinkedHashSet<>(candidates);
                     fitting.removeIf(
                             lambda ->
@@ -253,7 +263,8 @@ final class CodeReader {
      */
     List<Lambda> functions(Class<?> type, Optional<String> field) {
         List<Lambda> found = new ArrayList<>();
-        boolean known = field.filter(f -> inFields.containsKey(f) && !written.contains(f)).isPresent();
+        boolean known =
+                field.filter(f -> inFields.containsKey(f) && !written.contains(f)).isPresent();
         for (Lambda lambda : known ? inFields.get(field.orElseThrow()) : lambdas) {
             Optional<Class<?>> implemented =
                     load(lambda.type().replace('/', '.'), lambda.host().getClassLoader());
@@ -316,12 +327,11 @@ final class CodeReader {
     }
 
     void find(Finding finding) {
-        findings.putIfAbsent(
-                finding.className() + finding.kind() + finding.what(), finding);
-    }
-
-    void looks() {
-        readsValues = true;
+        if (quiet && finding.kind() == Finding.Kind.LOOKS) {
+            return;
+        }
+        opaque |= finding.kind() == Finding.Kind.OPAQUE;
+        findings.putIfAbsent(finding.className() + finding.kind() + finding.what(), finding);
     }
 
     /** Follows the static fields of a class that the code reads. */
@@ -335,8 +345,7 @@ final class CodeReader {
             find(Finding.Kind.OPAQUE, type, "cannot be initialized");
             return;
         }
-        if (!ObjectWalk.walk(
-                ImmutableList.of(), ImmutableList.of(type), this::hold)) {
+        if (!ObjectWalk.walk(ImmutableList.of(), ImmutableList.of(type), this::hold)) {
             find(Finding.Kind.OPAQUE, type, "holds objects that cannot be looked into");
         }
     }
@@ -356,7 +365,12 @@ final class CodeReader {
         }
         Key key = new Key(owner, method.name + method.desc, constants.toString());
         Summary summary = summaries.computeIfAbsent(key, unused -> new Summary());
-        if (done.size() < MOST_METHODS && done.add(key)) {
+        if (readings > MOST_READINGS) {
+            find(Finding.Kind.OPAQUE, block.getClass(), "reaches too much code to be read");
+        }
+        // Nothing that is read later can change the answer then.
+        if (!opaque && done.add(key)) {
+            readings++;
             int before = summary.extent();
             new Flow(this, owner).read(method, arguments, summary);
             grown |= summary.extent() != before;

@@ -21,31 +21,31 @@ import org.djlplan.memplan.djl.purity.Fact.Effect;
 
 /**
  * What the methods of DJL's arrays, managers and lists do, by their names: those of DJL 0.27 to
- * 0.35. A method that is in none of the tables is not known, and so not pure. DJL's blocks are in no
- * table; their code is read as anybody's.
+ * 0.35. A method that is in none of the tables is not known, and so not pure. DJL's blocks are in
+ * no table; their code is read as anybody's.
  */
 final class DjlFacts {
 
     /** Their results share no memory with operands. */
     private static final String COMPUTING =
             "abs acos acosh add all any argMax argMin argSort asin asinh atan atan2 atanh batchDot"
-                + " batchMatMul cbrt ceil clip concat cos cosh countNonzero cumProd cumSum"
-                + " div dot duplicate eq erf erfinv exp floor gammaln gather gatherNd gt"
-                + " gte inverse isInfinite isNaN like log log10 log2 logSoftmax logicalAnd"
-                + " logicalNot logicalOr logicalXor lt lte matMul max maximum mean min minimum mod"
-                + " mul neg neq none norm oneHot onesLike percentile pow prod repeat"
-                + " round scatter sequenceMask sign sin sinh softmax sqrt square stack sub"
-                + " sum take tan tanh tile toDegrees toRadians trace trunc xlogy zerosLike"
-                + " fft fft2 ifft2 stft avgPool convolution deconvolution elu embedding gelu"
-                + " globalAvgPool globalLpPool globalMaxPool layerNorm leakyRelu linear lpPool"
-                + " maxPool mish prelu rdiv relu rmod rpow rsub selu sigmoid softPlus softSign"
-                + " swish toTensor where";
+                    + " batchMatMul cbrt ceil clip concat cos cosh countNonzero cumProd cumSum"
+                    + " div dot duplicate eq erf erfinv exp floor gammaln gather gatherNd gt"
+                    + " gte inverse isInfinite isNaN like log log10 log2 logSoftmax logicalAnd"
+                    + " logicalNot logicalOr logicalXor lt lte matMul max maximum mean min minimum mod"
+                    + " mul neg neq none norm oneHot onesLike percentile pow prod repeat"
+                    + " round scatter sequenceMask sign sin sinh softmax sqrt square stack sub"
+                    + " sum take tan tanh tile toDegrees toRadians trace trunc xlogy zerosLike"
+                    + " fft fft2 ifft2 stft avgPool convolution deconvolution elu embedding gelu"
+                    + " globalAvgPool globalLpPool globalMaxPool layerNorm leakyRelu linear lpPool"
+                    + " maxPool mish prelu rdiv relu rmod rpow rsub selu sigmoid softPlus softSign"
+                    + " swish toTensor where";
 
     /** Their results may be views of an operand. */
     private static final String VIEWING =
             "broadcast complex crop expandDims flatten flip get getNDArrayInternal getArray"
-                + " normalize real reshape resize rotate90 scaleGradient squeeze stopGradient"
-                + " swapAxes toDense toDevice toSparse toType transpose";
+                    + " normalize real reshape resize rotate90 scaleGradient squeeze stopGradient"
+                    + " swapAxes toDense toDevice toSparse toType transpose";
 
     /** Their results are lists of arrays. */
     private static final String LISTING =
@@ -54,15 +54,15 @@ final class DjlFacts {
     /** They ask an array about itself; what they undo at the end of a scope is not counted. */
     private static final String ASKING =
             "getDataType getDevice getName getShape getSparseFormat getUid hasGradient hashCode"
-                + " isEmpty isReleased isScalar isSparse returnResource shapeEquals size"
-                + " tempAttach";
+                    + " isEmpty isReleased isScalar isSparse returnResource shapeEquals size"
+                    + " tempAttach";
 
     /** They bring values to Java. */
     private static final String LOOKING =
             "allClose contentEquals encode equals getBoolean getByte getDouble getFloat getInt"
-                + " getLong getScalar getUint8 toArray toBooleanArray toByteArray toDebugString"
-                + " toDoubleArray toFloatArray toIntArray toLongArray toShortArray toString"
-                + " toStringArray toUint8Array toUnsignedIntArray toUnsignedShortArray";
+                    + " getLong getScalar getUint8 toArray toBooleanArray toByteArray toDebugString"
+                    + " toDoubleArray toFloatArray toIntArray toLongArray toShortArray toString"
+                    + " toStringArray toUint8Array toUnsignedIntArray toUnsignedShortArray";
 
     /** The shapes of their results depend on values. */
     private static final String SELECTING = "booleanMask nonzero unique";
@@ -70,13 +70,13 @@ final class DjlFacts {
     /** They write into an array, or change its owner or its name. */
     private static final String CHANGING =
             "addi subi muli divi modi powi negi signi rdivi rsubi rmodi rpowi set setScalar put"
-                + " intern setRequiresGradient setName close attach detach adadeltaUpdate"
-                + " adagradUpdate adamUpdate nagUpdate rmspropUpdate sgdUpdate";
+                    + " intern setRequiresGradient setName close attach detach adadeltaUpdate"
+                    + " adagradUpdate adamUpdate nagUpdate rmspropUpdate sgdUpdate";
 
     private static final String RANDOM =
             "randomBrightness randomColorJitter randomFlipLeftRight randomFlipTopBottom randomHue"
-                + " randomInteger randomMultinomial randomNormal randomPermutation randomUniform"
-                + " sampleGamma sampleNormal samplePoisson truncatedNormal";
+                    + " randomInteger randomMultinomial randomNormal randomPermutation randomUniform"
+                    + " sampleGamma sampleNormal samplePoisson truncatedNormal";
 
     /** They do more when they are told that this is training. */
     private static final ImmutableMap<String, String> WHEN_TRAINING =
@@ -107,17 +107,17 @@ final class DjlFacts {
                     .putAll(
                             rows(
                                     "arange create createCSR createCoo createRowSparse decode"
-                                        + " defaultDevice eye full getDevice getName hanningWindow"
-                                        + " isOpen linspace newBaseManager newSubManager ones"
-                                        + " subManagerOf tempAttachAll tempAttachInternal zeros"
-                                        + " allocateDirect",
+                                            + " defaultDevice eye full getDevice getName hanningWindow"
+                                            + " isOpen linspace newBaseManager newSubManager ones"
+                                            + " subManagerOf tempAttachAll tempAttachInternal zeros"
+                                            + " allocateDirect",
                                     Effect.VALUE))
                     .putAll(rows("from ret", Effect.SAME))
                     .putAll(rows("getEngine getParentManager", Effect.FOUND))
                     .putAll(
                             rows(
                                     "attachAll attachInternal attachUncappedInternal cap close"
-                                        + " detachInternal setName",
+                                            + " detachInternal setName",
                                     Effect.CHANGES))
                     .putAll(random())
                     .buildOrThrow();
@@ -179,8 +179,7 @@ final class DjlFacts {
 
     private static boolean isContainer(Class<?> type) {
         return type == Pair.class
-                || (PairList.class.isAssignableFrom(type)
-                        && type.getName().startsWith("ai.djl."));
+                || (PairList.class.isAssignableFrom(type) && type.getName().startsWith("ai.djl."));
     }
 
     private static boolean isValue(Class<?> type) {
@@ -239,9 +238,7 @@ final class DjlFacts {
     private static Optional<Fact> ofArray(String name, String descriptor, boolean flagged) {
         if (WHEN_TRAINING.containsKey(name)) {
             return Optional.of(
-                    flagged
-                            ? Fact.effect(WHEN_TRAINING.get(name))
-                            : Fact.of(Effect.LIST));
+                    flagged ? Fact.effect(WHEN_TRAINING.get(name)) : Fact.of(Effect.LIST));
         }
         if (name.equals("toByteBuffer")) {
             return Optional.of(

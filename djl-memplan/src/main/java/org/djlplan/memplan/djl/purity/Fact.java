@@ -46,12 +46,10 @@ record Fact(Effect effect, Optional<Finding> finding) {
     }
 
     static Fact effect(String what) {
-        return new Fact(
-                Effect.FOUND, Optional.of(new Finding(Finding.Kind.EFFECT, "", what)));
+        return new Fact(Effect.FOUND, Optional.of(new Finding(Finding.Kind.EFFECT, "", what)));
     }
 
     static Fact opaque(String what) {
-        return new Fact(
-                Effect.FOUND, Optional.of(new Finding(Finding.Kind.OPAQUE, "", what)));
+        return new Fact(Effect.FOUND, Optional.of(new Finding(Finding.Kind.OPAQUE, "", what)));
     }
 }

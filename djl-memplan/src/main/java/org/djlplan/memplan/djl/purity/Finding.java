@@ -11,6 +11,8 @@ public record Finding(Kind kind, String className, String what) {
 
     /** What follows from a finding. */
     public enum Kind {
+        /** The values of arrays reach Java, and so may decide what is done. */
+        LOOKS,
         /** The pass leaves something behind, so that it must not be run twice. */
         EFFECT,
         /**

@@ -58,7 +58,10 @@ final class Flow extends Interpreter<Value> {
                 // Each pass gets a list of its own, with arrays that are the caller's.
                 operands.add(calls.made(0, Value.shared()));
             } else {
-                operands.add(CodeReader.isReference(type) ? Value.shared() : Value.plain(type.getSize()));
+                operands.add(
+                        CodeReader.isReference(type)
+                                ? Value.shared()
+                                : Value.plain(type.getSize()));
             }
         }
         Value unused =
@@ -150,8 +153,7 @@ final class Flow extends Interpreter<Value> {
                     tested.isPresent()
                             && (jump.getOpcode() == Opcodes.IFEQ
                                     || jump.getOpcode() == Opcodes.IFNE);
-            boolean taken =
-                    known && (jump.getOpcode() == Opcodes.IFEQ) == (tested.getAsInt() == 0);
+            boolean taken = known && (jump.getOpcode() == Opcodes.IFEQ) == (tested.getAsInt() == 0);
             if (!known || taken) {
                 merge(position(jump.label), after);
             }
@@ -168,8 +170,7 @@ final class Flow extends Interpreter<Value> {
     }
 
     private static boolean endsMethod(int opcode) {
-        return opcode == Opcodes.ATHROW
-                || (opcode >= Opcodes.IRETURN && opcode <= Opcodes.RETURN);
+        return opcode == Opcodes.ATHROW || (opcode >= Opcodes.IRETURN && opcode <= Opcodes.RETURN);
     }
 
     private void mergeAll(List<LabelNode> labels, LabelNode otherwise, Frame<Value> frame)
@@ -334,7 +335,9 @@ final class Flow extends Interpreter<Value> {
     @Override
     public void returnOperation(AbstractInsnNode instruction, Value value, Value expected) {
         BitSet origins = value.origins();
-        for (int origin = origins.nextSetBit(0); origin >= 0; origin = origins.nextSetBit(origin + 1)) {
+        for (int origin = origins.nextSetBit(0);
+                origin >= 0;
+                origin = origins.nextSetBit(origin + 1)) {
             if (Value.isSite(origin)) {
                 summary.returnsNew = true;
                 calls.addHeld(origin, summary.returnsHolding);

@@ -22,12 +22,12 @@ final class JdkFacts {
     private static final ImmutableSet<String> VALUES =
             names(
                     "java.lang.Boolean java.lang.Byte java.lang.Character java.lang.CharSequence"
-                        + " java.lang.Comparable java.lang.Double java.lang.Enum java.lang.Float"
-                        + " java.lang.Integer java.lang.Long java.lang.Math java.lang.Number"
-                        + " java.lang.Record java.lang.Short java.lang.StrictMath java.lang.String"
-                        + " java.math.BigDecimal java.math.BigInteger java.time.Duration"
-                        + " java.util.OptionalDouble java.util.OptionalInt java.util.OptionalLong"
-                        + " org.slf4j.Logger org.slf4j.LoggerFactory");
+                            + " java.lang.Comparable java.lang.Double java.lang.Enum java.lang.Float"
+                            + " java.lang.Integer java.lang.Long java.lang.Math java.lang.Number"
+                            + " java.lang.Record java.lang.Short java.lang.StrictMath java.lang.String"
+                            + " java.math.BigDecimal java.math.BigInteger java.time.Duration"
+                            + " java.util.OptionalDouble java.util.OptionalInt java.util.OptionalLong"
+                            + " org.slf4j.Logger org.slf4j.LoggerFactory");
 
     private static final ImmutableMap<String, Effect> OBJECTS =
             ImmutableMap.<String, Effect>builder()
@@ -58,31 +58,31 @@ final class JdkFacts {
     private static final ImmutableSet<String> READING =
             names(
                     "charAt codePointAt compareTo contains containsAll containsKey containsValue"
-                        + " element entry equals first firstKey forEach get getAsDouble getAsInt"
-                        + " getAsLong getFirst getKey getLast getOrDefault getPlain getAcquire"
-                        + " getValue hasMoreElements hasNext hasPrevious hashCode ifPresent"
-                        + " ifPresentOrElse indexOf isDirect isEmpty isPresent iterator keyAt last"
-                        + " lastIndexOf lastKey length hasRemaining capacity remaining listIterator"
-                        + " orElse orElseGet orElseThrow peek peekFirst peekLast size toString"
-                        + " valueAt intValue longValue doubleValue floatValue cardinality nextIndex"
-                        + " nextSetBit previousIndex nextClearBit");
+                            + " element entry equals first firstKey forEach get getAsDouble getAsInt"
+                            + " getAsLong getFirst getKey getLast getOrDefault getPlain getAcquire"
+                            + " getValue hasMoreElements hasNext hasPrevious hashCode ifPresent"
+                            + " ifPresentOrElse indexOf isDirect isEmpty isPresent iterator keyAt last"
+                            + " lastIndexOf lastKey length hasRemaining capacity remaining listIterator"
+                            + " orElse orElseGet orElseThrow peek peekFirst peekLast size toString"
+                            + " valueAt intValue longValue doubleValue floatValue cardinality nextIndex"
+                            + " nextSetBit previousIndex nextClearBit");
 
     private static final ImmutableSet<String> COPYING =
             names(
                     "clone copyOf copyOfRange asList empty emptyList emptyMap emptySet entries entry"
-                        + " filter flatMap iterator keyArray listIterator map nCopies of ofEntries"
-                        + " ofNullable range rangeClosed singleton singletonList singletonMap"
-                        + " spliterator stream substring toArray toMap unique unmodifiableCollection"
-                        + " unmodifiableList unmodifiableMap unmodifiableSet valueArray allocate"
-                        + " wrap deepToString binarySearch max min frequency");
+                            + " filter flatMap iterator keyArray listIterator map nCopies of ofEntries"
+                            + " ofNullable range rangeClosed singleton singletonList singletonMap"
+                            + " spliterator stream substring toArray toMap unique unmodifiableCollection"
+                            + " unmodifiableList unmodifiableMap unmodifiableSet valueArray allocate"
+                            + " wrap deepToString binarySearch max min frequency");
 
     /** They show the same things in another way, so that changing the result changes both. */
     private static final ImmutableSet<String> VIEWING =
             names(
                     "array asDoubleBuffer asFloatBuffer asIntBuffer asLongBuffer asReadOnlyBuffer"
-                        + " descendingIterator descendingMap descendingSet duplicate entrySet"
-                        + " headMap headSet keySet keys reversed slice subList subMap subSet"
-                        + " tailMap tailSet values");
+                            + " descendingIterator descendingMap descendingSet duplicate entrySet"
+                            + " headMap headSet keySet keys reversed slice subList subMap subSet"
+                            + " tailMap tailSet values");
 
     /** What parts of the JDK bring in, told by the beginning of a class's name. */
     private static final ImmutableMap<String, String> STRANGERS =
@@ -145,7 +145,9 @@ final class JdkFacts {
     /** Returns what a method does; empty if that is not known. */
     static Optional<Fact> of(Class<?> owner, String name, String descriptor) {
         String type = owner.getName();
-        if (name.equals("parallelStream") || name.equals("parallel") || name.startsWith("parallelS")) {
+        if (name.equals("parallelStream")
+                || name.equals("parallel")
+                || name.startsWith("parallelS")) {
             return Optional.of(Fact.opaque("works on several threads"));
         }
         Effect stated = OBJECTS.get(type + '.' + name);
@@ -165,11 +167,10 @@ final class JdkFacts {
             return Optional.of(Fact.of(Effect.VALUE));
         }
         if (Throwable.class.isAssignableFrom(owner)) {
-            return name.startsWith("print")
-                    ? Optional.empty()
-                    : Optional.of(Fact.of(Effect.VALUE));
+            return name.startsWith("print") ? Optional.empty() : Optional.of(Fact.of(Effect.VALUE));
         }
-        if (BaseStream.class.isAssignableFrom(owner) || type.equals("java.util.stream.Collectors")) {
+        if (BaseStream.class.isAssignableFrom(owner)
+                || type.equals("java.util.stream.Collectors")) {
             if (name.equals("reduce")) {
                 return Optional.of(Fact.of(Effect.READS));
             }

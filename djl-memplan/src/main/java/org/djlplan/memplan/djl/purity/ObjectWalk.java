@@ -94,8 +94,7 @@ public final class ObjectWalk {
      * @param statics classes whose static fields are walked through, too
      * @return whether all was seen; not, if there is too much, or if fields are closed to us
      */
-    public static boolean walk(
-            Collection<?> roots, Collection<Class<?>> statics, Visitor visitor) {
+    public static boolean walk(Collection<?> roots, Collection<Class<?>> statics, Visitor visitor) {
         ObjectWalk walk = new ObjectWalk(visitor);
         roots.forEach(walk::enter);
         for (Class<?> type : statics) {

@@ -9,9 +9,9 @@ import java.util.OptionalInt;
  * which number it is. Immutable.
  *
  * <p>Origins are bits: {@link #SHARED} for objects that were there before the method was called and
- * not handed to it; three per argument, for itself, for what it holds, and for what is deeper inside;
- * and one per instruction that makes objects. A value without origins was made by this pass and holds nothing of interest, such
- * as the result of an operation on arrays.
+ * not handed to it; three per argument, for itself, for what it holds, and for what is deeper
+ * inside; and one per instruction that makes objects. A value without origins was made by this pass
+ * and holds nothing of interest, such as the result of an operation on arrays.
  *
  * @param size in slots, as the virtual machine counts
  * @param origins where it may come from; not to be changed
@@ -69,7 +69,9 @@ record Value(int size, BitSet origins, OptionalInt constant, Optional<String> fi
         return from(SHARED);
     }
 
-    /** The bit of what is handed to a method as its argument of this number; shared beyond a limit. */
+    /**
+     * The bit of what is handed to a method as its argument of this number; shared beyond a limit.
+     */
     static int argument(int number) {
         if (number >= MOST_ARGUMENTS) {
             return SHARED;
