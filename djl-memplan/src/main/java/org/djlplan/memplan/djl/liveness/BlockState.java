@@ -9,7 +9,6 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.djl.purity.ObjectWalk;
@@ -29,7 +28,7 @@ final class BlockState {
     /** Returns the state of a block now; empty if it cannot be seen as a whole. */
     static Optional<BlockState> of(Object block, Collection<Class<?>> statics) {
         BlockState state = new BlockState();
-        Map<Object, Integer> numbers = new IdentityHashMap<>();
+        IdentityHashMap<Object, Integer> numbers = new IdentityHashMap<>();
         boolean complete =
                 ObjectWalk.walk(
                         ImmutableList.of(block),
@@ -46,7 +45,7 @@ final class BlockState {
         return complete ? Optional.of(state) : Optional.empty();
     }
 
-    private static Object token(Object value, Map<Object, Integer> numbers) {
+    private static Object token(Object value, IdentityHashMap<Object, Integer> numbers) {
         if (value instanceof Number
                 || value instanceof CharSequence
                 || value instanceof Boolean

@@ -506,6 +506,8 @@ final class Calls {
                 return Value.PLAIN;
             case LIST:
                 return made(index, Value.PLAIN);
+            case LIST_OF_FIRST:
+                return made(index, first);
             case READS:
                 Value found = read(first).or(called);
                 for (int i = 1; i < operands.size(); i++) {

@@ -28,7 +28,7 @@ final class DjlFacts {
 
     /** Their results share no memory with operands. */
     private static final String COMPUTING =
-            "abs acos acosh add all any argMax argMin argSort asin asinh atan atan2 atanh batchDot"
+            "decode diff ifft interpolation irfft pad rfft abs acos acosh add all any argMax argMin argSort asin asinh atan atan2 atanh batchDot"
                     + " batchMatMul cbrt ceil clip concat cos cosh countNonzero cumProd cumSum"
                     + " div dot duplicate eq erf erfinv exp floor gammaln gather gatherNd gt"
                     + " gte inverse isInfinite isNaN like log log10 log2 logSoftmax logicalAnd"
@@ -43,7 +43,7 @@ final class DjlFacts {
 
     /** Their results may be views of an operand. */
     private static final String VIEWING =
-            "broadcast complex crop expandDims flatten flip get getNDArrayInternal getArray"
+            "broadcast complex conj crop diagonal expandDims flatten flip get getNDArrayInternal getArray"
                     + " normalize real reshape resize rotate90 scaleGradient squeeze stopGradient"
                     + " swapAxes toDense toDevice toSparse toType transpose";
 
@@ -238,7 +238,8 @@ final class DjlFacts {
     private static Optional<Fact> ofArray(String name, String descriptor, boolean flagged) {
         if (WHEN_TRAINING.containsKey(name)) {
             return Optional.of(
-                    flagged ? Fact.effect(WHEN_TRAINING.get(name)) : Fact.of(Effect.LIST));
+                    flagged ? Fact.effect(WHEN_TRAINING.get(name)) : // Dropping nothing gives the same array back.
+                            Fact.of(name.equals("dropout") ? Effect.LIST_OF_FIRST : Effect.LIST));
         }
         if (name.equals("toByteBuffer")) {
             return Optional.of(

@@ -19,6 +19,8 @@ record Fact(Effect effect, Optional<Finding> finding) {
         LOOKS,
         /** Changes nothing; returns a list of something that holds nothing of interest. */
         LIST,
+        /** Changes nothing; returns a list of the first operand, or of something as new. */
+        LIST_OF_FIRST,
         /** Changes nothing; returns what the first operand holds. */
         READS,
         /** Changes nothing; returns an operand, or a view of it. */
