@@ -59,7 +59,7 @@ public abstract class AbstractStateTest {
 
     private static int differing(Liveness mode, boolean checked) {
         int differing = 0;
-        for (long seed = 0; seed < ROUNDS * NastyBlock.kinds(); seed++) {
+        for (long seed = 0; seed < (long) ROUNDS * NastyBlock.kinds(); seed++) {
             long same = seed;
             List<String> expected = answers(() -> NastyBlock.of(same), Liveness.OFF, false);
             List<String> planned = answers(() -> NastyBlock.of(same), mode, checked);
