@@ -238,7 +238,9 @@ final class DjlFacts {
     private static Optional<Fact> ofArray(String name, String descriptor, boolean flagged) {
         if (WHEN_TRAINING.containsKey(name)) {
             return Optional.of(
-                    flagged ? Fact.effect(WHEN_TRAINING.get(name)) : // Dropping nothing gives the same array back.
+                    flagged
+                            ? Fact.effect(WHEN_TRAINING.get(name))
+                            : // Dropping nothing gives the same array back.
                             Fact.of(name.equals("dropout") ? Effect.LIST_OF_FIRST : Effect.LIST));
         }
         if (name.equals("toByteBuffer")) {
