@@ -255,7 +255,8 @@ final class NastyBlock extends AbstractBlock {
     /** Keeps an array where fields do not lead, and reads it in the same pass. */
     static final class KeepingPerThread implements Step {
 
-        private final ThreadLocal<NDArray> kept = new ThreadLocal<>();
+        private static final ThreadLocal<NDArray> KEPT = new ThreadLocal<>();
+
         private final int from;
         private int calls;
 
@@ -268,8 +269,8 @@ final class NastyBlock extends AbstractBlock {
             calls++;
             NDArray y = x.mul(2);
             NDArray z = y.add(calls);
-            kept.set(calls >= from ? y : z);
-            return z.add(2).sub(1).add(kept.get());
+            KEPT.set(calls >= from ? y : z);
+            return z.add(2).sub(1).add(KEPT.get());
         }
     }
 
