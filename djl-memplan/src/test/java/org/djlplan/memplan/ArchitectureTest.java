@@ -123,6 +123,29 @@ class ArchitectureTest {
                             "ai.djl.translate..", "ai.djl.inference..", "ai.djl.repository..");
 
     @ArchTest
+    static final ArchRule onlyPurityReadsBytecode =
+            noClasses()
+                    .that()
+                    .resideOutsideOfPackage(ROOT + ".djl.purity..")
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage("org.objectweb.asm..");
+
+    @ArchTest
+    static final ArchRule purityKnowsNothingOfPlanning =
+            noClasses()
+                    .that()
+                    .resideInAPackage(ROOT + ".djl.purity..")
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage(
+                            ROOT + ".config..",
+                            ROOT + ".store..",
+                            ROOT + ".source..",
+                            ROOT + ".runtime..",
+                            ROOT + ".djl.liveness..");
+
+    @ArchTest
     static final ArchRule engineSubclassKnowsNothingOfUs =
             noClasses()
                     .that()

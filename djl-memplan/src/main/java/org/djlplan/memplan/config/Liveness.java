@@ -6,6 +6,8 @@ import java.util.Optional;
 
 /** How intermediates of imperative blocks are closed before the call ends. */
 public enum Liveness {
+    /** As {@link #OP} for blocks that are known to be pure, and not at all for others. */
+    AUTO,
     /** After the last operation that uses them, as recorded once. */
     OP,
     /** After the last child block that uses them. */

@@ -53,21 +53,26 @@ public enum OptionKey implements Option {
                     + "default; never more than 16 or, if that is more, four per core. "
                     + "(PyTorch: `ai.djl.pytorch.num_threads`.)"),
     LIVENESS(
-            "op",
+            "auto",
             Origin.ANYONE,
             "imperative blocks: close each intermediate after the last operation "
-                    + "that uses it (`op`), after the last child block (`tree`), or not (`off`)"),
+                    + "that uses it where the code of the block is known to be pure, else not "
+                    + "at all (`auto`); also in a block that keeps state, while its state is "
+                    + "what was recorded (`op`); after the last child block, if it is pure "
+                    + "(`tree`); or not (`off`)"),
     VERIFY(
             "false",
             Origin.ANYONE,
             "PyTorch: compare the first planned predictions with stock ones, byte by "
                     + "byte; a difference leaves the model as stock, with a warning. Runs the "
-                    + "model twice, so not for models that keep state"),
+                    + "model twice, so it is an error for imperative blocks that are not "
+                    + "known to be pure, and not for TorchScript models that keep state"),
     WARMUP(
             "false",
             Origin.ANYONE,
             "PyTorch: record while the model is loaded, so that the first prediction "
-                    + "is planned already"),
+                    + "is planned already; an error for imperative blocks that are not known "
+                    + "to be pure"),
     INPUT_SHAPES(
             "as described",
             Origin.SHAPES_UP_TO_THE_MEMORY,

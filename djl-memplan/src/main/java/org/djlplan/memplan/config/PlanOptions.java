@@ -162,9 +162,9 @@ public record PlanOptions(
     }
 
     private static Liveness liveness(Map<OptionKey, String> values) {
-        String value = values.getOrDefault(OptionKey.LIVENESS, "op").toLowerCase(Locale.ROOT);
+        String value = values.getOrDefault(OptionKey.LIVENESS, "auto").toLowerCase(Locale.ROOT);
         return Liveness.of(value)
-                .orElseThrow(() -> wrong(OptionKey.LIVENESS.key(), value, "op, tree or off"));
+                .orElseThrow(() -> wrong(OptionKey.LIVENESS.key(), value, "auto, op, tree or off"));
     }
 
     private static List<InputShape> inputShapes(Map<OptionKey, String> values) {

@@ -13,8 +13,11 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 import org.djlplan.memplan.config.Liveness;
+import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
+import org.djlplan.memplan.djl.purity.BlockCode;
+import org.djlplan.memplan.djl.purity.Finding;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.torch.TorchAllocator;
 import org.djlplan.memplan.runtime.torch.TorchMemory;
@@ -26,9 +29,13 @@ import org.djlplan.memplan.store.ModelFiles;
 import org.djlplan.memplan.store.ModelPlans;
 import org.djlplan.memplan.store.PlanCodec;
 import org.djlplan.memplan.store.StoreKey;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Wraps the block of a PyTorch model, so that it predicts in planned memory. */
 final class PyTorchPlanning {
+
+    private static final Logger logger = LoggerFactory.getLogger(PyTorchPlanning.class);
 
     private final PlanOptions options;
 
@@ -66,13 +73,19 @@ final class PyTorchPlanning {
 
     /** Returns a block that does what {@code block} does, in planned memory. */
     Block wrap(Model model, Block block) {
+        Optional<BlockCode> code =
+                isImperative(block) ? Optional.of(BlockCode.look(block)) : Optional.empty();
+        Liveness mode =
+                code.map(known -> LivenessExecutor.effective(options.liveness(), known))
+                        .orElse(Liveness.OFF);
+        code.filter(known -> !known.pure()).ifPresent(known -> refuse(model, known, mode));
         TorchMemory memory =
-                new TorchMemory(model.getName(), torchOptions(), () -> plans(model, block));
+                new TorchMemory(
+                        model.getName(), torchOptions(), () -> plans(model, block, code, mode));
         model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);
         Optional<LivenessExecutor> liveness =
-                isImperative(block) && options.liveness() != Liveness.OFF
-                        ? Optional.of(new LivenessExecutor(block, options.liveness()))
-                        : Optional.empty();
+                code.filter(known -> mode != Liveness.OFF)
+                        .map(known -> new LivenessExecutor(block, mode, known));
         UnaryOperator<StockForward> planner =
                 stock -> {
                     StockForward forward = new PlannedForward(stock, liveness, memory);
@@ -90,6 +103,35 @@ final class PyTorchPlanning {
         return planned;
     }
 
+    /**
+     * Says what a block does without that is not known to be pure.
+     *
+     * @throws IllegalArgumentException if an option is set that runs it more than once
+     */
+    private void refuse(Model model, BlockCode code, Liveness mode) {
+        Finding reason = code.impurity().orElseThrow();
+        if (options.verify() || options.warmup()) {
+            throw new IllegalArgumentException(
+                    (options.verify() ? OptionKey.VERIFY : OptionKey.WARMUP).key()
+                            + "=true: runs a model more than once, which "
+                            + model.getName()
+                            + " is not known to allow: "
+                            + reason);
+        }
+        if (options.liveness() == Liveness.AUTO) {
+            logger.info(
+                    "Intermediates of {} are left to DJL, as it is not known to be pure: {}",
+                    model.getName(),
+                    reason);
+        } else if (mode != options.liveness()) {
+            logger.warn(
+                    "Intermediates of {} are left to DJL whatever {} says: {}",
+                    model.getName(),
+                    OptionKey.LIVENESS.key(),
+                    code.detour().orElse(reason));
+        }
+    }
+
     private static boolean isImperative(Block block) {
         return !(block instanceof SymbolBlock);
     }
@@ -103,7 +145,7 @@ final class PyTorchPlanning {
                 options.hugePages());
     }
 
-    private ModelPlans plans(Model model, Block block) {
+    private ModelPlans plans(Model model, Block block, Optional<BlockCode> code, Liveness mode) {
         Path cache = Utils.getCacheDir().resolve("djl-plan");
         boolean fromFiles = isImperative(block) || PyTorchModelFile.of(model).isPresent();
         Path folder = fromFiles && model.getModelPath() != null ? model.getModelPath() : cache;
@@ -113,11 +155,12 @@ final class PyTorchPlanning {
                         model.getName(),
                         ImmutableMap.of(
                                 "structure", structure(model, block),
+                                "code", code.map(BlockCode::hash).orElse("-"),
                                 "engine", engine.getEngineName() + ' ' + engine.getVersion(),
                                 "djl", Engine.getDjlVersion(),
                                 "cpu", CpuFeatures.current(),
                                 "strategy", options.strategy(),
-                                "liveness", options.liveness().name()));
+                                "liveness", mode.name()));
         return new ModelPlans(
                 new BackgroundStore<>(FolderStore.at(new PlanCodec(), folder, cache)), key);
     }

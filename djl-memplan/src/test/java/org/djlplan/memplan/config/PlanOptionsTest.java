@@ -49,7 +49,7 @@ class PlanOptionsTest {
                         Duration.ofSeconds(10),
                         cores,
                         -1,
-                        Liveness.OP,
+                        Liveness.AUTO,
                         false,
                         false,
                         List.of(),

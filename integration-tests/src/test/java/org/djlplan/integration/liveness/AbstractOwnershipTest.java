@@ -34,6 +34,7 @@ import org.djlplan.memplan.usage.UsageRecords;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
 
 /** Who owns which array after a pass, on one thread and on several. */
 public abstract class AbstractOwnershipTest {
@@ -50,7 +51,7 @@ public abstract class AbstractOwnershipTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Liveness.class)
+    @EnumSource(value = Liveness.class, names = "AUTO", mode = Mode.EXCLUDE)
     void forward_outputsOfAllKinds_areThoseOfDjl(Liveness mode) {
         Block block =
                 new CodeBlock(
@@ -78,7 +79,7 @@ public abstract class AbstractOwnershipTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Liveness.class)
+    @EnumSource(value = Liveness.class, names = "AUTO", mode = Mode.EXCLUDE)
     void forward_arraysAttachedElsewhere_stayOpen(Liveness mode) {
         try (NDManager elsewhere = NDManager.newBaseManager(null, Sample.ENGINE)) {
             List<NDArray> attached = new ArrayList<>();
@@ -114,7 +115,7 @@ public abstract class AbstractOwnershipTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Liveness.class)
+    @EnumSource(value = Liveness.class, names = "AUTO", mode = Mode.EXCLUDE)
     void forward_inOuterScope_outputsCloseWithIt(Liveness mode) {
         try (Sample sample = new Sample(dense(), SHAPE);
                 NDManager manager = sample.newManager()) {
@@ -134,7 +135,7 @@ public abstract class AbstractOwnershipTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Liveness.class)
+    @EnumSource(value = Liveness.class, names = "AUTO", mode = Mode.EXCLUDE)
     void forward_severalThreads_sharedAndOwnInputs(Liveness mode) throws Exception {
         try (Sample sample = new Sample(dense(), SHAPE);
                 NDManager shared = sample.newManager()) {

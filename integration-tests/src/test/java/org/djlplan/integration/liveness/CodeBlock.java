@@ -23,6 +23,9 @@ final class CodeBlock extends AbstractBlock {
     /** For arrays that the code wants to keep. */
     NDList kept = new NDList();
 
+    /** For code that counts. */
+    int calls;
+
     CodeBlock(Code code) {
         this.code = code;
     }

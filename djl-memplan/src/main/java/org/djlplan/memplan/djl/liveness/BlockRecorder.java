@@ -4,6 +4,8 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.internal.NDArrayEx;
 import ai.djl.nn.Block;
+import com.google.common.collect.ImmutableList;
+import java.util.Collection;
 import java.util.Optional;
 import org.djlplan.memplan.source.block.BlockRecording;
 
@@ -26,8 +28,23 @@ final class BlockRecorder {
 
     private BlockRecorder() {}
 
+    /** Records a pass that is run once more if that fails. */
     static Outcome record(Block block, ForwardPass pass) {
-        Recorder recorder = new Recorder(pass.inputs());
+        return record(block, pass, ImmutableList.of(), true);
+    }
+
+    /**
+     * Records a pass that is the only one: it does all that it does, and fails as it fails.
+     *
+     * @param statics classes in whose static fields the block may keep something
+     */
+    static Outcome recordOnce(Block block, ForwardPass pass, Collection<Class<?>> statics) {
+        return record(block, pass, statics, false);
+    }
+
+    private static Outcome record(
+            Block block, ForwardPass pass, Collection<Class<?>> statics, boolean repeatable) {
+        Recorder recorder = new Recorder(pass.inputs(), repeatable);
         ArrayProxies proxies = new ArrayProxies(recorder);
         RecordingStore store = new RecordingStore(pass.store(), proxies, recorder);
         Optional<NDList> outputs = Optional.empty();
@@ -41,9 +58,12 @@ final class BlockRecorder {
         } catch (UnrepeatableException e) {
             recorder.spoil(e.getMessage());
         } catch (RuntimeException e) {
+            if (!repeatable) {
+                throw e;
+            }
             recorder.spoil(e.toString());
         } finally {
-            if (!HeldObjects.replaceAll(block, held -> release(held, recorder))) {
+            if (!HeldObjects.replaceAll(block, statics, held -> release(held, recorder))) {
                 recorder.spoil("it holds too many objects");
             }
             recorder.end();
@@ -52,7 +72,7 @@ final class BlockRecorder {
         // A scope of the block's own cannot tell a stand-in from another array, and closes it.
         boolean intact =
                 outputs.isPresent() && outputs.get().stream().noneMatch(NDArray::isReleased);
-        if (!intact || recorder.unrepeatable()) {
+        if (!intact || (repeatable && recorder.unrepeatable())) {
             return new Outcome(
                     Optional.empty(),
                     Optional.empty(),
@@ -63,7 +83,7 @@ final class BlockRecorder {
                 recorder.flaw().isPresent()
                         ? Optional.empty()
                         : Optional.of(recorder.recording(outputs.get()));
-        return new Outcome(outputs, recording, false, recorder.flaw().orElse(""));
+        return new Outcome(outputs, recording, recorder.unrepeatable(), recorder.flaw().orElse(""));
     }
 
     private static Object release(Object held, Recorder recorder) {

@@ -44,12 +44,21 @@ final class HeldObjects {
     /**
      * Visits all objects within reach, arrays and managers included.
      *
+     * @param statics classes whose static fields are within reach, too
      * @param replacement returns what to put into an object's place, which may be the object itself
      * @return whether all of them were visited; not, if there are too many
      */
-    static boolean replaceAll(Object holder, UnaryOperator<Object> replacement) {
+    static boolean replaceAll(
+            Object holder, Collection<Class<?>> statics, UnaryOperator<Object> replacement) {
         HeldObjects walk = new HeldObjects(replacement);
         walk.follow(holder);
+        for (Class<?> type : statics) {
+            for (Field field : type.getDeclaredFields()) {
+                if (Modifier.isStatic(field.getModifiers()) && !field.getType().isPrimitive()) {
+                    walk.visitField(type, field);
+                }
+            }
+        }
         while (!walk.toVisit.isEmpty() && walk.seen.size() < MOST_OBJECTS) {
             walk.visit(walk.toVisit.poll());
         }
@@ -59,6 +68,10 @@ final class HeldObjects {
     private Object follow(Object object) {
         if (object == null) {
             return null;
+        }
+        if (object instanceof Optional<?> optional && optional.isPresent()) {
+            Object content = follow(optional.get());
+            return content == optional.get() ? object : Optional.of(content);
         }
         Object replaced = replacement.apply(object);
         if (leadsOn(replaced) && seen.add(replaced)) {
@@ -107,8 +120,6 @@ final class HeldObjects {
             } else if (object instanceof Map<?, ?> map) {
                 map.keySet().forEach(this::follow);
                 replaceValues((Map<Object, Object>) map);
-            } else if (object instanceof Optional<?> optional) {
-                optional.ifPresent(this::follow);
             } else if (object instanceof AtomicReference<?> reference) {
                 replaceReferent((AtomicReference<Object>) reference);
             } else if (object instanceof Reference<?> reference) {

@@ -8,6 +8,7 @@ import com.google.common.collect.ImmutableList;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.config.Liveness;
+import org.djlplan.memplan.djl.purity.BlockCode;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.source.block.LivenessTrace;
 
@@ -18,15 +19,19 @@ import org.djlplan.memplan.source.block.LivenessTrace;
  *
  * <p>Results are those of DJL, bit for bit. Where arrays were closed too early – a block may take
  * another way than the recorded one – the engine refuses to touch them, and the pass is repeated as
- * DJL runs it. Inputs, outputs, what the block keeps in its fields and what it attaches elsewhere
- * is never closed. Thread-safe.
+ * DJL runs it; that is for blocks that are known to leave nothing behind. Others run once per call,
+ * whatever happens: nothing of theirs is closed early unless users ask for {@link Liveness#OP}, and
+ * then only while their state is what it was when they were recorded. Inputs, outputs, what the
+ * block keeps in its fields and what it attaches elsewhere is never closed. Thread-safe.
  */
 public final class LivenessExecutor {
 
     private final Block block;
     private final Liveness asked;
+    private final boolean guarded;
     private final Figures figures = new Figures();
     private final OpLevel operations;
+    private final GuardedLevel guard;
     private final TreeLevel tree;
 
     /**
@@ -34,12 +39,24 @@ public final class LivenessExecutor {
      *
      * @param block as DJL made it, not a wrapper
      * @param mode the finest way of closing to use; coarser ones follow where it does not work
+     * @param code what is known of the block
      */
-    public LivenessExecutor(Block block, Liveness mode) {
+    public LivenessExecutor(Block block, Liveness mode, BlockCode code) {
         this.block = block;
-        this.asked = mode;
-        operations = new OpLevel(block, figures);
-        tree = new TreeLevel(block, figures);
+        this.asked = effective(mode, code);
+        this.guarded = !code.pure();
+        Repetition repetition = new Repetition(block, code);
+        operations = new OpLevel(block, figures, repetition);
+        guard = new GuardedLevel(block, code, figures, operations::fetchParameters);
+        tree = new TreeLevel(block, figures, repetition);
+    }
+
+    /** Returns the way of closing that a block allows for. */
+    public static Liveness effective(Liveness asked, BlockCode code) {
+        if (code.pure()) {
+            return asked == Liveness.AUTO ? Liveness.OP : asked;
+        }
+        return asked == Liveness.OP && code.detour().isEmpty() ? Liveness.OP : Liveness.OFF;
     }
 
     /**
@@ -56,7 +73,12 @@ public final class LivenessExecutor {
         if (mode == Liveness.OFF || !pass.tractable()) {
             return block.forward(store, inputs, false, params);
         }
-        return mode == Liveness.OP ? operations.forward(pass) : tree.forward(pass);
+        if (mode == Liveness.TREE) {
+            return tree.forward(pass);
+        }
+        return guarded
+                ? guard.forward(pass, operations.state(ArrayTypes.of(pass.inputs())))
+                : operations.forward(pass);
     }
 
     /** Returns the types of arrays, by which passes are told apart. */
@@ -73,9 +95,12 @@ public final class LivenessExecutor {
                 || operations.state(ImmutableList.copyOf(inputTypes)).settled();
     }
 
-    /** Returns what was recorded for inputs of these types, if it is in use. */
+    /**
+     * Returns what was recorded for inputs of these types, if it is in use and of use to others: of
+     * a block that keeps state it is not.
+     */
     public Optional<LivenessTrace> trace(List<ArrayType> inputTypes) {
-        return mode() == Liveness.OP
+        return mode() == Liveness.OP && !guarded
                 ? operations.state(ImmutableList.copyOf(inputTypes)).plan().map(ReplayPlan::trace)
                 : Optional.empty();
     }
@@ -85,11 +110,16 @@ public final class LivenessExecutor {
      * array that the block creates.
      */
     public void restore(List<ArrayType> inputTypes, LivenessTrace trace) {
-        operations.restore(ImmutableList.copyOf(inputTypes), trace);
+        if (!guarded) {
+            operations.restore(ImmutableList.copyOf(inputTypes), trace);
+        }
     }
 
     /** Returns the way of closing in effect. */
     public Liveness mode() {
+        if (guarded) {
+            return guard.exhausted() ? Liveness.OFF : asked;
+        }
         if (asked == Liveness.OP && !operations.exhausted()) {
             return Liveness.OP;
         }

@@ -37,6 +37,7 @@ final class OpLevel {
 
     private final Block block;
     private final Figures figures;
+    private final Repetition repetition;
     private final Cache<ImmutableList<ArrayType>, TypeState> states =
             CacheBuilder.newBuilder().concurrencyLevel(1).maximumSize(MOST_TRACES).build();
     private final ReadWriteLock lock = new ReentrantReadWriteLock();
@@ -44,9 +45,10 @@ final class OpLevel {
     private volatile List<Parameter> parameters = ImmutableList.of();
     private volatile boolean exhausted = !CreationScope.available();
 
-    OpLevel(Block block, Figures figures) {
+    OpLevel(Block block, Figures figures, Repetition repetition) {
         this.block = block;
         this.figures = figures;
+        this.repetition = repetition;
     }
 
     /** Returns whether this level cannot serve the block; no pass should come here then. */
@@ -119,7 +121,12 @@ final class OpLevel {
             return outcome.outputs().orElseThrow();
         }
         // If DJL fails in the same way, it is the call's fault and says nothing about the block.
-        NDList outputs = outcome.outputs().orElseGet(() -> pass.runStock(block));
+        NDList outputs =
+                outcome.outputs()
+                        .orElseGet(
+                                () ->
+                                        repetition.run(
+                                                pass, new IllegalStateException(outcome.flaw())));
         figures.fellBack();
         if (outcome.unrepeatable()) {
             state.refuse();
@@ -134,7 +141,8 @@ final class OpLevel {
     }
 
     private NDList replay(ForwardPass pass, TypeState state, ReplayPlan plan) {
-        Replay replay = new Replay(plan, pass.root());
+        Replay replay = new Replay(plan, pass.root(), Optional.empty());
+        RuntimeException failure = new IllegalStateException("an output was closed");
         try {
             NDList outputs =
                     CreationScope.listen(
@@ -151,10 +159,11 @@ final class OpLevel {
                 throw e;
             }
             logger.debug("A pass failed with arrays closed early, and is repeated", e);
+            failure = e;
         } finally {
             figures.closedEarly(replay.closed());
         }
-        NDList outputs = pass.runStock(block);
+        NDList outputs = repetition.run(pass, failure);
         figures.fellBack();
         state.failed(plan);
         if (failures.incrementAndGet() >= MOST_FAILURES) {
@@ -178,7 +187,7 @@ final class OpLevel {
      *
      * @return whether it could; if not, the block will say why
      */
-    private boolean fetchParameters(ForwardPass pass) {
+    boolean fetchParameters(ForwardPass pass) {
         try {
             if (parameters.isEmpty()) {
                 parameters = ImmutableList.copyOf(block.getParameters().values());

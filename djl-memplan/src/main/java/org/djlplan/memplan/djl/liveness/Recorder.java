@@ -34,6 +34,7 @@ final class Recorder implements CreationListener {
     private final Thread owner = Thread.currentThread();
     private final NDManager root;
     private final int inputCount;
+    private final boolean repeatable;
     private final IdentityHashMap<NDArray, Integer> numbers = new IdentityHashMap<>();
     private final List<NDArray> created = new ArrayList<>();
     private final List<ArrayType> types = new ArrayList<>();
@@ -48,7 +49,11 @@ final class Recorder implements CreationListener {
     private volatile boolean over;
     private volatile Optional<String> flaw = Optional.empty();
 
-    Recorder(NDList inputs) {
+    /**
+     * @param repeatable whether the pass may be given up and run once more
+     */
+    Recorder(NDList inputs, boolean repeatable) {
+        this.repeatable = repeatable;
         root = inputs.head().getManager();
         inputs.forEach(this::foreignNumber);
         inputCount = foreign.size();
@@ -94,7 +99,7 @@ final class Recorder implements CreationListener {
         return flaw;
     }
 
-    /** Returns whether the pass wanted to change what it was given. */
+    /** Returns whether the pass changes what it was given, or wanted to. */
     boolean unrepeatable() {
         return unrepeatable;
     }
@@ -116,7 +121,8 @@ final class Recorder implements CreationListener {
      * @param target the array it is called on, if it is an array's
      * @param operands all arrays that it is handed, the target first
      * @param opaque whether it is handed something that may hold on to arrays
-     * @throws UnrepeatableException instead of changing an array that the block was given
+     * @throws UnrepeatableException instead of changing an array that the block was given, if the
+     *     pass may be run once more
      */
     Object operation(
             String name,
@@ -173,7 +179,11 @@ final class Recorder implements CreationListener {
                                 && target.filter(array -> !numbers.containsKey(array)).isPresent();
         if (changes) {
             unrepeatable = true;
-            throw new UnrepeatableException(name);
+            UnrepeatableException reason = new UnrepeatableException(name);
+            if (repeatable) {
+                throw reason;
+            }
+            spoil(reason.getMessage());
         }
     }
 

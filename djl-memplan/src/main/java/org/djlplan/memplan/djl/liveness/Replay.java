@@ -7,7 +7,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,6 +24,7 @@ final class Replay implements CreationListener {
 
     private final ReplayPlan plan;
     private final NDManager root;
+    private final Optional<Supplier<Set<NDArray>>> held;
     private final List<NDArray> created;
     private final List<NDManager> managers;
     private final Set<NDArray> wanted = Collections.newSetFromMap(new IdentityHashMap<>(2));
@@ -32,9 +35,12 @@ final class Replay implements CreationListener {
      * Prepares a pass.
      *
      * @param root the call's manager
+     * @param held finds the arrays that the block keeps at the moment; empty if it is known not to
+     *     keep any
      */
-    Replay(ReplayPlan plan, NDManager root) {
+    Replay(ReplayPlan plan, NDManager root, Optional<Supplier<Set<NDArray>>> held) {
         this.plan = plan;
+        this.held = held;
         this.root = root;
         created = new ArrayList<>(plan.size());
         managers = new ArrayList<>(plan.size());
@@ -107,7 +113,11 @@ final class Replay implements CreationListener {
     }
 
     private void closeDue(int number) {
-        for (int due : plan.due(number)) {
+        int[] allDue = plan.due(number);
+        if (held.isPresent() && allDue.length > 0) {
+            wanted.addAll(held.get().get());
+        }
+        for (int due : allDue) {
             NDArray array = created.get(due);
             if (!array.isReleased()
                     && !wanted.contains(array)

@@ -18,12 +18,14 @@ final class TreeLevel {
 
     private final Block block;
     private final Figures figures;
+    private final Repetition repetition;
     private volatile Optional<TreeNode> tree = Optional.empty();
     private volatile boolean exhausted;
 
-    TreeLevel(Block block, Figures figures) {
+    TreeLevel(Block block, Figures figures, Repetition repetition) {
         this.block = block;
         this.figures = figures;
+        this.repetition = repetition;
     }
 
     /** Returns whether this level cannot serve the block; no pass should come here then. */
@@ -36,7 +38,7 @@ final class TreeLevel {
             return runTree(pass);
         } catch (RuntimeException e) {
             // If DJL fails, too, it is the call's fault and says nothing about the block.
-            NDList outputs = pass.runStock(block);
+            NDList outputs = repetition.run(pass, e);
             figures.fellBack();
             giveUp(e);
             return outputs;

@@ -183,6 +183,7 @@ sealed interface TreeNode {
             Set<NDArray> arrays = Collections.newSetFromMap(new IdentityHashMap<>());
             HeldObjects.replaceAll(
                     holder,
+                    ImmutableList.of(),
                     object -> {
                         if (object instanceof NDArray array) {
                             arrays.add(array);

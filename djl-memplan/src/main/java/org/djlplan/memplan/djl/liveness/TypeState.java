@@ -17,6 +17,7 @@ final class TypeState {
     private static final int MOST_RECORDINGS = 3;
 
     private Optional<ReplayPlan> plan = Optional.empty();
+    private Optional<BlockState> recordedIn = Optional.empty();
     private boolean unrepeatable;
     private int recordings;
     private int divergences;
@@ -47,6 +48,25 @@ final class TypeState {
         plan = Optional.of(new ReplayPlan(trace));
         recordings++;
         divergences = 0;
+    }
+
+    /** Takes a new recording's trace, which holds while the block's state is what it was. */
+    synchronized void recorded(LivenessTrace trace, BlockState before) {
+        recorded(trace);
+        recordedIn = Optional.of(before);
+    }
+
+    /** Returns the state that the block was in when the recording began, if it matters. */
+    synchronized Optional<BlockState> recordedIn() {
+        return recordedIn;
+    }
+
+    /** Notes that the block is in another state than when it was recorded. */
+    synchronized void outdated() {
+        divergences++;
+        if (divergences >= MOST_DIVERGENCES) {
+            plan = Optional.empty();
+        }
     }
 
     /** Takes a stored trace. It counts as no recording, so one of our own may follow. */

@@ -1,0 +1,42 @@
+package org.djlplan.memplan.djl.liveness;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.nn.Block;
+import org.djlplan.memplan.djl.purity.BlockCode;
+
+/**
+ * Runs a pass once more as DJL runs it, after one that early closing has spoilt. Only a block that
+ * leaves nothing behind may be run twice, so this looks at it again: since it was loaded it may
+ * have been given other children, or other functions.
+ *
+ * @param block as DJL made it
+ * @param code what was known of it when it was loaded; taken on trust if it has no hash
+ */
+record Repetition(Block block, BlockCode code) {
+
+    /**
+     * Runs the pass.
+     *
+     * @param failure what became of the first run
+     * @throws IllegalStateException if the block must not be run twice
+     */
+    NDList run(ForwardPass pass, RuntimeException failure) {
+        if (!code.hash().isEmpty()) {
+            BlockCode now = BlockCode.look(block);
+            if (!now.pure()) {
+                throw tooEarly(block, failure);
+            }
+        }
+        return pass.runStock(block);
+    }
+
+    /** Returns what users are told of a pass that cannot be finished. */
+    static IllegalStateException tooEarly(Block block, RuntimeException failure) {
+        return new IllegalStateException(
+                "djl-plan closed an array of "
+                        + block.getClass().getName()
+                        + " too early, and must not run its forward pass twice; nothing of it is"
+                        + " closed early from now on. memplan.liveness=off avoids this",
+                failure);
+    }
+}

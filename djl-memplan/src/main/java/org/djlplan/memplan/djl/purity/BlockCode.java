@@ -1,0 +1,55 @@
+package org.djlplan.memplan.djl.purity;
+
+import ai.djl.nn.Block;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.djlplan.memplan.djl.purity.Finding.Kind;
+
+/**
+ * What is known of a block's forward pass for inference by the code of the block, of everything
+ * that it holds, and of what these call. What is not known is a finding, too.
+ *
+ * <p>It is true for the objects that the block holds when it is looked at; {@link #look} again
+ * after it was given others.
+ *
+ * @param hash of all code that was read; another version of a class has another
+ * @param findings what a pass does besides computing
+ * @param statics the classes whose static fields the code reads
+ */
+public record BlockCode(String hash, List<Finding> findings, Set<Class<?>> statics) {
+
+    public BlockCode {
+        findings = ImmutableList.copyOf(findings);
+        statics = ImmutableSet.copyOf(statics);
+    }
+
+    /** Reads the code of a block. Runs none of it, but may initialize its classes. */
+    public static BlockCode look(Block block) {
+        return new CodeReader(block).read();
+    }
+
+    /** Returns whether a pass leaves nothing behind, so that it may be run twice. */
+    public boolean pure() {
+        return impurity().isEmpty();
+    }
+
+    /** Returns the most telling reason why the block is not known to be pure, if it is not. */
+    public Optional<Finding> impurity() {
+        return first(Kind.OPAQUE).or(() -> first(Kind.EFFECT));
+    }
+
+    /**
+     * Returns why a pass may go another way although inputs are of the same types and the objects
+     * that the block holds are in the same state; empty if it cannot.
+     */
+    public Optional<Finding> detour() {
+        return first(Kind.OPAQUE).or(() -> first(Kind.LOOKS));
+    }
+
+    private Optional<Finding> first(Kind kind) {
+        return findings.stream().filter(finding -> finding.kind() == kind).findFirst();
+    }
+}

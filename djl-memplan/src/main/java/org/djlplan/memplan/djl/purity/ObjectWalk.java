@@ -1,0 +1,186 @@
+package org.djlplan.memplan.djl.purity;
+
+import ai.djl.Device;
+import ai.djl.Model;
+import ai.djl.engine.Engine;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+import java.lang.ref.Reference;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+import org.slf4j.Logger;
+
+/**
+ * A walk through everything that objects hold in their fields, in collections, arrays and the like,
+ * always in the same order. Arrays of the engine, models and what else is not the block's own are
+ * seen but not entered.
+ */
+public final class ObjectWalk {
+
+    /** Enough for any block; a bound, should one hold half the heap. */
+    private static final int MOST_OBJECTS = 100_000;
+
+    private static final ClassValue<Fields> FIELDS =
+            new ClassValue<>() {
+                @Override
+                protected Fields computeValue(Class<?> type) {
+                    return Fields.of(type);
+                }
+            };
+
+    private final Visitor visitor;
+    private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final Deque<Object> toVisit = new ArrayDeque<>();
+    private boolean complete = true;
+
+    /** Sees what is found. */
+    @FunctionalInterface
+    public interface Visitor {
+
+        /**
+         * Sees a value; each time it is found, while it is entered only once.
+         *
+         * @param holder what holds it
+         * @param place a field's name, or empty in a collection
+         * @param value never null; numbers are boxed
+         */
+        void see(Object holder, String place, Object value);
+    }
+
+    /** The fields of one class and its ancestors, made accessible. */
+    private record Fields(List<Field> own, List<Field> statics, boolean complete) {
+
+        static Fields of(Class<?> type) {
+            List<Field> own = new ArrayList<>();
+            List<Field> statics = new ArrayList<>();
+            boolean complete = true;
+            for (Class<?> at = type;
+                    at != null && !JdkFacts.isPlatform(at);
+                    at = at.getSuperclass()) {
+                for (Field field : at.getDeclaredFields()) {
+                    try {
+                        field.setAccessible(true);
+                        (Modifier.isStatic(field.getModifiers()) ? statics : own).add(field);
+                    } catch (RuntimeException e) {
+                        complete = false;
+                    }
+                }
+            }
+            return new Fields(own, statics, complete);
+        }
+    }
+
+    private ObjectWalk(Visitor visitor) {
+        this.visitor = visitor;
+    }
+
+    /**
+     * Walks.
+     *
+     * @param roots what to begin with; they are not shown to the visitor
+     * @param statics classes whose static fields are walked through, too
+     * @return whether all was seen; not, if there is too much, or if fields are closed to us
+     */
+    public static boolean walk(Collection<?> roots, Collection<Class<?>> statics, Visitor visitor) {
+        ObjectWalk walk = new ObjectWalk(visitor);
+        roots.forEach(walk::enter);
+        for (Class<?> type : statics) {
+            Fields fields = FIELDS.get(type);
+            walk.complete &= fields.complete();
+            walk.visitFields(type, fields.statics());
+        }
+        while (!walk.toVisit.isEmpty() && walk.seen.size() < MOST_OBJECTS) {
+            walk.visit(walk.toVisit.poll());
+        }
+        return walk.complete && walk.toVisit.isEmpty();
+    }
+
+    private void show(Object holder, String place, Object value) {
+        if (value != null) {
+            visitor.see(holder, place, value);
+            enter(value);
+        }
+    }
+
+    private void enter(Object value) {
+        if (leadsOn(value) && seen.add(value)) {
+            toVisit.add(value);
+        }
+    }
+
+    private static boolean leadsOn(Object object) {
+        return !(object instanceof Number
+                || object instanceof CharSequence
+                || object instanceof Boolean
+                || object instanceof Character
+                || object instanceof NDArray
+                || object instanceof NDManager
+                || object instanceof Parameter
+                || object instanceof Model
+                || object instanceof Engine
+                || object instanceof Device
+                || object instanceof Shape
+                || object instanceof Enum<?>
+                || object instanceof Class<?>
+                || object instanceof Thread
+                || object instanceof Logger
+                || object instanceof ClassLoader
+                || (object.getClass().isArray()
+                        && object.getClass().getComponentType().isPrimitive()));
+    }
+
+    private void visit(Object object) {
+        if (object instanceof Object[] elements) {
+            for (Object element : elements) {
+                show(object, "", element);
+            }
+            return;
+        }
+        Fields fields = FIELDS.get(object.getClass());
+        complete &= fields.complete();
+        visitFields(object, fields.own());
+        try {
+            if (object instanceof Collection<?> elements) {
+                elements.forEach(element -> show(object, "", element));
+            } else if (object instanceof Map<?, ?> map) {
+                map.forEach(
+                        (key, value) -> {
+                            show(object, "", key);
+                            show(object, "", value);
+                        });
+            } else if (object instanceof Optional<?> optional) {
+                optional.ifPresent(value -> show(object, "", value));
+            } else if (object instanceof AtomicReference<?> reference) {
+                show(object, "", reference.get());
+            } else if (object instanceof Reference<?> reference) {
+                show(object, "", reference.get());
+            }
+        } catch (RuntimeException e) {
+            // A collection that changes while we look.
+            complete = false;
+        }
+    }
+
+    private void visitFields(Object holder, List<Field> fields) {
+        for (Field field : fields) {
+            try {
+                show(holder, field.getName(), field.get(holder));
+            } catch (IllegalAccessException | RuntimeException e) {
+                complete = false;
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package org.djlplan.memplan.djl.purity;
+
+import java.util.BitSet;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/**
+ * What is known of a value on the stack or in a local variable: where the object may come from, or
+ * which number it is. Immutable.
+ *
+ * <p>Origins are bits: {@link #SHARED} for objects that were there before the method was called and
+ * not handed to it; three per argument, for itself, for what it holds, and for what is deeper
+ * inside; and one per instruction that makes objects. A value without origins was made by this pass
+ * and holds nothing of interest, such as the result of an operation on arrays.
+ *
+ * @param size in slots, as the virtual machine counts
+ * @param origins where it may come from; not to be changed
+ * @param constant which number it is, if that is known
+ * @param field the field that it was read from, if that is known
+ */
+record Value(int size, BitSet origins, OptionalInt constant, Optional<String> field)
+        implements org.objectweb.asm.tree.analysis.Value {
+
+    static final int SHARED = 0;
+    private static final int FIRST_ARGUMENT = 1;
+    private static final int LEVELS = 3;
+    private static final int MOST_ARGUMENTS = 20;
+    private static final int FIRST_SITE = FIRST_ARGUMENT + LEVELS * MOST_ARGUMENTS;
+
+    private static final BitSet NOTHING = new BitSet();
+
+    /** A value of one slot that is of no interest. */
+    static final Value PLAIN = new Value(1, NOTHING, OptionalInt.empty(), Optional.empty());
+
+    /** The same of two slots. */
+    static final Value WIDE = new Value(2, NOTHING, OptionalInt.empty(), Optional.empty());
+
+    @Override
+    public int getSize() {
+        return size;
+    }
+
+    static Value plain(int size) {
+        return size == 2 ? WIDE : PLAIN;
+    }
+
+    static Value number(int constant) {
+        return new Value(1, NOTHING, OptionalInt.of(constant), Optional.empty());
+    }
+
+    static Value of(BitSet origins) {
+        return origins.isEmpty()
+                ? PLAIN
+                : new Value(1, origins, OptionalInt.empty(), Optional.empty());
+    }
+
+    /** Returns the same value with the field that it was read from. */
+    Value readFrom(String name) {
+        return new Value(size, origins, constant, Optional.of(name));
+    }
+
+    static Value from(int origin) {
+        BitSet origins = new BitSet();
+        origins.set(origin);
+        return of(origins);
+    }
+
+    static Value shared() {
+        return from(SHARED);
+    }
+
+    /**
+     * The bit of what is handed to a method as its argument of this number; shared beyond a limit.
+     */
+    static int argument(int number) {
+        if (number >= MOST_ARGUMENTS) {
+            return SHARED;
+        }
+        return FIRST_ARGUMENT + LEVELS * number;
+    }
+
+    /** The bit of what is found inside of an argument or of what is inside of one. */
+    static int inside(int origin) {
+        return level(origin) == LEVELS - 1 ? origin : origin + 1;
+    }
+
+    /** How deep inside of an argument; the last level is that and all that is deeper. */
+    static int level(int origin) {
+        return (origin - FIRST_ARGUMENT) % LEVELS;
+    }
+
+    /** The bit of what the instruction at an index makes. */
+    static int site(int index) {
+        return FIRST_SITE + index;
+    }
+
+    static boolean isSite(int origin) {
+        return origin >= FIRST_SITE;
+    }
+
+    static boolean isArgument(int origin) {
+        return origin >= FIRST_ARGUMENT && !isSite(origin);
+    }
+
+    static int argumentNumber(int origin) {
+        return (origin - FIRST_ARGUMENT) / LEVELS;
+    }
+
+    Value or(Value other) {
+        if (equals(other)) {
+            return this;
+        }
+        BitSet all = (BitSet) origins.clone();
+        all.or(other.origins);
+        return new Value(
+                Math.min(size, other.size),
+                all,
+                constant.equals(other.constant) ? constant : OptionalInt.empty(),
+                field.equals(other.field) ? field : Optional.empty());
+    }
+}
