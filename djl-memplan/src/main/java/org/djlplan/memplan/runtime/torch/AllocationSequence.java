@@ -140,21 +140,12 @@ final class AllocationSequence implements AutoCloseable {
     synchronized TorchPrediction begin() {
         Optional<TorchPrediction> prediction = Optional.empty();
         if (!closed && !unplannable) {
-            noteUse();
             prediction = installed.isPresent() ? replay(installed.get()) : record();
         }
         if (installed.isEmpty() || prediction.isEmpty()) {
             tally.unplannedPredictions.increment();
         }
         return prediction.orElseGet(TorchPrediction::unplanned);
-    }
-
-    /** A plan that is used again is worth the place of another one. The store does not wait. */
-    private void noteUse() {
-        if (!cameBack && installed.isPresent()) {
-            cameBack = true;
-            store.save(key, new StoredPlan(liveness, kept));
-        }
     }
 
     private Optional<TorchPrediction> record() {
@@ -267,6 +258,9 @@ final class AllocationSequence implements AutoCloseable {
             if (!outcome.alive().isEmpty() && installed.isPresent()) {
                 changed = exclude(plan.plan(), outcome.alive());
             }
+            // A plan that is used again is worth the place of another one.
+            changed |= !cameBack;
+            cameBack = true;
         }
         if (changed) {
             save();
