@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -184,57 +184,41 @@ class SearchingPlanFinderTest {
         }
     }
 
-    /** As a server of files that does not answer: opening a pipe waits for somebody who reads. */
+    /** As one that is writing to a server of files that does not answer. */
     @Test
-    void findAndClose_whileTheLockOfAFileTakesLong_doNotWait() throws Exception {
-        Path lock = lockFile();
-        Files.delete(lock);
-        Files.delete(kept(besideModel()).get(0));
-        assertEquals(0, new ProcessBuilder("mkfifo", lock.toString()).start().waitFor());
-        PlanFinder finder = finder(BACKGROUND, this::noted);
-        assertGreedy(find(finder, true));
-        awaitSearchIn("StoreLock");
-        assertTimeoutPreemptively(
-                Duration.ofSeconds(20),
-                () -> {
-                    assertGreedy(find(finder, true));
-                    finder.close();
-                    finder.close();
-                });
-        try (InputStream reader = Files.newInputStream(lock)) {
-            awaitNoSearch();
-            assertEquals(-1, reader.read());
-        }
-        assertEquals(List.of(), kept(besideModel()), "cancelled before it began");
-    }
-
-    /** Returns the file that a search locks; there was one. */
-    private Path lockFile() throws Exception {
-        try (PlanFinder finder = finder(BACKGROUND, this::noted)) {
+    void findAndClose_whileASearchCannotBeInterrupted_doNotWait() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        PlanFinder finder =
+                finder(
+                        BACKGROUND,
+                        limit ->
+                                (incumbent, enough) -> {
+                                    begun.countDown();
+                                    Uninterruptibles.awaitUninterruptibly(end);
+                                    return new PlanImprover.Improvement(incumbent, true);
+                                });
+        try {
             assertGreedy(find(finder, true));
-            awaitKept();
+            assertTrue(begun.await(30, TimeUnit.SECONDS));
+            assertTimeoutPreemptively(
+                    Duration.ofSeconds(20),
+                    () -> {
+                        assertGreedy(find(finder, true));
+                        finder.close();
+                        finder.close();
+                    });
+        } finally {
+            end.countDown();
         }
-        limits.clear();
         awaitNoSearch();
-        try (Stream<Path> files = Files.list(besideModel())) {
-            return files.filter(file -> file.toString().endsWith(".lock"))
-                    .findFirst()
-                    .orElseThrow();
-        }
+        assertEquals(List.of(), kept(besideModel()), "cancelled before it ended");
     }
 
     private static Optional<Thread> searchThread() {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().equals(BackgroundSearch.THREAD))
                 .findFirst();
-    }
-
-    private static void awaitSearchIn(String className) {
-        while (searchThread().stream()
-                .flatMap(thread -> Stream.of(thread.getStackTrace()))
-                .noneMatch(frame -> frame.getClassName().endsWith("." + className))) {
-            Thread.onSpinWait();
-        }
     }
 
     /** It ends soon after its last search. */
