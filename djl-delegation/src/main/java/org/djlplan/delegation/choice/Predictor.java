@@ -126,11 +126,12 @@ public final class Predictor {
 
     /** To take little memory is to be fast with hardly more than the least that is possible. */
     private long limitBytes() {
+        long asked = goal.maxMemoryBytes().orElse(Long.MAX_VALUE);
         if (goal.objective() != Objective.MEMORY) {
-            return goal.maxMemoryBytes().orElse(Long.MAX_VALUE);
+            return asked;
         }
         long least = predicted(best(predicted -> (double) predicted.bytes())).bytes();
-        return (long) (least * (1 + SAME_MEMORY));
+        return Math.min(asked, (long) (least * (1 + SAME_MEMORY)));
     }
 
     private double cost(Predicted predicted, long limitBytes) {

@@ -44,7 +44,7 @@ public final class Redeployment {
         int rounds = Integer.parseInt(arguments[0]);
         long patienceMillis = 1000 * Long.parseLong(arguments[1]);
         List<URL> path = new ArrayList<>();
-        for (String entry : SEPARATOR.split(arguments[3])) {
+        for (String entry : SEPARATOR.splitAsStream(arguments[3]).toList()) {
             path.add(Path.of(entry).toUri().toURL());
         }
         URL[] urls = path.toArray(new URL[0]);
