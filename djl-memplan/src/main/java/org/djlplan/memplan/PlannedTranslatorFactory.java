@@ -7,9 +7,11 @@ import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorFactory;
 import ai.djl.util.ClassLoaderUtils;
 import ai.djl.util.Pair;
-import com.google.common.collect.ImmutableMap;
 import java.lang.reflect.Type;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.djl.MeasuredTranslator;
@@ -40,15 +42,15 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
     private static final Logger logger = LoggerFactory.getLogger(PlannedTranslatorFactory.class);
 
     private final Optional<TranslatorFactory> inner;
-    private final ImmutableMap<String, Object> options;
+    private final Map<String, Object> options;
 
     /** Wraps the factory that {@code memplan.translatorFactory} names, or DJL's default. */
     public PlannedTranslatorFactory() {
-        this(Optional.empty(), ImmutableMap.of());
+        this(Optional.empty(), Map.of());
     }
 
     private PlannedTranslatorFactory(
-            Optional<TranslatorFactory> inner, ImmutableMap<String, Object> options) {
+            Optional<TranslatorFactory> inner, Map<String, Object> options) {
         this.inner = inner;
         this.options = options;
         try {
@@ -63,7 +65,7 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
     public static PlannedTranslatorFactory wrap(TranslatorFactory inner) {
         return inner instanceof PlannedTranslatorFactory planned
                 ? planned
-                : new PlannedTranslatorFactory(Optional.of(inner), ImmutableMap.of());
+                : new PlannedTranslatorFactory(Optional.of(inner), Map.of());
     }
 
     /** Returns a factory that plans the model and translates with {@code translator}. */
@@ -81,13 +83,15 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
      * @throws IllegalArgumentException if no option has such a key
      */
     public PlannedTranslatorFactory with(String key, Object value) {
-        ModelPlanning.checkKey(key);
-        return new PlannedTranslatorFactory(
-                inner,
-                ImmutableMap.<String, Object>builder()
-                        .putAll(options)
-                        .put(key, value)
-                        .buildKeepingLast());
+        try {
+            ModelPlanning.checkKey(key);
+        } catch (LinkageError e) {
+            // The model will be left to DJL, with a warning.
+            logger.debug("{} was not checked", key, e);
+        }
+        Map<String, Object> all = new LinkedHashMap<>(options);
+        all.put(key, Objects.requireNonNull(value, key));
+        return new PlannedTranslatorFactory(inner, Collections.unmodifiableMap(all));
     }
 
     @Override

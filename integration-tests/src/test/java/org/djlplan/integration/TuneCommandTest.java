@@ -122,7 +122,7 @@ class TuneCommandTest {
     @Test
     void tune_terminated_leavesNoProcess() throws Exception {
         String threads =
-                IntStream.rangeClosed(1, 200)
+                IntStream.rangeClosed(1, 16)
                         .mapToObj(Integer::toString)
                         .collect(Collectors.joining(","));
         DjlPlanProcess command =

@@ -123,6 +123,7 @@ class SwitchOverTest {
 
     @Test
     void switchTo_closedModel_doesNothing() throws Exception {
+        StockInterpreter.loadEngine();
         Path file = TestModels.built("uneven");
         TfLiteRuntime runtime = TfLiteRuntime.open(file, RuntimeOptions.defaults());
         runtime.close();

@@ -6,13 +6,17 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
+import com.sun.jna.Memory;
 import com.sun.jna.NativeLibrary;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
 
@@ -26,6 +30,13 @@ final class LimitedMemory {
     private static final int RLIMIT_AS = 9;
     private static final int PREDICTIONS = 4;
     private static final long MEGA = 1 << 20;
+
+    private static final int HEAP_BLOCKS = 800;
+
+    /** Less than what the C library maps on its own. */
+    private static final long HEAP_BLOCK_BYTES = 100_000;
+
+    private static final AtomicReference<Memory> LAST_BLOCK = new AtomicReference<>();
 
     private LimitedMemory() {}
 
@@ -60,6 +71,7 @@ final class LimitedMemory {
                             + planned(model)
                             + ' '
                             + PlanReport.of(model).orElseThrow().arenaBytes());
+            keepFreeHeap();
             limit(arguments[2].equals("data"), Long.parseLong(arguments[3]) * MEGA);
             for (int i = 0; i < PREDICTIONS; i++) {
                 for (int k = shapes.length - 1; k >= 0; k--) {
@@ -126,6 +138,20 @@ final class LimitedMemory {
         if (status != 0) {
             throw new IllegalStateException("setrlimit failed");
         }
+    }
+
+    /**
+     * Lets the C library have more free memory in its heap than a prediction takes, so that what is
+     * missing then is missing to the arena only, which is a mapping of its own.
+     */
+    private static void keepFreeHeap() {
+        List<Memory> blocks = new ArrayList<>();
+        for (int i = 0; i < HEAP_BLOCKS; i++) {
+            blocks.add(new Memory(HEAP_BLOCK_BYTES));
+        }
+        // The last one stays, or else the end of the heap would be given back.
+        LAST_BLOCK.set(blocks.remove(HEAP_BLOCKS - 1));
+        blocks.forEach(Memory::close);
     }
 
     private static long kibibytes(String key) throws IOException {

@@ -57,7 +57,7 @@ class LittleMemoryTest {
     @Test
     void predict_memoryRunsOutInTheMiddle_pytorchGoesOn() throws Exception {
         String file = torchModel().toString();
-        assertGoesOn(List.of("PyTorch", file, "data", "20", SMALL, LARGE), true, "no memory");
+        assertGoesOn(List.of("PyTorch", file, "data", "10", SMALL, LARGE), true, "no memory");
     }
 
     @Test

@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.IOException;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -75,31 +78,39 @@ class MissingPartsTest {
     void load_classMissing_runsAsStock(String engineAndClass) throws Exception {
         String engine = engineAndClass.substring(0, engineAndClass.indexOf(' '));
         String missing = engineAndClass.substring(engine.length() + 1);
-        String home =
+        Path home =
                 Path.of(
-                                PlannedTranslatorFactory.class
-                                        .getProtectionDomain()
-                                        .getCodeSource()
-                                        .getLocation()
-                                        .toURI())
-                        .toString();
-        assumeTrue(Files.isDirectory(Path.of(home)), "the classes are in a jar");
+                        PlannedTranslatorFactory.class
+                                .getProtectionDomain()
+                                .getCodeSource()
+                                .getLocation()
+                                .toURI());
         Path copy = folder.resolve("classes");
-        try (Stream<Path> files = Files.walk(Path.of(home))) {
-            for (Path file : (Iterable<Path>) files::iterator) {
-                String name = Path.of(home).relativize(file).toString();
-                if (Files.isRegularFile(file)
-                        && !name.equals("org/djlplan/memplan/" + missing + ".class")) {
-                    Files.createDirectories(copy.resolve(name).getParent());
-                    Files.createSymbolicLink(copy.resolve(name), file);
-                }
+        if (Files.isDirectory(home)) {
+            copyWithout(missing, home, copy);
+        } else {
+            try (FileSystem jar = FileSystems.newFileSystem(home)) {
+                copyWithout(missing, jar.getPath("/"), copy);
             }
         }
         List<String> classPath = new ArrayList<>(Jvm.ownClassPath());
-        assertTrue(classPath.remove(home));
+        assertTrue(classPath.remove(home.toString()));
         classPath.add(copy.toString());
         String warning = assertStockWithOneWarning(engine, new Jvm(folder).classPath(classPath));
         assertTrue(warning.contains(missing.replaceFirst(".*/", "")), warning);
+    }
+
+    private static void copyWithout(String missing, Path from, Path to) throws IOException {
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path file : (Iterable<Path>) files::iterator) {
+                String name = from.relativize(file).toString();
+                if (Files.isRegularFile(file)
+                        && !name.equals("org/djlplan/memplan/" + missing + ".class")) {
+                    Files.createDirectories(to.resolve(name).getParent());
+                    Files.copy(file, to.resolve(name));
+                }
+            }
+        }
     }
 
     /** Both of JNA's folders are on a file system from which nothing may be executed. */

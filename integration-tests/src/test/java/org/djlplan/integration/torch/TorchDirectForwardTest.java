@@ -1,6 +1,7 @@
 package org.djlplan.integration.torch;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.inference.Predictor;
@@ -11,6 +12,7 @@ import ai.djl.training.ParameterStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -109,8 +111,7 @@ class TorchDirectForwardTest {
         assertEquals(0, Torch.report(model).recordings());
         PlanReport planned = predictAndReport(model, inputs, expected);
         assertEquals(arenaBytes, planned.arenaBytes());
-        List<String> before = kept(folder);
-        assertEquals(1, before.size());
+        List<String> before = awaitKept(folder);
         for (int call = 0; call < 5; call++) {
             assertEquals(expected.get(2), forward(model, inputs, 2));
         }
@@ -141,6 +142,21 @@ class TorchDirectForwardTest {
         PlanReport report = Torch.report(model);
         assertTrue(report.planned() && report.arenaBytes() > 0, report.toString());
         return report;
+    }
+
+    /** Returns the plan beside a model once it is written, which happens in the background. */
+    private static List<String> awaitKept(Path folder) {
+        return assertTimeoutPreemptively(
+                Duration.ofSeconds(60),
+                () -> {
+                    List<String> found = kept(folder);
+                    while (found.isEmpty()) {
+                        Thread.onSpinWait();
+                        found = kept(folder);
+                    }
+                    assertEquals(1, found.size());
+                    return found;
+                });
     }
 
     /** Names and contents of the plans beside a model. */

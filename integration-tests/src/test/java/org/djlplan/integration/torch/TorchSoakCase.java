@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.integration.Planned;
 
 /**
  * A model of the catalogue, and what the stock engine answers with one thread per operator.
@@ -57,7 +57,8 @@ record TorchSoakCase(String name, Path file, List<Question> questions) {
         model.load(file.getParent(), name);
         return new ZooModel<>(
                 model,
-                new PlannedTranslatorFactory()
-                        .newInstance(NDList.class, NDList.class, model, arguments));
+                Planned.factory(arguments)
+                        .newInstance(
+                                NDList.class, NDList.class, model, Planned.arguments(arguments)));
     }
 }

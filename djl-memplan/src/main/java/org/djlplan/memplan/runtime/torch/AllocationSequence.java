@@ -187,7 +187,7 @@ final class AllocationSequence implements AutoCloseable {
         };
     }
 
-    /** Throws nothing: it is the prediction's user who would get it. */
+    /** Throws only what is wrong with the whole model, such as a class that is missing. */
     private void endRecording(TorchRun run, boolean failed) {
         boolean changed = false;
         try {
@@ -202,7 +202,7 @@ final class AllocationSequence implements AutoCloseable {
                     changed = true;
                 }
             }
-        } catch (RuntimeException | LinkageError | VirtualMachineError e) {
+        } catch (RuntimeException | VirtualMachineError e) {
             giveUp(e);
         } finally {
             synchronized (this) {
@@ -287,7 +287,7 @@ final class AllocationSequence implements AutoCloseable {
             PlannedMemory planned = planner.plan(trace);
             use(new AllocationPlan(trace, planned.plan()), planned);
             return true;
-        } catch (RuntimeException | LinkageError | VirtualMachineError e) {
+        } catch (RuntimeException | VirtualMachineError e) {
             giveUp(e);
             return false;
         }
