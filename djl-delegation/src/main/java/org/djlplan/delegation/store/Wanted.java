@@ -14,7 +14,8 @@ import org.djlplan.memplan.spi.Candidate;
 
 /**
  * What is asked of a table. Whoever can write a model's folder can write a table with a right
- * checksum: one is believed only if measuring for this request could have made it.
+ * checksum: one is believed only if measuring for this request could have made it, given its
+ * partitions, which are not compared with those that the delegate reports.
  *
  * @param threads the numbers of threads to choose from
  * @param goal what the choice is to reach

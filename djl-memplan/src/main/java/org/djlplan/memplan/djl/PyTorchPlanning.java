@@ -74,7 +74,9 @@ final class PyTorchPlanning {
     /** Returns a block that does what {@code block} does, in planned memory. */
     Block wrap(Model model, Block block) {
         Optional<BlockCode> code =
-                isImperative(block) ? Optional.of(BlockCode.look(block)) : Optional.empty();
+                isImperative(block) && dependsOnCode()
+                        ? Optional.of(BlockCode.look(block))
+                        : Optional.empty();
         Liveness mode =
                 code.map(known -> LivenessExecutor.effective(options.liveness(), known))
                         .orElse(Liveness.OFF);
@@ -130,6 +132,11 @@ final class PyTorchPlanning {
                     OptionKey.LIVENESS.key(),
                     code.detour().orElse(reason));
         }
+    }
+
+    /** Where nothing is closed early and nothing runs twice, what a block does does not matter. */
+    private boolean dependsOnCode() {
+        return options.liveness() != Liveness.OFF || options.verify() || options.warmup();
     }
 
     private static boolean isImperative(Block block) {
