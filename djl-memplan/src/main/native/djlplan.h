@@ -20,7 +20,7 @@
  * or of a struct. Copies of djl-plan in several class loaders share the library that the first one
  * loaded, for libtorch can have one allocator only.
  */
-enum { DJLPLAN_ABI = 1 };
+enum { DJLPLAN_ABI = 2 };
 DJLPLAN_API int djlplan_abi(void);
 
 /*
@@ -182,8 +182,18 @@ DJLPLAN_API void djlplan_delegate_delete(struct djlplan_delegate *delegate);
  */
 DJLPLAN_API int djlplan_torch_attach(char *message, int64_t message_bytes);
 
-/* Number of threads that the engine uses for an operator on this thread, −1 if unknown. */
-DJLPLAN_API int djlplan_torch_threads(void);
+/*
+ * What libtorch keeps for each thread and a forward pass depends on: the number of threads for an
+ * operator, whether gradients are recorded (which keeps intermediates alive), whether the executor
+ * of TorchScript optimizes.
+ */
+#define DJLPLAN_TORCH_THREADS INT64_C(0xFFFFFFFF)
+#define DJLPLAN_TORCH_GRAD (INT64_C(1) << 32)
+#define DJLPLAN_TORCH_OPTIMIZE (INT64_C(1) << 33)
+/* Returns those of this thread, −1 if libtorch is not as we know it. */
+DJLPLAN_API int64_t djlplan_torch_settings(void);
+/* Sets those of this thread; −1 changes nothing. */
+DJLPLAN_API void djlplan_torch_set_settings(int64_t wanted);
 
 /*
  * What the allocations of one prediction shall be: sizes in bytes and offsets in an arena, −1 for
@@ -211,16 +221,22 @@ DJLPLAN_API struct djlplan_torch_run *djlplan_torch_record(void);
 /* `arena` must be one of ours that nobody else uses until the run is finished. */
 DJLPLAN_API struct djlplan_torch_run *djlplan_torch_replay(struct djlplan_torch_plan *plan,
                                                            void *arena);
-/* Ends the allocations of the current run; only on its own thread. */
-DJLPLAN_API void djlplan_torch_pause(void);
+/*
+ * Ends the allocations of the current run; only on its own thread. Returns 1 if its plan was used
+ * and none of its blocks is in use any more: then the run may be finished at once.
+ */
+DJLPLAN_API int djlplan_torch_pause(void);
 
 /*
- * What was recorded: bytes, time of allocation and time of free (−1: not freed, or on another
- * thread) of every allocation. Returns the number of values, writes at most `capacity` of them; −1
- * if the record is not complete for lack of memory.
+ * What was recorded: bytes, time of allocation and time of free (−1: not freed, or before the pause
+ * on another thread) of every allocation. Returns the number of values, writes at most `capacity`
+ * of them; −1 if the record is not complete for lack of memory.
  */
 DJLPLAN_API int64_t djlplan_torch_events(const struct djlplan_torch_run *run, int64_t *out,
                                          int64_t capacity);
+/* When the recorded run was paused, in the time of its events. */
+DJLPLAN_API int64_t djlplan_torch_paused_at(const struct djlplan_torch_run *run);
+
 
 enum {
     DJLPLAN_PLACED = 0,    /* allocations that got their planned place */

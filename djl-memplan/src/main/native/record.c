@@ -26,6 +26,7 @@ struct djlplan_torch_run *djlplan_record_begin(void) {
     run->recording = 1;
     run->buckets = buckets;
     run->thread = pthread_self();
+    run->paused_at = -1;
     for (int i = 0; i < RECORD_BUCKETS; i++) run->buckets[i] = -1;
     pthread_mutex_lock(&lock);
     run->next_recording = recordings;
@@ -70,8 +71,11 @@ static void note_free(struct djlplan_torch_run *run, const void *block) {
         struct event *event = &run->events[*link];
         if (event->address == block) {
             int64_t now = run->clock++;
-            /* When another thread frees is left to chance: such a block is not to be planned. */
-            if (pthread_equal(pthread_self(), run->thread)) event->freed = now;
+            /*
+             * When another thread frees is left to chance: such a block is not to be planned. After
+             * the pause it does not matter, as there are no more allocations.
+             */
+            if (run->paused_at >= 0 || pthread_equal(pthread_self(), run->thread)) event->freed = now;
             *link = event->next;
             return;
         }
@@ -88,6 +92,12 @@ void djlplan_record_free(const void *block) {
     pthread_mutex_unlock(&lock);
 }
 
+void djlplan_record_pause(struct djlplan_torch_run *run) {
+    pthread_mutex_lock(&lock);
+    run->paused_at = run->clock;
+    pthread_mutex_unlock(&lock);
+}
+
 int64_t djlplan_torch_events(const struct djlplan_torch_run *run, int64_t *out,
                              int64_t capacity) {
     pthread_mutex_lock(&lock);
@@ -101,6 +111,8 @@ int64_t djlplan_torch_events(const struct djlplan_torch_run *run, int64_t *out,
     pthread_mutex_unlock(&lock);
     return total;
 }
+
+int64_t djlplan_torch_paused_at(const struct djlplan_torch_run *run) { return run->paused_at; }
 
 void djlplan_record_finish(struct djlplan_torch_run *run) {
     pthread_mutex_lock(&lock);

@@ -179,6 +179,13 @@ int djlplan_replay_free(void *block) {
     return 1;
 }
 
+int64_t djlplan_replay_alive(struct djlplan_torch_run *run) {
+    pthread_mutex_lock(&run->lock);
+    int64_t alive = run->counters[DJLPLAN_ALIVE];
+    pthread_mutex_unlock(&run->lock);
+    return alive;
+}
+
 static void write_alive(const struct djlplan_torch_run *run, int32_t *alive, int capacity) {
     int written = 0;
     for (int i = 0; i < run->plan->places && written < capacity; i++) {

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -122,7 +123,7 @@ static const char *attach_to(void *library) {
 }
 
 static const char *attach(void) {
-    void *library = dlopen("libc10.so", RTLD_NOLOAD | RTLD_LAZY);
+    void *library = dlopen(TORCH_C10, RTLD_NOLOAD | RTLD_LAZY);
     if (library == NULL) return "libc10 is not loaded";
     const char *problem = attach_to(library);
     if (problem != NULL) dlclose(library);
@@ -140,19 +141,59 @@ int djlplan_torch_attach(char *message, int64_t message_bytes) {
     return problem != NULL;
 }
 
-int djlplan_torch_threads(void) {
-    static int (*_Atomic found)(void);
-    int (*function)(void) = found;
-    if (function == NULL) {
-        void *library = dlopen("libtorch_cpu.so", RTLD_NOLOAD | RTLD_LAZY);
-        void *symbol = library == NULL ? NULL : dlsym(library, TORCH_GET_NUM_THREADS);
-        if (symbol == NULL) {
-            if (library != NULL) dlclose(library);
-            return -1;
-        }
-        found = function = (int (*)(void))(uintptr_t)symbol;
+/* What libtorch keeps for each thread; all NULL where a function is missing. */
+static struct {
+    int (*threads)(void);
+    void (*set_threads)(int);
+    bool (*grad_mode)(void);
+    void (*set_grad_mode)(bool);
+    bool (*optimize)(void);
+    void (*set_optimize)(bool);
+} settings;
+
+static void *function(const char *file, const char *symbol) {
+    void *library = dlopen(file, RTLD_NOLOAD | RTLD_LAZY);
+    return library == NULL ? NULL : dlsym(library, symbol);
+}
+
+/* Casts by way of uintptr_t: C has none from data to functions. */
+static void find_settings(void) {
+    void *found[] = {function(TORCH_CPU, TORCH_GET_NUM_THREADS),
+                     function(TORCH_CPU, TORCH_SET_NUM_THREADS),
+                     function(TORCH_C10, TORCH_GET_GRAD_MODE),
+                     function(TORCH_C10, TORCH_SET_GRAD_MODE),
+                     function(TORCH_CPU, TORCH_GET_OPTIMIZE),
+                     function(TORCH_CPU, TORCH_SET_OPTIMIZE)};
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
+        if (found[i] == NULL) return;
     }
-    return function();
+    settings.threads = (int (*)(void))(uintptr_t)found[0];
+    settings.set_threads = (void (*)(int))(uintptr_t)found[1];
+    settings.grad_mode = (bool (*)(void))(uintptr_t)found[2];
+    settings.set_grad_mode = (void (*)(bool))(uintptr_t)found[3];
+    settings.optimize = (bool (*)(void))(uintptr_t)found[4];
+    settings.set_optimize = (void (*)(bool))(uintptr_t)found[5];
+}
+
+static int has_settings(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_settings);
+    return settings.threads != NULL;
+}
+
+int64_t djlplan_torch_settings(void) {
+    if (!has_settings()) return -1;
+    return (int64_t)settings.threads() | (settings.grad_mode() ? DJLPLAN_TORCH_GRAD : 0) |
+           (settings.optimize() ? DJLPLAN_TORCH_OPTIMIZE : 0);
+}
+
+void djlplan_torch_set_settings(int64_t wanted) {
+    if (wanted < 0 || !has_settings()) return;
+    int threads = (int)(wanted & DJLPLAN_TORCH_THREADS);
+    /* Also sets what threads to come begin with: only where it differs. */
+    if (threads > 0 && threads != settings.threads()) settings.set_threads(threads);
+    settings.set_grad_mode((wanted & DJLPLAN_TORCH_GRAD) != 0);
+    settings.set_optimize((wanted & DJLPLAN_TORCH_OPTIMIZE) != 0);
 }
 
 struct djlplan_torch_run *djlplan_torch_record(void) {
@@ -165,7 +206,14 @@ struct djlplan_torch_run *djlplan_torch_replay(struct djlplan_torch_plan *plan, 
     return current = djlplan_replay_begin(plan, arena);
 }
 
-void djlplan_torch_pause(void) { current = NULL; }
+int djlplan_torch_pause(void) {
+    struct djlplan_torch_run *run = current;
+    current = NULL;
+    if (run == NULL) return 0;
+    if (!run->recording) return djlplan_replay_alive(run) == 0;
+    djlplan_record_pause(run);
+    return 0;
+}
 
 void djlplan_torch_finish(struct djlplan_torch_run *run, int64_t *counters, int32_t *alive,
                           int capacity) {

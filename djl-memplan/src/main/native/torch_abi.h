@@ -55,9 +55,18 @@ enum {
     TORCH_ENTRIES_NEW = 6
 };
 
+#define TORCH_C10 "libc10.so"
+#define TORCH_CPU "libtorch_cpu.so"
 #define TORCH_SET_ALLOCATOR "_ZN3c1012SetAllocatorENS_10DeviceTypeEPNS_9AllocatorEh"
 #define TORCH_GET_ALLOCATOR "_ZN3c1012GetAllocatorERKNS_10DeviceTypeE"
 #define TORCH_IS_SIMPLE_SYMBOL "_ZNK3c109Allocator18is_simple_data_ptrERKNS_7DataPtrE"
+
+/* Of the thread that calls them. */
 #define TORCH_GET_NUM_THREADS "_ZN2at15get_num_threadsEv"
+#define TORCH_SET_NUM_THREADS "_ZN2at15set_num_threadsEi"
+#define TORCH_GET_GRAD_MODE "_ZN3c108GradMode10is_enabledEv"
+#define TORCH_SET_GRAD_MODE "_ZN3c108GradMode11set_enabledEb"
+#define TORCH_GET_OPTIMIZE "_ZN5torch3jit24getGraphExecutorOptimizeEv"
+#define TORCH_SET_OPTIMIZE "_ZN5torch3jit24setGraphExecutorOptimizeEb"
 
 #endif

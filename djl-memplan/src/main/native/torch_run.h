@@ -51,7 +51,7 @@ struct djlplan_torch_run {
     pthread_t thread;
     struct event *events;
     int count, capacity, incomplete;
-    int64_t clock;
+    int64_t clock, paused_at; /* −1 until then */
     int *buckets; /* RECORD_BUCKETS chains by address */
     struct djlplan_torch_run *next_recording;
     /* replay */
@@ -71,6 +71,7 @@ void djlplan_torch_free(void *block);
 /* record.c */
 torch_data_ptr djlplan_record_allocate(struct djlplan_torch_run *run, size_t bytes);
 void djlplan_record_free(const void *block);
+void djlplan_record_pause(struct djlplan_torch_run *run);
 struct djlplan_torch_run *djlplan_record_begin(void);
 void djlplan_record_finish(struct djlplan_torch_run *run);
 
@@ -78,6 +79,8 @@ void djlplan_record_finish(struct djlplan_torch_run *run);
 torch_data_ptr djlplan_replay_allocate(struct djlplan_torch_run *run, size_t bytes);
 /* Returns 0 if the block lies in no arena. */
 int djlplan_replay_free(void *block);
+/* How many blocks of the arena are in use. */
+int64_t djlplan_replay_alive(struct djlplan_torch_run *run);
 struct djlplan_torch_run *djlplan_replay_begin(struct djlplan_torch_plan *plan, void *arena);
 void djlplan_replay_finish(struct djlplan_torch_run *run, int64_t *counters, int32_t *alive,
                            int capacity);

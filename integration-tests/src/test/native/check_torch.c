@@ -157,7 +157,7 @@ int main(int count, char **arguments) {
     char message[256] = "";
     CHECK(djlplan_torch_attach(message, sizeof message) == 1);
     CHECK(strstr(message, "libc10 is not loaded") != NULL);
-    CHECK(djlplan_torch_threads() == -1);
+    CHECK(djlplan_torch_settings() == -1);
     void *library = dlopen(arguments[1], RTLD_NOW | RTLD_GLOBAL);
     CHECK(library != NULL);
     break_engine = (void (*)(enum fake_fault, void **))(uintptr_t)symbol(library, "fake_c10_break");

@@ -49,9 +49,11 @@ static void check_events(void) {
     release_elsewhere(&b);
     void *raw = raw_allocate(400);
     raw_deallocate(raw);
-    djlplan_torch_pause();
+    CHECK(djlplan_torch_paused_at(run) == -1);
+    CHECK(djlplan_torch_pause() == 0);
+    CHECK(djlplan_torch_paused_at(run) == 9);
     torch_data_ptr later = allocate(500);
-    release(&again);
+    release_elsewhere(&again); /* after the pause it counts */
     release(&empty);
     release(&later);
     int64_t events[6 * EVENT + 1];

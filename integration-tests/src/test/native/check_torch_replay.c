@@ -95,7 +95,7 @@ static void check_divergence(char *arena) {
     struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena);
     torch_data_ptr a = expect(100, arena, 0), b = expect(201, arena, OWN);
     torch_data_ptr c = expect(300, arena, OWN);
-    djlplan_torch_pause();
+    CHECK(djlplan_torch_pause() == 0);
     release(&c);
     release(&b);
     release(&a);
@@ -104,7 +104,8 @@ static void check_divergence(char *arena) {
     struct djlplan_torch_plan *empty = plan_of(numbers, 0);
     run = djlplan_torch_replay(empty, arena);
     a = expect(100, arena, OWN);
-    djlplan_torch_pause();
+    CHECK(djlplan_torch_pause() == 1);
+    CHECK(djlplan_torch_pause() == 0); /* nothing is current any more */
     finish_elsewhere(run, (int64_t[DJLPLAN_COUNTERS]){0});
     release(&a);
     djlplan_torch_plan_delete(empty);

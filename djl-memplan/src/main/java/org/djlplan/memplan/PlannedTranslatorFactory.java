@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import org.djlplan.memplan.djl.MeasuredTranslator;
 import org.djlplan.memplan.djl.ModelPlanning;
@@ -132,7 +133,10 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
         }
         boolean planned = planning.isPresent() && planning.get().plan(model);
         try {
-            return measured(factory.newInstance(input, output, model, arguments), model);
+            return measured(
+                    factory.newInstance(input, output, model, arguments),
+                    model,
+                    planning.map(ModelPlanning::maxPredictions).orElse(OptionalInt.empty()));
         } catch (TranslateException | RuntimeException e) {
             if (planned) {
                 model.close();
@@ -169,9 +173,10 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
         return factory;
     }
 
-    private static <I, O> Translator<I, O> measured(Translator<I, O> translator, Model model) {
+    private static <I, O> Translator<I, O> measured(
+            Translator<I, O> translator, Model model, OptionalInt mostPredictions) {
         try {
-            return MeasuredTranslator.wrap(translator, model);
+            return MeasuredTranslator.wrap(translator, model, mostPredictions);
         } catch (Error e) {
             // A model that is not planned has been warned of; one that is, needs no proxy to run.
             logger.debug("{}: no figures in metrics", model.getName(), e);

@@ -34,14 +34,28 @@ public enum OptionKey implements Option {
                     + "long as it says (`1s`, `500ms`), to be used at once; or `off`"),
     SHARED_ARENA("true", Origin.ANYONE, "share arenas with other models of the JVM"),
     MAX_ARENAS(
-            "number of cores",
+            "number of cores; PyTorch: twice that",
             Origin.UP_TO_THE_CORES,
-            "how many arenas may be in use at once; more wait (TFLite) or run in the "
-                    + "engine's own memory and are counted (PyTorch)"),
+            "how many arenas may be in use at once; more predictions wait, with "
+                    + "`memplan.workers=0` they run in the engine's own memory and are counted "
+                    + "(PyTorch)"),
     ARENA_WAIT_MILLIS(
             "10000",
             Origin.MILLIS_UP_TO_A_MINUTE,
-            "TFLite: after that, a prediction runs in memory of its own and is " + "counted"),
+            "after that, a prediction runs in memory of its own and is counted"),
+    WORKERS(
+            "auto",
+            Origin.UP_TO_THE_CORES,
+            "PyTorch: how many forward passes run at once, on as few threads; more "
+                    + "wait. `auto`: one for each core, or for as many cores as the engine uses "
+                    + "for one prediction, of TorchScript models and of blocks whose code is "
+                    + "known to be pure; a number: of all blocks; `0`: every pass runs on the "
+                    + "thread that calls"),
+    MAX_PREDICTIONS(
+            "any number",
+            Origin.ANYONE,
+            "how many predictions of the model, with their pre- and post-processing, "
+                    + "may be under way at once; more wait"),
     MAX_INTERPRETERS(
             "number of cores",
             Origin.UP_TO_THE_CORES,

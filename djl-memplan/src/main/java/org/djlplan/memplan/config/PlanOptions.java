@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.djlplan.memplan.machine.Machine;
 
 /**
@@ -20,7 +21,7 @@ import org.djlplan.memplan.machine.Machine;
  * @param reorder whether operators run in an order that needs a smaller arena
  * @param search when a plan above its lower bound is searched for a smaller one
  * @param sharedArena whether arenas are shared with other models
- * @param maxArenas how many arenas may be in use at once
+ * @param maxArenas how many arenas may be in use at once; empty for the engine's default
  * @param arenaWait how long a prediction waits for one
  * @param maxInterpreters how many predictions may run at once
  * @param threads the engine's threads per prediction, −1 for its default
@@ -29,6 +30,8 @@ import org.djlplan.memplan.machine.Machine;
  * @param warmup whether to record and plan while loading
  * @param inputShapes inputs to record with; none to use those that the model describes
  * @param hugePages whether arenas ask for huge pages
+ * @param workers how many threads run forward passes
+ * @param maxPredictions how many predictions may be under way at once; empty for any number
  * @param translatorFactory class name of the factory to wrap
  * @param blockFactory class name of the block factory to wrap
  * @param delegation the options that start with {@code delegation.}
@@ -40,7 +43,7 @@ public record PlanOptions(
         boolean reorder,
         SearchMode search,
         boolean sharedArena,
-        int maxArenas,
+        OptionalInt maxArenas,
         Duration arenaWait,
         int maxInterpreters,
         int threads,
@@ -49,6 +52,8 @@ public record PlanOptions(
         boolean warmup,
         List<InputShape> inputShapes,
         boolean hugePages,
+        WorkerCount workers,
+        OptionalInt maxPredictions,
         Optional<String> translatorFactory,
         Optional<String> blockFactory,
         Map<String, String> delegation) {
@@ -106,7 +111,7 @@ public record PlanOptions(
                         flag(values, OptionKey.REORDER, false),
                         search(values),
                         flag(values, OptionKey.SHARED_ARENA, true),
-                        number(values, OptionKey.MAX_ARENAS, cores, 1),
+                        given(values, OptionKey.MAX_ARENAS, 1),
                         Duration.ofMillis(number(values, OptionKey.ARENA_WAIT_MILLIS, 10_000, 0)),
                         number(values, OptionKey.MAX_INTERPRETERS, cores, 1),
                         threads(values),
@@ -115,6 +120,8 @@ public record PlanOptions(
                         flag(values, OptionKey.WARMUP, false),
                         inputShapes(values),
                         flag(values, OptionKey.HUGE_PAGES, false),
+                        workers(values),
+                        given(values, OptionKey.MAX_PREDICTIONS, 1),
                         Optional.ofNullable(values.get(OptionKey.TRANSLATOR_FACTORY)),
                         Optional.ofNullable(values.get(OptionKey.BLOCK_FACTORY)),
                         delegation.buildOrThrow());
@@ -187,6 +194,20 @@ public record PlanOptions(
                     "-1 or a positive number of at most " + Threads.most());
         }
         return threads;
+    }
+
+    private static WorkerCount workers(Map<OptionKey, String> values) {
+        String value = values.getOrDefault(OptionKey.WORKERS, "auto");
+        return new WorkerCount(
+                value.equalsIgnoreCase("auto")
+                        ? WorkerCount.AUTO
+                        : number(values, OptionKey.WORKERS, WorkerCount.AUTO, 0));
+    }
+
+    private static OptionalInt given(Map<OptionKey, String> values, OptionKey key, int least) {
+        return values.containsKey(key)
+                ? OptionalInt.of(number(values, key, least, least))
+                : OptionalInt.empty();
     }
 
     private static int number(

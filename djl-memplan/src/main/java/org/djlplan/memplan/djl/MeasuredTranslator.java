@@ -1,6 +1,7 @@
 package org.djlplan.memplan.djl;
 
 import ai.djl.Model;
+import ai.djl.inference.streaming.StreamingTranslator;
 import ai.djl.metric.Metrics;
 import ai.djl.metric.Unit;
 import ai.djl.translate.Translator;
@@ -11,6 +12,8 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
+import java.util.Optional;
+import java.util.OptionalInt;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
@@ -22,15 +25,26 @@ public final class MeasuredTranslator implements InvocationHandler {
 
     private final Translator<?, ?> inner;
     private final Model model;
+    private final Optional<PredictionGate> gate;
 
-    private MeasuredTranslator(Translator<?, ?> inner, Model model) {
+    private MeasuredTranslator(Translator<?, ?> inner, Model model, Optional<PredictionGate> gate) {
         this.inner = inner;
         this.model = model;
+        this.gate = gate;
     }
 
-    /** Returns a translator that does what {@code inner} does and also reports on {@code model}. */
+    /**
+     * Returns a translator that does what {@code inner} does and also reports on {@code model}.
+     *
+     * @param most how many predictions may be under way at once; empty for any number
+     */
     @SuppressWarnings("unchecked") // a proxy of all interfaces of a Translator<I, O> is one
-    public static <I, O> Translator<I, O> wrap(Translator<I, O> inner, Model model) {
+    public static <I, O> Translator<I, O> wrap(
+            Translator<I, O> inner, Model model, OptionalInt most) {
+        Optional<PredictionGate> gate =
+                most.isPresent()
+                        ? Optional.of(new PredictionGate(most.getAsInt()))
+                        : Optional.empty();
         Class<?>[] interfaces =
                 TypeToken.of(inner.getClass()).getTypes().interfaces().rawTypes().stream()
                         .filter(type -> Modifier.isPublic(type.getModifiers()))
@@ -39,7 +53,7 @@ public final class MeasuredTranslator implements InvocationHandler {
                 Proxy.newProxyInstance(
                         inner.getClass().getClassLoader(),
                         interfaces,
-                        new MeasuredTranslator(inner, model));
+                        new MeasuredTranslator(inner, model, gate));
     }
 
     @Override
@@ -48,7 +62,7 @@ public final class MeasuredTranslator implements InvocationHandler {
             return wrapsSame(arguments[0]);
         }
         if (begins(method) && arguments[0] instanceof TranslatorContext context) {
-            PredictionScope.open(context.getNDManager());
+            PredictionScope.open(context.getNDManager(), gate.filter(g -> endsWithItsCall()));
         }
         Object result;
         try {
@@ -72,6 +86,18 @@ public final class MeasuredTranslator implements InvocationHandler {
                 && Proxy.getInvocationHandler(other) instanceof MeasuredTranslator measured
                 && model.equals(measured.model)
                 && inner.equals(measured.inner);
+    }
+
+    /** A call that streams its output ends when somebody has read that, or never. */
+    private boolean endsWithItsCall() {
+        return !(inner instanceof StreamingTranslator)
+                || StackWalker.getInstance()
+                        .walk(
+                                frames ->
+                                        frames.noneMatch(
+                                                frame ->
+                                                        frame.getMethodName()
+                                                                .equals("streamingPredict")));
     }
 
     private static boolean begins(Method method) {

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.ServiceLoader;
 import org.djlplan.memplan.config.GivenOptions;
 import org.djlplan.memplan.config.OptionKey;
@@ -105,6 +106,11 @@ public final class ModelPlanning {
     /** Gets ready in the background, while DJL still loads its engine. */
     public static void warmUp() {
         WarmUp.start();
+    }
+
+    /** Returns how many predictions may be under way at once; empty for any number. */
+    public OptionalInt maxPredictions() {
+        return options.maxPredictions();
     }
 
     /** Returns the factory that the options name, or DJL's default. */

@@ -1,5 +1,6 @@
 package org.djlplan.memplan.djl;
 
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
@@ -11,13 +12,18 @@ import java.util.Set;
 import org.djlplan.memplan.djl.liveness.ArrayTypes;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.runtime.Workers;
 import org.djlplan.memplan.runtime.torch.TorchMemory;
 import org.djlplan.memplan.runtime.torch.TorchPrediction;
+import org.djlplan.memplan.runtime.torch.TorchSettings;
 
 /**
  * A forward pass in planned memory. For an imperative block it is first recorded when each array is
  * used last; once that is settled, and for other blocks at once, the allocations are recorded; from
  * then on they are placed.
+ *
+ * <p>No gradients are recorded, as DJL's engine has it on the thread that initialises it: on others
+ * each intermediate would stay alive until the call ends.
  */
 final class PlannedForward implements StockForward {
 
@@ -50,11 +56,30 @@ final class PlannedForward implements StockForward {
             return stock.forward(parameters, inputs, params);
         }
         ImmutableList<ArrayType> types = ArrayTypes.of(inputs);
-        PredictionScope.beginForward();
+        TorchSettings settings = TorchSettings.current();
+        boolean changed =
+                settings.recordsGradients() && inputs.stream().noneMatch(NDArray::hasGradient);
+        if (!changed) {
+            return planned(types, parameters, inputs, params);
+        }
+        settings.withoutGradients().install();
+        try {
+            return planned(types, parameters, inputs, params);
+        } finally {
+            settings.install();
+        }
+    }
+
+    private NDList planned(
+            ImmutableList<ArrayType> types,
+            ParameterStore parameters,
+            NDList inputs,
+            Optional<PairList<String, Object>> params) {
+        boolean mayWait = PredictionScope.beginForward() && Workers.isRunning();
         if (liveness.isPresent() && !isSettled(liveness.get(), types)) {
             return record(liveness.get(), types, parameters, inputs, params);
         }
-        TorchPrediction prediction = memory.begin(types);
+        TorchPrediction prediction = memory.begin(types, mayWait);
         try {
             return inner(parameters, inputs, params);
         } catch (RuntimeException | Error e) {

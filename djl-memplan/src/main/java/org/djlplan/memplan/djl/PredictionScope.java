@@ -6,6 +6,7 @@ import ai.djl.ndarray.NDResource;
 import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.djlplan.memplan.runtime.torch.TorchPrediction;
 
 /**
@@ -20,18 +21,31 @@ final class PredictionScope implements NDResource {
 
     private final NDManager manager;
     private final Optional<PredictionScope> outer;
+    private final Optional<PredictionGate> gate;
     private Optional<TorchPrediction> pending = Optional.empty();
+    private boolean inForward;
+    private boolean left;
 
-    private PredictionScope(NDManager manager, Optional<PredictionScope> outer) {
+    private PredictionScope(
+            NDManager manager, Optional<PredictionScope> outer, Optional<PredictionGate> gate) {
         this.manager = manager;
         this.outer = outer;
+        this.gate = gate;
     }
 
-    /** Opens a scope on this thread, unless the one of the same call is open already. */
-    static void open(NDManager callManager) {
+    /**
+     * Opens a scope on this thread, unless the one of the same call is open already.
+     *
+     * @param gate what the call has to pass; one that is made in the middle of another call does
+     *     not wait for it
+     */
+    static void open(NDManager callManager, Optional<PredictionGate> gate) {
         if (current().filter(scope -> scope.manager == callManager).isEmpty()) {
             // A translator may itself predict, with another model.
-            PredictionScope scope = new PredictionScope(callManager, open());
+            Optional<PredictionScope> outer = open();
+            Optional<PredictionGate> passed = gate.filter(g -> outer.isEmpty());
+            passed.ifPresent(PredictionGate::enter);
+            PredictionScope scope = new PredictionScope(callManager, outer, passed);
             callManager.tempAttachInternal(
                     callManager, "djl-plan-" + System.identityHashCode(scope), scope);
             CURRENT.set(new WeakReference<>(scope));
@@ -52,9 +66,51 @@ final class PredictionScope implements NDResource {
         return open().isPresent();
     }
 
-    /** Finishes what an earlier forward pass of this thread left, so that its arena is free. */
-    static void beginForward() {
-        current().ifPresent(PredictionScope::finish);
+    /**
+     * Returns a task for another thread that belongs to the call of a predictor which this thread
+     * is in now.
+     */
+    static <T> Supplier<T> carried(Supplier<T> task) {
+        WeakReference<PredictionScope> carried = CURRENT.get();
+        if (carried == null) {
+            return task;
+        }
+        return () -> {
+            WeakReference<PredictionScope> own = CURRENT.get();
+            CURRENT.set(carried);
+            try {
+                return task.get();
+            } finally {
+                restore(own);
+            }
+        };
+    }
+
+    private static void restore(WeakReference<PredictionScope> scope) {
+        if (scope == null) {
+            CURRENT.remove();
+        } else {
+            CURRENT.set(scope);
+        }
+    }
+
+    /**
+     * Finishes what an earlier forward pass of this call left, so that its arena is free.
+     *
+     * @return whether the pass may wait for an arena: not if one may be held by a call that has to
+     *     wait for this one
+     */
+    static boolean beginForward() {
+        Optional<PredictionScope> scope = open();
+        boolean mayWait =
+                scope.isPresent() && scope.get().outer.isEmpty() && !scope.get().inForward;
+        scope.ifPresent(PredictionScope::enterForward);
+        return mayWait;
+    }
+
+    private synchronized void enterForward() {
+        finish();
+        inForward = true;
     }
 
     /** Finishes a paused prediction: with the call that it belongs to, or else at once. */
@@ -70,6 +126,7 @@ final class PredictionScope implements NDResource {
     private synchronized void put(TorchPrediction prediction) {
         pending.ifPresent(TorchPrediction::finish);
         pending = Optional.of(prediction);
+        inForward = false;
     }
 
     private synchronized void finish() {
@@ -80,10 +137,18 @@ final class PredictionScope implements NDResource {
     @Override
     public void close() {
         finish();
+        leaveGate();
         if (current().filter(scope -> scope == this).isPresent()) {
             CURRENT.remove();
             outer.filter(scope -> scope.manager.isOpen())
                     .ifPresent(scope -> CURRENT.set(new WeakReference<>(scope)));
+        }
+    }
+
+    private synchronized void leaveGate() {
+        if (!left) {
+            left = true;
+            gate.ifPresent(PredictionGate::leave);
         }
     }
 

@@ -15,9 +15,11 @@ import java.util.function.UnaryOperator;
 import org.djlplan.memplan.config.Liveness;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
+import org.djlplan.memplan.config.WorkerCount;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.djl.purity.BlockCode;
 import org.djlplan.memplan.djl.purity.Finding;
+import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.torch.TorchAllocator;
 import org.djlplan.memplan.runtime.torch.TorchMemory;
@@ -95,7 +97,11 @@ final class PyTorchPlanning {
                             options.verify()
                                     ? new VerifiedForward(model.getName(), stock, forward)
                                     : forward;
-                    return new PredictorForward(stock, checked, memory);
+                    StockForward placed =
+                            usesWorkers(code, isImperative(block))
+                                    ? new WorkerForward(checked, workers())
+                                    : checked;
+                    return new PredictorForward(stock, placed, memory);
                 };
         Block planned =
                 block.getClass() == SequentialBlock.class
@@ -134,6 +140,25 @@ final class PyTorchPlanning {
         }
     }
 
+    /**
+     * What a block of the user's does with the thread that it runs on, nobody knows: its passes are
+     * moved to another one only if its code is known to be pure, or if the user says so.
+     */
+    private boolean usesWorkers(Optional<BlockCode> code, boolean imperative) {
+        return !options.workers().isOff()
+                && (!imperative
+                        || !options.workers().isAuto()
+                        || code.filter(BlockCode::pure).isPresent());
+    }
+
+    /** A pass for which there is no arena would wait for one anyway. */
+    private WorkerCount workers() {
+        WorkerCount wanted = options.workers();
+        return options.maxArenas().isPresent()
+                ? wanted.atMost(options.maxArenas().getAsInt())
+                : wanted;
+    }
+
     /** Where nothing is closed early and nothing runs twice, what a block does does not matter. */
     private boolean dependsOnCode() {
         return options.liveness() != Liveness.OFF || options.verify() || options.warmup();
@@ -148,7 +173,8 @@ final class PyTorchPlanning {
                 options.strategy(),
                 options.effectiveSearch(),
                 options.sharedArena(),
-                options.maxArenas(),
+                options.maxArenas().orElse(2 * Machine.cores()),
+                options.arenaWait(),
                 options.hugePages());
     }
 

@@ -22,6 +22,7 @@ import java.util.function.UnaryOperator;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.config.SearchMode;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.plan.portfolio.TimedSearch;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.OrderedModel;
@@ -115,7 +116,7 @@ final class TfLitePlanning {
                 options.threads(),
                 options.maxInterpreters(),
                 options.sharedArena(),
-                options.maxArenas(),
+                options.maxArenas().orElse(Machine.cores()),
                 options.arenaWait(),
                 IDLE_AFTER);
     }

@@ -130,12 +130,13 @@ public final class ArenaPool {
 
         /**
          * Returns an arena that nobody else uses until the lease is closed; empty when as many as
-         * {@code limit} arenas of this pool are in use.
+         * {@code limit} arenas of this pool are in use for as long as {@code wait}, when this
+         * thread is interrupted meanwhile, and when this need is over.
          *
          * @throws NoArenaException if there is no memory for one
          */
-        public Optional<Lease> tryLease(int limit) {
-            return ArenaPool.this.tryLease(this, limit);
+        public Optional<Lease> tryLease(int limit, Duration wait) {
+            return ArenaPool.this.tryLease(this, limit, wait);
         }
 
         @Override
@@ -237,15 +238,21 @@ public final class ArenaPool {
         }
     }
 
-    private Optional<Lease> tryLease(Need need, int limit) {
+    private Optional<Lease> tryLease(Need need, int limit, Duration wait) {
+        long nanos = wait.toNanos();
         lock.lock();
         try {
-            checkState(!need.closed, "the need of an arena is over");
-            if (leased.size() >= limit) {
+            while (!need.closed && leased.size() >= limit && nanos > 0) {
+                nanos = returned.awaitNanos(nanos);
+            }
+            if (need.closed || leased.size() >= limit) {
                 overflows++;
                 return Optional.empty();
             }
             return Optional.of(take(need));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Optional.empty();
         } finally {
             lock.unlock();
         }

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -45,7 +46,7 @@ class PlanOptionsTest {
                         false,
                         new SearchMode.Background(),
                         true,
-                        cores,
+                        OptionalInt.empty(),
                         Duration.ofSeconds(10),
                         cores,
                         -1,
@@ -54,6 +55,8 @@ class PlanOptionsTest {
                         false,
                         List.of(),
                         false,
+                        new WorkerCount(WorkerCount.AUTO),
+                        OptionalInt.empty(),
                         Optional.empty(),
                         Optional.empty(),
                         Map.of()),
@@ -81,6 +84,8 @@ class PlanOptionsTest {
                                 Map.entry("memplan.warmup", true),
                                 Map.entry("memplan.inputShapes", "1,3; 7:INT64"),
                                 Map.entry("memplan.hugePages", "true"),
+                                Map.entry("memplan.workers", "5"),
+                                Map.entry("memplan.maxPredictions", 7),
                                 Map.entry("memplan.translatorFactory", "a.B"),
                                 Map.entry("memplan.blockFactory", "c.D"),
                                 Map.entry("delegation.enabled", "False")));
@@ -92,7 +97,7 @@ class PlanOptionsTest {
                         true,
                         new SearchMode.AtLoad(Duration.ofMillis(1500)),
                         false,
-                        3,
+                        OptionalInt.of(3),
                         Duration.ZERO,
                         4,
                         2,
@@ -103,6 +108,8 @@ class PlanOptionsTest {
                                 new InputShape(List.of(1L, 3L), "float32"),
                                 new InputShape(List.of(7L), "int64")),
                         true,
+                        new WorkerCount(5),
+                        OptionalInt.of(7),
                         Optional.of("a.B"),
                         Optional.of("c.D"),
                         Map.of("delegation.enabled", "False")),

@@ -10,6 +10,7 @@ import ai.djl.ndarray.NDList;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
 import java.lang.reflect.Proxy;
+import java.util.OptionalInt;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -47,7 +48,7 @@ class MeasuredTranslatorTest {
     }
 
     private static Translator<String, String> wrapped(String label) {
-        return MeasuredTranslator.wrap(new Labelled(label), MODEL);
+        return MeasuredTranslator.wrap(new Labelled(label), MODEL, OptionalInt.empty());
     }
 
     @Test
@@ -63,7 +64,9 @@ class MeasuredTranslatorTest {
         assertEquals(wrapped("a"), wrapped("a"));
         assertEquals(wrapped("a").hashCode(), wrapped("a").hashCode());
         assertNotEquals(wrapped("a"), wrapped("b"));
-        assertNotEquals(wrapped("a"), MeasuredTranslator.wrap(new Labelled("a"), OTHER_MODEL));
+        assertNotEquals(
+                wrapped("a"),
+                MeasuredTranslator.wrap(new Labelled("a"), OTHER_MODEL, OptionalInt.empty()));
     }
 
     /** Equality has two directions. */

@@ -40,7 +40,7 @@ class ArenaPoolTest {
     }
 
     private static Arena use(Need need) {
-        try (Lease lease = need.tryLease(1).orElseThrow()) {
+        try (Lease lease = need.tryLease(1, Duration.ZERO).orElseThrow()) {
             return lease.arena();
         }
     }
@@ -63,9 +63,9 @@ class ArenaPoolTest {
         try (Need small = pool.announce(SMALL);
                 Need middle = pool.announce(MIDDLE);
                 Need large = pool.announce(LARGE)) {
-            Lease one = large.tryLease(3).orElseThrow();
-            Lease two = middle.tryLease(3).orElseThrow();
-            Lease three = small.tryLease(3).orElseThrow();
+            Lease one = large.tryLease(3, Duration.ZERO).orElseThrow();
+            Lease two = middle.tryLease(3, Duration.ZERO).orElseThrow();
+            Lease three = small.tryLease(3, Duration.ZERO).orElseThrow();
             List<Arena> arenas = List.of(one.arena(), two.arena(), three.arena());
             List.of(two, one, three).forEach(Lease::close);
             assertEquals(arenas.get(1), use(middle));
@@ -80,7 +80,7 @@ class ArenaPoolTest {
         Need small = pool.announce(SMALL);
         Need large = pool.announce(LARGE);
         assertTrue(use(large).bytes() >= LARGE);
-        Lease lease = large.tryLease(1).orElseThrow();
+        Lease lease = large.tryLease(1, Duration.ZERO).orElseThrow();
         large.close();
         large.close();
         assertEquals(1, memory.liveCount(), "in use");
@@ -138,10 +138,10 @@ class ArenaPoolTest {
     @Test
     void tryLease_limitReached_isEmptyAndCounted() {
         try (Need need = pool.announce(SMALL)) {
-            Lease first = need.tryLease(1).orElseThrow();
-            assertEquals(Optional.empty(), need.tryLease(1));
+            Lease first = need.tryLease(1, Duration.ZERO).orElseThrow();
+            assertEquals(Optional.empty(), need.tryLease(1, Duration.ZERO));
             assertEquals(1, pool.metric().overflows());
-            Lease second = need.tryLease(2).orElseThrow();
+            Lease second = need.tryLease(2, Duration.ZERO).orElseThrow();
             assertEquals(2, pool.metric().leased());
             first.close();
             second.close();
@@ -151,7 +151,7 @@ class ArenaPoolTest {
     @Test
     void abandon_arenaThatSomebodyElseFrees_isNeitherFreedNorLentAgain() {
         try (Need need = pool.announce(SMALL)) {
-            Lease lease = need.tryLease(1).orElseThrow();
+            Lease lease = need.tryLease(1, Duration.ZERO).orElseThrow();
             Arena kept = lease.arena();
             lease.abandon();
             lease.abandon();
@@ -165,11 +165,11 @@ class ArenaPoolTest {
     @Test
     void lease_needOrLeaseIsOver_throws() {
         Need need = pool.announce(SMALL);
-        Lease lease = need.tryLease(1).orElseThrow();
+        Lease lease = need.tryLease(1, Duration.ZERO).orElseThrow();
         lease.close();
         assertThrows(IllegalStateException.class, lease::arena);
         need.close();
-        assertThrows(IllegalStateException.class, () -> need.tryLease(1));
+        assertEquals(Optional.empty(), need.tryLease(1, Duration.ZERO));
         assertThrows(IllegalStateException.class, () -> need.lease(1, LONG));
         assertThrows(IllegalArgumentException.class, () -> pool.announce(0));
     }
@@ -180,7 +180,7 @@ class ArenaPoolTest {
                 Need large = pool.announce(LARGE)) {
             assertTrue(use(small).bytes() >= SMALL);
             memory.exhaust(true);
-            assertThrows(IllegalStateException.class, () -> large.tryLease(1));
+            assertThrows(IllegalStateException.class, () -> large.tryLease(1, Duration.ZERO));
             assertThrows(IllegalStateException.class, () -> large.lease(1, LONG));
             assertEquals(0, pool.metric().leased());
             memory.exhaust(false);

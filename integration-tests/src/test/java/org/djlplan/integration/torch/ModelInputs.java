@@ -65,6 +65,19 @@ public record ModelInputs(List<Array> arrays) {
                         .build());
     }
 
+    /** Returns the same, but that the first dimension of each is so large. */
+    ModelInputs ofBatch(long size) {
+        return new ModelInputs(
+                arrays.stream()
+                        .map(
+                                array -> {
+                                    long[] shape = array.shape().getShape().clone();
+                                    shape[0] = size;
+                                    return new Array(new Shape(shape), array.type(), array.limit());
+                                })
+                        .toList());
+    }
+
     /** Creates the inputs; the same seed gives the same values. */
     public NDList create(NDManager manager, long seed) {
         Random random = new Random(seed);

@@ -98,13 +98,15 @@ public class TorchConcurrencyTest {
     }
 
     @Test
-    void predict_moreThreadsThanArenas_isServedByTheEngineAndCounted() throws Exception {
+    void predict_moreThreadsThanArenasWithoutWorkers_isServedByTheEngineAndCounted()
+            throws Exception {
         Torch.threads(1);
         Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
         ModelInputs inputs = TorchScriptModels.named("cnn").inputSets().get(1);
         List<List<Output>> expected = Torch.stock(file, inputs, SEEDS);
         long overflows = ArenaPool.shared().metric().overflows();
-        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of("memplan.maxArenas", 1))) {
+        try (ZooModel<NDList, NDList> model =
+                Torch.load(file, Map.of("memplan.maxArenas", 1, "memplan.workers", 0))) {
             assertEquals(expected.get(0), Torch.predict(model, inputs, 0));
             assertEquals(1, Torch.report(model).unplannedPredictions());
             // Until two have met: where cores are scarce, threads may take turns for a while.

@@ -1,5 +1,6 @@
 package org.djlplan.memplan.runtime.torch;
 
+import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -135,21 +136,25 @@ final class AllocationSequence implements AutoCloseable {
     /**
      * Begins a prediction on this thread.
      *
+     * @param wait how long to wait for an arena
      * @throws org.djlplan.memplan.runtime.NoArenaException if there is no memory for the plan
      */
-    synchronized TorchPrediction begin() {
-        Optional<TorchPrediction> prediction = Optional.empty();
-        if (!closed && !unplannable) {
-            prediction = installed.isPresent() ? replay(installed.get()) : record();
-        }
-        if (installed.isEmpty() || prediction.isEmpty()) {
+    TorchPrediction begin(Duration wait) {
+        Optional<InstalledPlan> plan = installed();
+        Optional<TorchPrediction> prediction =
+                plan.isPresent() ? replay(plan.get(), wait) : record();
+        if (plan.isEmpty() || prediction.isEmpty()) {
             tally.unplannedPredictions.increment();
         }
         return prediction.orElseGet(TorchPrediction::unplanned);
     }
 
-    private Optional<TorchPrediction> record() {
-        if (recording) {
+    private synchronized Optional<InstalledPlan> installed() {
+        return installed;
+    }
+
+    private synchronized Optional<TorchPrediction> record() {
+        if (closed || unplannable || recording || installed.isPresent()) {
             return Optional.empty();
         }
         Optional<TorchRun> run = watch.record();
@@ -157,12 +162,19 @@ final class AllocationSequence implements AutoCloseable {
         return run.map(begun -> new TorchPrediction(begun, guarded(this::endRecording)));
     }
 
-    private Optional<TorchPrediction> replay(InstalledPlan plan) {
-        Optional<ArenaPool.Lease> lease = plan.tryLease(options.maxArenas());
+    /** Waits without the lock, which whoever gives an arena back may need. */
+    private Optional<TorchPrediction> replay(InstalledPlan plan, Duration wait) {
+        Optional<ArenaPool.Lease> lease = plan.tryLease(options.maxArenas(), wait);
         if (lease.isEmpty()) {
             return Optional.empty();
         }
-        Optional<TorchRun> run = plan.replay(lease.get().arena());
+        Optional<TorchRun> run;
+        synchronized (this) {
+            run =
+                    installed.equals(Optional.of(plan))
+                            ? plan.replay(lease.get().arena())
+                            : Optional.empty();
+        }
         if (run.isEmpty()) {
             lease.get().close();
         }

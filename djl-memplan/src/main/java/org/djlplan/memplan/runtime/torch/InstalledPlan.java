@@ -1,5 +1,6 @@
 package org.djlplan.memplan.runtime.torch;
 
+import java.time.Duration;
 import java.util.Optional;
 import org.djlplan.memplan.plan.portfolio.PlannedMemory;
 import org.djlplan.memplan.runtime.Arena;
@@ -50,9 +51,12 @@ final class InstalledPlan implements AutoCloseable {
         return figures;
     }
 
-    /** Returns an arena for one prediction, if fewer than {@code limit} are in use. */
-    Optional<ArenaPool.Lease> tryLease(int limit) {
-        return need.tryLease(limit);
+    /**
+     * Returns an arena for one prediction, if fewer than {@code limit} are in use; empty if they
+     * are for as long as {@code wait}, and for a plan that is closed.
+     */
+    Optional<ArenaPool.Lease> tryLease(int limit, Duration wait) {
+        return need.tryLease(limit, wait);
     }
 
     /** Begins a run in an arena; empty if a run is current on this thread already. */

@@ -15,6 +15,9 @@ final class NativeRun implements TorchRun {
 
     private static final int VALUES_PER_EVENT = 3;
 
+    /** Below the size from which the C library asks the system for memory of its own. */
+    private static final long MOST_BYTES_LEFT = 64 << 10;
+
     private final Pointer run;
     private final int allocations;
 
@@ -37,8 +40,8 @@ final class NativeRun implements TorchRun {
     }
 
     @Override
-    public void pause() {
-        TorchNative.djlplan_torch_pause();
+    public boolean pause() {
+        return TorchNative.djlplan_torch_pause() != 0;
     }
 
     @Override
@@ -63,7 +66,11 @@ final class NativeRun implements TorchRun {
                                     ? OptionalInt.empty()
                                     : OptionalInt.of(Ints.checkedCast(freedAt))));
         }
-        return Optional.of(new AllocationTrace(trace.build()));
+        return Optional.of(
+                new AllocationTrace(trace.build())
+                        .withFewBytesEscaped(
+                                Ints.checkedCast(TorchNative.djlplan_torch_paused_at(run)),
+                                MOST_BYTES_LEFT));
     }
 
     @Override

@@ -54,9 +54,4 @@ public final class TorchAllocator {
         }
         return Optional.empty();
     }
-
-    /** Returns how many threads the engine uses for an operator on this thread, −1 if unknown. */
-    static int threads() {
-        return TorchNative.djlplan_torch_threads();
-    }
 }

@@ -5,6 +5,7 @@ import com.google.common.cache.Cache;
 import com.google.common.cache.CacheBuilder;
 import com.google.common.cache.RemovalNotification;
 import com.google.common.collect.ImmutableList;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -17,6 +18,7 @@ import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.runtime.NoArenaException;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
+import org.djlplan.memplan.runtime.VirtualThreads;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.store.ModelPlans;
 import org.djlplan.memplan.store.Store;
@@ -74,8 +76,10 @@ public final class TorchMemory implements AutoCloseable {
      * Begins a prediction on this thread with inputs of these types. Whatever goes wrong here or
      * when it ends, such as a lack of memory for the arena, leaves the model's allocations to the
      * engine from then on, with one warning.
+     *
+     * @param mayWait whether it may wait for an arena that another prediction gives back
      */
-    public TorchPrediction begin(List<ArrayType> inputs) {
+    public TorchPrediction begin(List<ArrayType> inputs, boolean mayWait) {
         if (closed || stopped.isPresent() || VirtualThreads.isCurrent()) {
             countUnplanned();
             return TorchPrediction.unplanned();
@@ -84,7 +88,7 @@ public final class TorchMemory implements AutoCloseable {
         // The model may be closed meanwhile.
         NativeLoader.Use beginning = NativeLoader.hold();
         try {
-            return sequence(inputs).begin();
+            return sequence(inputs).begin(mayWait ? options.arenaWait() : Duration.ZERO);
         } catch (RuntimeException | Error e) {
             stop(e);
             tally.unplannedPredictions.increment();
@@ -144,7 +148,7 @@ public final class TorchMemory implements AutoCloseable {
     }
 
     private AllocationSequence sequence(List<ArrayType> inputs) {
-        Kind kind = new Kind(ImmutableList.copyOf(inputs), TorchAllocator.threads());
+        Kind kind = new Kind(ImmutableList.copyOf(inputs), TorchSettings.current().threads());
         try {
             AllocationSequence sequence = sequences.get(kind, () -> newSequence(kind));
             if (closed || stopped.isPresent()) {

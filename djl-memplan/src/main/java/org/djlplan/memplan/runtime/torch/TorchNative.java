@@ -25,7 +25,9 @@ final class TorchNative {
 
     static native int djlplan_torch_attach(byte[] message, long messageBytes);
 
-    static native int djlplan_torch_threads();
+    static native long djlplan_torch_settings();
+
+    static native void djlplan_torch_set_settings(long wanted);
 
     static native Pointer djlplan_torch_plan_create(
             long[] bytes, long[] offsets, int count, long arenaBytes);
@@ -36,7 +38,9 @@ final class TorchNative {
 
     static native Pointer djlplan_torch_replay(Pointer plan, Pointer arena);
 
-    static native void djlplan_torch_pause();
+    static native int djlplan_torch_pause();
+
+    static native long djlplan_torch_paused_at(Pointer run);
 
     static native long djlplan_torch_events(Pointer run, long[] out, long capacity);
 

@@ -42,11 +42,16 @@ public final class TorchPrediction {
         return new TorchPrediction();
     }
 
-    /** Ends the allocations; on the thread on which the prediction began. Idempotent. */
+    /**
+     * Ends the allocations, and with them the prediction if nothing is left of it; on the thread on
+     * which the prediction began. Idempotent.
+     */
     public synchronized void pause() {
         if (!paused) {
             paused = true;
-            run.ifPresent(TorchRun::pause);
+            if (run.isPresent() && run.get().pause()) {
+                finish();
+            }
         }
     }
 

@@ -3,6 +3,7 @@ package org.djlplan.memplan.source.trace;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.djlplan.memplan.usage.PlanningProblem;
@@ -50,6 +51,27 @@ public record AllocationTrace(List<Allocation> allocations) {
             }
         }
         return new PlanningProblem(records.build());
+    }
+
+    /**
+     * Returns this trace with what outlives the forward pass, such as its outputs, left to the
+     * engine if that is little: then the arena is free again as soon as the pass ends, whatever the
+     * caller does with the outputs.
+     *
+     * @param passEnds when the pass ended; frees from then on are those of its caller
+     * @param mostBytes the most that all of these may have together, to be left to the engine
+     */
+    public AllocationTrace withFewBytesEscaped(int passEnds, long mostBytes) {
+        Set<Integer> outliving = new HashSet<>();
+        long bytes = 0;
+        for (int i = 0; i < allocations.size(); i++) {
+            Allocation allocation = allocations.get(i);
+            if (allocation.freedAt().orElse(-1) >= passEnds) {
+                outliving.add(i);
+                bytes += allocation.bytes();
+            }
+        }
+        return bytes <= mostBytes ? withEscaped(outliving) : this;
     }
 
     /**

@@ -98,7 +98,7 @@ class InterpreterFactoryTest {
     private static void assertNobodyNeedsAnArena() {
         ArenaPool.Lease lease;
         try (ArenaPool.Need need = ArenaPool.shared().announce(1)) {
-            lease = need.tryLease(1).orElseThrow();
+            lease = need.tryLease(1, Duration.ZERO).orElseThrow();
         }
         lease.close();
         assertEquals(0, ArenaPool.shared().metric().arenas());

@@ -3,6 +3,7 @@ package org.djlplan.memplan.runtime.torch;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -87,7 +88,7 @@ class AllocationSequenceTest {
     }
 
     private AllocationSequence sequence(SearchMode search) {
-        TorchOptions options = new TorchOptions("best", search, true, 1, false);
+        TorchOptions options = new TorchOptions("best", search, true, 1, Duration.ZERO, false);
         AllocationSequence sequence =
                 new AllocationSequence(
                         options,
@@ -121,11 +122,11 @@ class AllocationSequenceTest {
     }
 
     private static void predict(AllocationSequence sequence) {
-        end(sequence.begin());
+        end(sequence.begin(Duration.ZERO));
     }
 
     private static void fail(AllocationSequence sequence) {
-        TorchPrediction prediction = sequence.begin();
+        TorchPrediction prediction = sequence.begin(Duration.ZERO);
         prediction.fail();
         end(prediction);
     }
@@ -177,7 +178,7 @@ class AllocationSequenceTest {
     @Test
     void begin_whileAnotherIsRecorded_isUnplanned() {
         AllocationSequence sequence = sequence();
-        TorchPrediction first = sequence.begin();
+        TorchPrediction first = sequence.begin(Duration.ZERO);
         predict(sequence);
         assertEquals(1, watch.recordings.get());
         end(first);
@@ -189,7 +190,7 @@ class AllocationSequenceTest {
     @Test
     void begin_arenaInUse_isUnplanned() {
         AllocationSequence sequence = recordedSequence();
-        TorchPrediction first = sequence.begin();
+        TorchPrediction first = sequence.begin(Duration.ZERO);
         predict(sequence);
         end(first);
         predict(sequence);
@@ -266,7 +267,7 @@ class AllocationSequenceTest {
     @Test
     void finish_blocksStayInUse_areLeftToTheEngineFromThenOn() {
         AllocationSequence sequence = recordedSequence();
-        TorchPrediction prediction = sequence.begin();
+        TorchPrediction prediction = sequence.begin(Duration.ZERO);
         assertEquals(1, memory.liveCount());
         watch.outcome = new RunOutcome(3, 0, 0, 0, Set.of(2));
         end(prediction);
@@ -348,7 +349,7 @@ class AllocationSequenceTest {
     @Test
     void finish_planWithoutWhatStaysInUseIsRefused_isUnplannedFromThenOn() {
         AllocationSequence sequence = recordedSequence();
-        TorchPrediction prediction = sequence.begin();
+        TorchPrediction prediction = sequence.begin(Duration.ZERO);
         watch.refuses = true;
         watch.outcome = new RunOutcome(3, 0, 0, 0, Set.of(2));
         end(prediction);
@@ -372,12 +373,12 @@ class AllocationSequenceTest {
     @Test
     void close_whilePredicting_thePredictionsEndAndNothingIsKept() {
         AllocationSequence recording = sequence();
-        TorchPrediction first = recording.begin();
+        TorchPrediction first = recording.begin(Duration.ZERO);
         recording.close();
         end(first);
         assertEquals(Optional.empty(), store.load(KEY));
         AllocationSequence placing = recordedSequence();
-        TorchPrediction second = placing.begin();
+        TorchPrediction second = placing.begin(Duration.ZERO);
         placing.close();
         assertEquals(1, memory.liveCount());
         end(second);
@@ -446,7 +447,7 @@ class AllocationSequenceTest {
     @Test
     void finish_twiceOrWithoutAPause_endsOnce() {
         AllocationSequence sequence = recordedSequence();
-        TorchPrediction prediction = sequence.begin();
+        TorchPrediction prediction = sequence.begin(Duration.ZERO);
         prediction.finish();
         assertEquals(1, pool.metric().leased(), "not paused yet");
         prediction.pause();

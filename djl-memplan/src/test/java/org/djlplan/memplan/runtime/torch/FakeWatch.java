@@ -34,6 +34,9 @@ final class FakeWatch implements AllocationWatch {
     /** Whether a run is current on the thread already. */
     volatile boolean occupied;
 
+    /** Whether nothing that is placed outlives the forward pass. */
+    volatile boolean endsWithPass;
+
     /** Whether plans are refused. */
     volatile boolean refuses;
 
@@ -87,9 +90,10 @@ final class FakeWatch implements AllocationWatch {
         }
 
         @Override
-        public void pause() {
+        public boolean pause() {
             assertFalse(paused, "paused twice");
             paused = true;
+            return !recording && endsWithPass;
         }
 
         @Override

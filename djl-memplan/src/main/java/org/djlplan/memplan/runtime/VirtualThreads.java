@@ -1,4 +1,4 @@
-package org.djlplan.memplan.runtime.torch;
+package org.djlplan.memplan.runtime;
 
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -9,7 +9,7 @@ import java.util.Optional;
  * Virtual threads, which Java has since 21: one may go on with another native thread in the middle
  * of a prediction, so its allocations cannot be told by the thread that makes them.
  */
-final class VirtualThreads {
+public final class VirtualThreads {
 
     private static final Optional<MethodHandle> IS_VIRTUAL = find();
 
@@ -29,7 +29,7 @@ final class VirtualThreads {
     }
 
     /** Returns whether this code runs on a virtual thread. */
-    static boolean isCurrent() {
+    public static boolean isCurrent() {
         try {
             return IS_VIRTUAL.isPresent()
                     && (boolean) IS_VIRTUAL.get().invokeExact(Thread.currentThread());

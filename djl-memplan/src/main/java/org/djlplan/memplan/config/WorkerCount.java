@@ -1,0 +1,53 @@
+package org.djlplan.memplan.config;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import org.djlplan.memplan.machine.Machine;
+
+/**
+ * How many forward passes run at once, each on a thread of few.
+ *
+ * @param fixed the number; 0 for any number, on the threads that call; {@link #AUTO} for as many as
+ *     keep the cores busy
+ * @param most never more than this
+ */
+public record WorkerCount(int fixed, int most) {
+
+    /** One for each core, or for as many cores as the engine uses for one prediction. */
+    public static final int AUTO = -1;
+
+    public WorkerCount {
+        checkArgument(fixed >= AUTO, "%s workers", fixed);
+        checkArgument(most > 0, "at most %s workers", most);
+    }
+
+    /** As many as {@code fixed} says. */
+    public WorkerCount(int fixed) {
+        this(fixed, Integer.MAX_VALUE);
+    }
+
+    /** Returns the same, but never more than a number. */
+    public WorkerCount atMost(int number) {
+        return new WorkerCount(fixed, Math.min(most, number));
+    }
+
+    /** Returns whether every pass runs on the thread that calls. */
+    public boolean isOff() {
+        return fixed == 0;
+    }
+
+    /** Returns whether the number follows from the machine, not from somebody's wish. */
+    public boolean isAuto() {
+        return fixed == AUTO;
+    }
+
+    /**
+     * Returns how many passes run at once.
+     *
+     * @param threads how many the engine uses for each, −1 if that is unknown
+     */
+    public int forThreads(int threads) {
+        int wanted = isAuto() ? Math.max(1, Machine.cores() / Math.max(1, threads)) : fixed;
+        return Math.min(wanted, most);
+    }
+}

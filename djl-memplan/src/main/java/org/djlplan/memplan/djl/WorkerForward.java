@@ -1,0 +1,89 @@
+package org.djlplan.memplan.djl;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDScope;
+import ai.djl.training.ParameterStore;
+import ai.djl.util.PairList;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.djlplan.memplan.config.WorkerCount;
+import org.djlplan.memplan.runtime.Workers;
+import org.djlplan.memplan.runtime.torch.TorchSettings;
+import org.slf4j.MDC;
+
+/**
+ * A forward pass on one of few threads. A pass that runs on another thread than its caller's finds
+ * there what it depends on: the call of the predictor, libtorch's settings, the context class
+ * loader, the diagnostic context of logging; and its outputs belong to the caller's {@link
+ * NDScope}.
+ */
+final class WorkerForward implements StockForward {
+
+    private final StockForward inner;
+    private final WorkerCount count;
+
+    WorkerForward(StockForward inner, WorkerCount count) {
+        this.inner = inner;
+        this.count = count;
+    }
+
+    @Override
+    public NDList forward(
+            ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
+        if (Workers.isRunning()) {
+            return inner.forward(parameters, inputs, params);
+        }
+        TorchSettings settings = TorchSettings.current();
+        Thread caller = Thread.currentThread();
+        boolean[] elsewhere = new boolean[1];
+        NDList outputs =
+                Workers.of(count.forThreads(settings.threads()))
+                        .run(
+                                () -> inner.forward(parameters, inputs, params),
+                                () -> {
+                                    elsewhere[0] = true;
+                                    return inContext(
+                                            settings,
+                                            caller.getContextClassLoader(),
+                                            MDC.getCopyOfContextMap(),
+                                            PredictionScope.carried(
+                                                    () ->
+                                                            inner.forward(
+                                                                    parameters, inputs, params)));
+                                });
+        if (elsewhere[0]) {
+            outputs.forEach(NDScope::register);
+        }
+        return outputs;
+    }
+
+    private static void setDiagnostics(Map<String, String> diagnostics) {
+        if (diagnostics == null) {
+            MDC.clear();
+        } else {
+            MDC.setContextMap(diagnostics);
+        }
+    }
+
+    private static <T> Supplier<T> inContext(
+            TorchSettings settings,
+            ClassLoader loader,
+            Map<String, String> diagnostics,
+            Supplier<T> pass) {
+        return () -> {
+            Thread thread = Thread.currentThread();
+            ClassLoader own = thread.getContextClassLoader();
+            Map<String, String> ownDiagnostics = MDC.getCopyOfContextMap();
+            settings.install();
+            thread.setContextClassLoader(loader);
+            setDiagnostics(diagnostics);
+            try {
+                return pass.get();
+            } finally {
+                setDiagnostics(ownDiagnostics);
+                thread.setContextClassLoader(own);
+            }
+        };
+    }
+}

@@ -1,0 +1,371 @@
+package org.djlplan.memplan.runtime;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs forward passes on few threads, however many call: an engine and the C library keep memory
+ * for every thread that ever ran one.
+ *
+ * <p>At most as many passes run at once as there are workers; other callers wait, first come, first
+ * served. The first callers each have a <em>seat</em>: while nobody waits, their passes run in
+ * place, on their own threads, so that few callers pay nothing. Passes of all others, and of these
+ * when somebody waits, are handed over to worker threads, which end when they are idle. A seat is
+ * free again when its thread has ended, or when another thread is the only one that calls.
+ *
+ * <p>A pass that begins inside another one runs in place. A caller waits uninterruptibly, as its
+ * arrays are in use; it is interrupted afterwards. When no pass ends for a long time, because they
+ * wait for passes of further threads, those that wait begin one by one all the same.
+ */
+public final class Workers {
+
+    private static final Logger logger = LoggerFactory.getLogger(Workers.class);
+
+    private static final Map<Integer, Workers> ALL = new ConcurrentHashMap<>();
+
+    /** Set while this thread runs a pass; of the JDK's own types, as threads outlive us. */
+    private static final ThreadLocal<Boolean> RUNNING = new ThreadLocal<>();
+
+    private static final Duration IDLE = Duration.ofSeconds(5);
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    /** After so many calls in a row of one thread without a seat it gets one. */
+    private static final int ALONE = 64;
+
+    private final int count;
+    private final long idleNanos;
+    private final long patienceNanos;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition work = lock.newCondition();
+    private final ArrayDeque<Pass<?>> waiting = new ArrayDeque<>();
+    private final Seat[] seats;
+
+    private int running;
+    private int threads;
+    private int idle;
+    private int started;
+    private long calls;
+    private long lastEnd;
+    private long longest;
+    private WeakReference<Thread> lastHandedOver = new WeakReference<>(null);
+    private int inARow;
+
+    /** A thread whose passes run in place, and when it called last. */
+    private static final class Seat {
+        private final WeakReference<Thread> thread;
+        private long call;
+
+        private Seat(Thread thread) {
+            this.thread = new WeakReference<>(thread);
+        }
+
+        private boolean isFree() {
+            Thread holder = thread.get();
+            return holder == null || !holder.isAlive();
+        }
+    }
+
+    /** A pass that is handed over. */
+    private static final class Pass<T> {
+        private final Supplier<T> task;
+        private final Thread caller = Thread.currentThread();
+        private T result;
+        private Throwable problem;
+        private boolean interrupted;
+        private volatile boolean done;
+
+        private Pass(Supplier<T> task) {
+            this.task = task;
+        }
+
+        private void run() {
+            try {
+                result = task.get();
+            } catch (Throwable e) {
+                problem = e;
+            }
+            // What the pass did to its thread it did to its caller's.
+            interrupted = Thread.interrupted();
+            done = true;
+            LockSupport.unpark(caller);
+        }
+    }
+
+    Workers(int count, Duration idle, Duration patience) {
+        checkArgument(count > 0, "%s workers", count);
+        this.count = count;
+        idleNanos = idle.toNanos();
+        patienceNanos = patience.toNanos();
+        seats = new Seat[count];
+    }
+
+    /** Returns the workers of this process that are so many. */
+    public static Workers of(int count) {
+        return ALL.computeIfAbsent(count, number -> new Workers(number, IDLE, PATIENCE));
+    }
+
+    /** Returns whether this thread runs a pass. */
+    public static boolean isRunning() {
+        return RUNNING.get() != null;
+    }
+
+    /**
+     * Runs a pass, here or on a worker.
+     *
+     * @param inPlace runs it on this thread
+     * @param handOver asked on this thread for what runs it on another one
+     * @return what it returns
+     * @throws RuntimeException as the pass throws it, with this thread's stack below the worker's;
+     *     so are errors
+     */
+    public <T> T run(Supplier<T> inPlace, Supplier<Supplier<T>> handOver) {
+        if (isRunning()) {
+            return inPlace.get();
+        }
+        if (seated()) {
+            return runInPlace(inPlace);
+        }
+        Pass<T> pass = new Pass<>(handOver.get());
+        if (!enqueue(pass)) {
+            return runInPlace(inPlace);
+        }
+        await(pass);
+        HeapTrimmer.touch();
+        if (pass.problem != null) {
+            throw rethrown(pass.problem);
+        }
+        return pass.result;
+    }
+
+    private <T> T runInPlace(Supplier<T> task) {
+        long begin = System.nanoTime();
+        RUNNING.set(true);
+        try {
+            return task.get();
+        } finally {
+            RUNNING.remove();
+            end(begin);
+        }
+    }
+
+    private void end(long begin) {
+        lock.lock();
+        try {
+            running--;
+            lastEnd = System.nanoTime();
+            longest = Math.max(longest, lastEnd - begin);
+            if (idle > 0 && !waiting.isEmpty()) {
+                work.signal();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Begins a pass in place if this thread may run one now. */
+    private boolean seated() {
+        Thread thread = Thread.currentThread();
+        if (VirtualThreads.isCurrent()) {
+            return false;
+        }
+        lock.lock();
+        try {
+            boolean begins = hasSeat(thread) && running < count && waiting.isEmpty();
+            if (begins) {
+                running++;
+            }
+            return begins;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean hasSeat(Thread thread) {
+        calls++;
+        int free = -1;
+        int oldest = 0;
+        for (int i = 0; i < seats.length; i++) {
+            if (seats[i] == null || seats[i].isFree()) {
+                free = i;
+            } else if (seats[i].thread.refersTo(thread)) {
+                seats[i].call = calls;
+                inARow = 0;
+                return true;
+            } else if (free < 0 && seats[i].call < seats[oldest].call) {
+                oldest = i;
+            }
+        }
+        inARow = lastHandedOver.refersTo(thread) ? inARow + 1 : 0;
+        if (inARow == 0) {
+            lastHandedOver = new WeakReference<>(thread);
+        }
+        if (free < 0 && inARow < ALONE) {
+            return false;
+        }
+        Seat seat = new Seat(thread);
+        seat.call = calls;
+        seats[free < 0 ? oldest : free] = seat;
+        return true;
+    }
+
+    /**
+     * Queues a pass for a worker.
+     *
+     * @return whether there is one; if not, its caller may run it at once
+     */
+    private boolean enqueue(Pass<?> pass) {
+        lock.lock();
+        try {
+            waiting.add(pass);
+            if (running == 0 && waiting.size() == 1) {
+                lastEnd = System.nanoTime();
+            }
+            work.signal();
+            boolean wanted = waiting.size() > idle && threads < count;
+            if (wanted && !start() && threads == 0) {
+                waiting.remove(pass);
+                running++;
+                return false;
+            }
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean start() {
+        started++;
+        // No values are inherited: they would be kept for another caller's passes.
+        Thread thread =
+                new Thread(null, this::work, "djl-plan-worker-" + count + "-" + started, 0, false);
+        thread.setDaemon(true);
+        thread.setContextClassLoader(Workers.class.getClassLoader());
+        try {
+            thread.start();
+        } catch (OutOfMemoryError e) {
+            logger.debug("no thread is to be had", e);
+            return false;
+        }
+        threads++;
+        return true;
+    }
+
+    private void work() {
+        RUNNING.set(true);
+        Optional<Pass<?>> pass = take();
+        while (pass.isPresent()) {
+            long begin = System.nanoTime();
+            try {
+                pass.get().run();
+            } finally {
+                end(begin);
+            }
+            pass = take();
+        }
+    }
+
+    /** Waits for a pass that may begin; empty if there was none for long, and this worker ends. */
+    private Optional<Pass<?>> take() {
+        lock.lock();
+        idle++;
+        try {
+            long left = idleNanos;
+            while (waiting.isEmpty() || running >= count) {
+                if (left <= 0 && waiting.isEmpty()) {
+                    threads--;
+                    return Optional.empty();
+                }
+                left = work.awaitNanos(Math.max(left, 1));
+            }
+            running++;
+            return Optional.of(waiting.remove());
+        } catch (InterruptedException e) {
+            // Nobody of ours interrupts a worker: perhaps the whole process ends.
+            threads--;
+            return Optional.empty();
+        } finally {
+            idle--;
+            lock.unlock();
+        }
+    }
+
+    private void await(Pass<?> pass) {
+        boolean interrupted = false;
+        while (!pass.done) {
+            LockSupport.parkNanos(this, patienceNanos);
+            interrupted |= Thread.interrupted();
+            if (!pass.done && mayOvertake(pass)) {
+                boolean unused =
+                        runInPlace(
+                                () -> {
+                                    pass.run();
+                                    return true;
+                                });
+            }
+        }
+        if (interrupted || pass.interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Takes a pass out of the queue that waits for others which perhaps wait for it. */
+    private boolean mayOvertake(Pass<?> pass) {
+        lock.lock();
+        try {
+            long now = System.nanoTime();
+            boolean stuck = now - lastEnd >= Math.max(patienceNanos, 10 * longest);
+            if (!stuck || waiting.peek() != pass) {
+                return false;
+            }
+            waiting.remove();
+            running++;
+            lastEnd = now;
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Adds the caller's stack to that of the worker, in the place of the worker's own end. */
+    private static RuntimeException rethrown(Throwable problem) {
+        StackTraceElement[] there = problem.getStackTrace();
+        StackTraceElement[] here = new Throwable().getStackTrace();
+        Stream<StackTraceElement> below = Arrays.stream(here).skip(1);
+        problem.setStackTrace(
+                Stream.concat(
+                                Arrays.stream(there)
+                                        .takeWhile(
+                                                frame ->
+                                                        !frame.getClassName()
+                                                                .equals(Pass.class.getName())),
+                                below)
+                        .toArray(StackTraceElement[]::new));
+        if (problem instanceof Error error) {
+            throw error;
+        }
+        if (problem instanceof RuntimeException exception) {
+            return exception;
+        }
+        return sneaky(problem);
+    }
+
+    /** A block written in another language may throw any exception. */
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+    private static <E extends Throwable> RuntimeException sneaky(Throwable problem) throws E {
+        throw (E) problem;
+    }
+}

@@ -1,0 +1,231 @@
+package org.djlplan.integration.pool;
+
+import ai.djl.inference.Predictor;
+import ai.djl.modality.cv.Image;
+import ai.djl.modality.cv.ImageFactory;
+import ai.djl.modality.cv.transform.Normalize;
+import ai.djl.modality.cv.transform.Resize;
+import ai.djl.modality.cv.transform.ToTensor;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.NoBatchifyTranslator;
+import ai.djl.translate.Pipeline;
+import ai.djl.translate.Translator;
+import ai.djl.translate.TranslatorContext;
+import com.google.gson.JsonObject;
+import java.awt.Color;
+import java.awt.Graphics2D;
+import java.awt.image.BufferedImage;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.ProcessMemory;
+
+/**
+ * A service in small: a pool of threads predicts with one model of images, each with a predictor of
+ * its own. Writes its figures as JSON.
+ */
+public final class PoolApplication {
+
+    private static final int SIDE = 224;
+
+    private PoolApplication() {}
+
+    /**
+     * What to run.
+     *
+     * @param model file of a TorchScript or TFLite model that takes an image
+     * @param mode {@code stock}, {@code planned}, or {@code gate}: planned, with as many
+     *     predictions under way as there are cores
+     * @param translator {@code trivial}: the values come from a Java buffer; {@code image}: an
+     *     image of 1920 × 1080 is scaled down by operations on arrays
+     */
+    record Run(Path model, String mode, String translator, int threads, int predictions) {
+
+        String[] arguments() {
+            return new String[] {
+                model.toString(),
+                mode,
+                translator,
+                Integer.toString(threads),
+                Integer.toString(predictions)
+            };
+        }
+
+        static Run of(String[] arguments) {
+            return new Run(
+                    Path.of(arguments[0]),
+                    arguments[1],
+                    arguments[2],
+                    Integer.parseInt(arguments[3]),
+                    Integer.parseInt(arguments[4]));
+        }
+
+        private boolean torch() {
+            return model.toString().endsWith(".pt");
+        }
+    }
+
+    /** Returns a hash of the outputs, made before they are closed. */
+    private abstract static class Hashing implements NoBatchifyTranslator<Integer, Long> {
+
+        @Override
+        public Long processOutput(TranslatorContext context, NDList outputs) {
+            long hash = 0;
+            for (NDArray output : outputs) {
+                hash = 31 * hash + output.toByteBuffer().hashCode();
+            }
+            return hash;
+        }
+    }
+
+    private static final class FromValues extends Hashing {
+
+        private final Shape shape;
+
+        FromValues(Shape shape) {
+            this.shape = shape;
+        }
+
+        @Override
+        public NDList processInput(TranslatorContext context, Integer seed) {
+            FloatBuffer values =
+                    ByteBuffer.allocateDirect((int) shape.size() * Float.BYTES)
+                            .order(ByteOrder.nativeOrder())
+                            .asFloatBuffer();
+            for (int i = 0; i < values.capacity(); i++) {
+                values.put(i, (i * 31 + seed * 17) % 255 / 255f);
+            }
+            return new NDList(context.getNDManager().create(values, shape, DataType.FLOAT32));
+        }
+    }
+
+    private static final class FromImage extends Hashing {
+
+        private static final Pipeline PIPELINE =
+                new Pipeline()
+                        .add(new Resize(SIDE))
+                        .add(new ToTensor())
+                        .add(
+                                new Normalize(
+                                        new float[] {0.485f, 0.456f, 0.406f},
+                                        new float[] {0.229f, 0.224f, 0.225f}));
+        private final Image image;
+
+        FromImage() {
+            BufferedImage picture = new BufferedImage(1920, 1080, BufferedImage.TYPE_INT_RGB);
+            Graphics2D graphics = picture.createGraphics();
+            graphics.setColor(Color.ORANGE);
+            graphics.fillOval(300, 100, 900, 700);
+            graphics.dispose();
+            image = ImageFactory.getInstance().fromImage(picture);
+        }
+
+        @Override
+        public NDList processInput(TranslatorContext context, Integer seed) {
+            NDArray pixels = image.toNDArray(context.getNDManager());
+            NDList scaled = PIPELINE.transform(new NDList(pixels));
+            return new NDList(scaled.singletonOrThrow().expandDims(0));
+        }
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Run run = Run.of(arguments);
+        try (ZooModel<Integer, Long> model = load(run)) {
+            System.out.println(predict(run, model));
+        }
+    }
+
+    private static ZooModel<Integer, Long> load(Run run) throws Exception {
+        Shape shape = run.torch() ? new Shape(1, 3, SIDE, SIDE) : new Shape(1, SIDE, SIDE, 3);
+        Translator<Integer, Long> translator =
+                run.translator().equals("image") ? new FromImage() : new FromValues(shape);
+        Criteria.Builder<Integer, Long> criteria =
+                Criteria.builder()
+                        .setTypes(Integer.class, Long.class)
+                        .optEngine(run.torch() ? "PyTorch" : "TFLite")
+                        .optModelPath(run.model());
+        if (run.mode().equals("stock")) {
+            return criteria.optTranslator(translator).build().loadModel();
+        }
+        if (!run.torch()) {
+            criteria.optArgument("delegation.enabled", false);
+        }
+        if (run.mode().equals("gate")) {
+            criteria.optArgument(
+                    "memplan.maxPredictions", Runtime.getRuntime().availableProcessors());
+        }
+        return criteria.optTranslatorFactory(PlannedTranslatorFactory.wrap(translator))
+                .build()
+                .loadModel();
+    }
+
+    private static JsonObject predict(Run run, ZooModel<Integer, Long> model) throws Exception {
+        AtomicInteger next = new AtomicInteger();
+        AtomicLong hash = new AtomicLong();
+        long[] nanos = new long[run.predictions()];
+        CyclicBarrier start = new CyclicBarrier(run.threads() + 1);
+        ExecutorService pool = Executors.newFixedThreadPool(run.threads());
+        List<Future<?>> running = new ArrayList<>();
+        for (int t = 0; t < run.threads(); t++) {
+            running.add(
+                    pool.submit(
+                            () -> {
+                                try (Predictor<Integer, Long> predictor = model.newPredictor()) {
+                                    start.await();
+                                    for (int i = next.getAndIncrement();
+                                            i < nanos.length;
+                                            i = next.getAndIncrement()) {
+                                        long begin = System.nanoTime();
+                                        long answer = predictor.predict(i % 8);
+                                        nanos[i] = System.nanoTime() - begin;
+                                        hash.addAndGet(answer * (i + 1));
+                                    }
+                                }
+                                return null;
+                            }));
+        }
+        start.await();
+        long begin = System.nanoTime();
+        for (Future<?> each : running) {
+            each.get();
+        }
+        double seconds = (System.nanoTime() - begin) / 1e9;
+        // What a service looks like a moment later; its threads are still there.
+        Thread.sleep(2_000);
+        JsonObject json = new JsonObject();
+        json.addProperty("hash", hash.get());
+        json.addProperty("perSecond", nanos.length / seconds);
+        Arrays.sort(nanos);
+        json.addProperty("medianMillis", nanos[nanos.length / 2] / 1e6);
+        json.addProperty("p99Millis", nanos[nanos.length * 99 / 100] / 1e6);
+        ProcessMemory memory = new ProcessMemory();
+        add(json, "residentBytes", memory.residentBytes());
+        add(json, "peakBytes", memory.peakBytes());
+        PlanReport.of(model)
+                .ifPresent(report -> json.addProperty("unplanned", report.unplannedPredictions()));
+        pool.shutdown();
+        return json;
+    }
+
+    private static void add(JsonObject json, String name, OptionalLong value) {
+        json.addProperty(name, value.orElse(-1));
+    }
+}
