@@ -46,11 +46,11 @@ public enum OptionKey implements Option {
     WORKERS(
             "auto",
             Origin.UP_TO_THE_CORES,
-            "PyTorch: how many forward passes run at once, on as few threads; more "
+            "how many forward passes run at once, on as few threads; more "
                     + "wait. `auto`: one for each core, or for as many cores as the engine uses "
-                    + "for one prediction, of TorchScript models and of blocks whose code is "
-                    + "known to be pure; a number: of all blocks; `0`: every pass runs on the "
-                    + "thread that calls"),
+                    + "for one prediction; of an imperative block only if its code is known to "
+                    + "be pure. A number: of every block. `0`: each pass runs on the thread "
+                    + "that calls"),
     MAX_PREDICTIONS(
             "any number",
             Origin.ANYONE,

@@ -21,10 +21,12 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.config.SearchMode;
+import org.djlplan.memplan.config.WorkerCount;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.plan.portfolio.TimedSearch;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.Workers;
 import org.djlplan.memplan.runtime.tflite.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.runtime.tflite.Reordering;
@@ -138,7 +140,8 @@ final class TfLitePlanning {
             runtime.inputs().forEach(input -> inputs.add(input.name(), shape(input)));
             runtime.outputs().forEach(output -> dataType(output.type()));
             NDManager manager = model.getNDManager();
-            Forward forward = new Forward(model.getName(), file, runtime, adapter, manager);
+            Forward forward =
+                    new Forward(model.getName(), file, runtime, workers(), adapter, manager);
             Block planned = adapter.planned(forward, () -> close(runtime), inputs);
             AutoCloseable attached = () -> close(runtime);
             manager.attachInternal("djl-plan-" + System.identityHashCode(runtime), attached);
@@ -149,6 +152,17 @@ final class TfLitePlanning {
             runtime.close();
             throw e;
         }
+    }
+
+    /** An inference for which there is no interpreter would wait for one anyway. */
+    private Optional<Workers> workers() {
+        WorkerCount wanted = options.workers();
+        return wanted.isOff()
+                ? Optional.empty()
+                : Optional.of(
+                        Workers.of(
+                                wanted.atMost(options.maxInterpreters())
+                                        .forThreads(options.threads())));
     }
 
     private void close(TfLiteRuntime runtime) {
@@ -199,6 +213,7 @@ final class TfLitePlanning {
         private final String model;
         private final Path file;
         private final TfLiteRuntime runtime;
+        private final Optional<Workers> workers;
         private final TfLiteAdapter adapter;
         private final NDManager manager;
         private Optional<Block> stock = Optional.empty();
@@ -208,11 +223,13 @@ final class TfLitePlanning {
                 String model,
                 Path file,
                 TfLiteRuntime runtime,
+                Optional<Workers> workers,
                 TfLiteAdapter adapter,
                 NDManager manager) {
             this.model = model;
             this.file = file;
             this.runtime = runtime;
+            this.workers = workers;
             this.adapter = adapter;
             this.manager = manager;
         }
@@ -221,7 +238,7 @@ final class TfLitePlanning {
         public NDList apply(NDList list) {
             if (!failed) {
                 try {
-                    return forward(runtime, adapter, manager, list);
+                    return forward(list);
                 } catch (LinkageError e) {
                     leaveToEngine(e);
                 } catch (IllegalStateException e) {
@@ -232,6 +249,33 @@ final class TfLitePlanning {
                 }
             }
             return stockForward(list);
+        }
+
+        private NDList forward(NDList list) {
+            List<ByteBuffer> values = new ArrayList<>(list.size());
+            List<List<Integer>> shapes = new ArrayList<>(list.size());
+            for (NDArray array : list) {
+                values.add(array.toByteBuffer());
+                List<Integer> dimensions = new ArrayList<>();
+                for (long dimension : array.getShape().getShape()) {
+                    dimensions.add(Ints.checkedCast(dimension));
+                }
+                shapes.add(dimensions);
+            }
+            NDList results = new NDList();
+            for (OutputTensor output : run(values, shapes)) {
+                TensorInfo info = output.info();
+                results.add(
+                        adapter.array(manager, output.data(), shape(info), dataType(info.type())));
+            }
+            results.attach(list.head().getManager());
+            return results;
+        }
+
+        private List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> shapes) {
+            return workers.isPresent()
+                    ? workers.get().run(() -> runtime.run(values, shapes))
+                    : runtime.run(values, shapes);
         }
 
         PlanReport report() {
@@ -257,27 +301,6 @@ final class TfLitePlanning {
             }
             return stock.get().forward(new ParameterStore(manager, false), list, false);
         }
-    }
-
-    private static NDList forward(
-            TfLiteRuntime runtime, TfLiteAdapter adapter, NDManager manager, NDList list) {
-        List<ByteBuffer> values = new ArrayList<>(list.size());
-        List<List<Integer>> shapes = new ArrayList<>(list.size());
-        for (NDArray array : list) {
-            values.add(array.toByteBuffer());
-            List<Integer> dimensions = new ArrayList<>();
-            for (long dimension : array.getShape().getShape()) {
-                dimensions.add(Ints.checkedCast(dimension));
-            }
-            shapes.add(dimensions);
-        }
-        NDList results = new NDList();
-        for (OutputTensor output : runtime.run(values, shapes)) {
-            TensorInfo info = output.info();
-            results.add(adapter.array(manager, output.data(), shape(info), dataType(info.type())));
-        }
-        results.attach(list.head().getManager());
-        return results;
     }
 
     private static Shape shape(TensorInfo info) {

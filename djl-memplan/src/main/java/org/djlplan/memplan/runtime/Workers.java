@@ -123,6 +123,11 @@ public final class Workers {
         return RUNNING.get() != null;
     }
 
+    /** Runs a pass, here or on a worker, that does not depend on its thread. */
+    public <T> T run(Supplier<T> pass) {
+        return run(pass, () -> pass);
+    }
+
     /**
      * Runs a pass, here or on a worker.
      *

@@ -172,9 +172,7 @@ class PoolBench {
         command.addAll(
                 List.of(
                         JAVA.toString(),
-                        "-Xms256m",
-                        "-Xmx256m",
-                        "-XX:+AlwaysPreTouch",
+                        each.run().translator().equals("image") ? "-Xmx768m" : "-Xmx64m",
                         "-XX:+UseSerialGC",
                         "-Dai.djl.offline=true",
                         "-Dai.djl.pytorch.num_threads=1",
