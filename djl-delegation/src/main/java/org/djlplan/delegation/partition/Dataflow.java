@@ -83,6 +83,21 @@ public final class Dataflow {
         return constantOperators.get(operator);
     }
 
+    /**
+     * Returns whether only some operators, and not the caller, read what an operator writes; not so
+     * if nobody does.
+     */
+    public boolean isOnlyReadBy(int operator, BitSet operators) {
+        boolean read = false;
+        for (int id : writes[operator]) {
+            if (results.get(id) || !IntStream.of(readers[id]).allMatch(operators::get)) {
+                return false;
+            }
+            read |= readers[id].length > 0;
+        }
+        return read;
+    }
+
     /** Returns whether a tensor has the same content in every inference. */
     public boolean isConstantTensor(int tensor) {
         return constantTensors.get(tensor);
