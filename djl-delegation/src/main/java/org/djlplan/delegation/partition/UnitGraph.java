@@ -141,9 +141,25 @@ public final class UnitGraph {
         for (int i = constants.previousSetBit(flow.graph().operators().size());
                 i >= 0;
                 i = constants.previousSetBit(i - 1)) {
-            operators.set(i, flow.isOnlyReadBy(i, operators));
+            operators.set(i, onlyReadBy(i, operators));
         }
         return operators;
+    }
+
+    private boolean onlyReadBy(int constant, BitSet operators) {
+        boolean read = false;
+        for (int id : flow.writes(constant)) {
+            if (flow.isResult(id)) {
+                return false;
+            }
+            for (int reader : flow.readers(id)) {
+                if (!operators.get(reader)) {
+                    return false;
+                }
+                read = true;
+            }
+        }
+        return read;
     }
 
     private BitSet bits(Set<Integer> unitIndices) {

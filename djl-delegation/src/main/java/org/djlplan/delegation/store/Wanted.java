@@ -1,9 +1,7 @@
 package org.djlplan.delegation.store;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
 import java.io.IOException;
-import java.util.BitSet;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -194,8 +192,10 @@ public record Wanted(
                 throw new IOException("other partitions than the delegate reports");
             }
             for (Set<Integer> partition : kept) {
-                if (!ImmutableSet.copyOf(partition).stream().allMatch(offered::add)) {
-                    throw new IOException("an operator in two partitions");
+                for (int operator : partition) {
+                    if (!offered.add(operator)) {
+                        throw new IOException("an operator in two partitions");
+                    }
                 }
             }
         }
@@ -217,16 +217,8 @@ public record Wanted(
         /** Constants that the delegate unpacks for some of their readers only make it wrong. */
         void check(Candidate candidate) throws IOException {
             checkOffered(candidate);
-            if (!candidate.delegates()) {
-                return;
-            }
-            Dataflow flow = Dataflow.of(graph);
-            BitSet operators = new BitSet();
-            candidate.operators().forEach(operators::set);
-            for (int operator : candidate.operators()) {
-                if (flow.isConstantOperator(operator) && !flow.isOnlyReadBy(operator, operators)) {
-                    throw new IOException("a constant that is unpacked for some of its readers");
-                }
+            if (Dataflow.splitsConstants(graph, candidate.operators())) {
+                throw new IOException("a constant that is unpacked for some of its readers");
             }
         }
     }
