@@ -8,13 +8,20 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider.Choosing;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Begins with one choice and measures a better one on a thread that all models share. */
+/**
+ * Begins with one choice and finds a better one on a thread that all models share: begins with a
+ * prediction and measures; or begins with what was kept, and measures only if that was not of the
+ * delegate's partitions.
+ */
 final class Background implements Choosing {
 
     private static final Logger logger = LoggerFactory.getLogger(Background.class);
@@ -30,6 +37,9 @@ final class Background implements Choosing {
     private Optional<Future<?>> pending = Optional.empty();
     private boolean closed;
 
+    /** What the model runs with, as far as we know. */
+    private volatile DelegationChoice now;
+
     private Background(
             DelegationChoice first,
             Request request,
@@ -37,6 +47,7 @@ final class Background implements Choosing {
             Patience patience,
             Consumer<DelegationChoice> better) {
         this.first = first;
+        this.now = first;
         this.request = request;
         this.measurement = measurement;
         this.patience = patience;
@@ -52,21 +63,69 @@ final class Background implements Choosing {
                                 .setDaemon(true)
                                 .setNameFormat("djl-delegation-%d")
                                 .build());
-        thread.setKeepAliveTime(10, TimeUnit.SECONDS);
+        thread.setKeepAliveTime(1, TimeUnit.SECONDS);
         thread.allowCoreThreadTimeOut(true);
         thread.setRemoveOnCancelPolicy(true);
         return thread;
     }
 
-    static Choosing start(
-            DelegationChoice first,
+    /** Begins with a prediction; a better choice is measured later. */
+    static Choosing measuring(
+            DelegationChoice predicted,
             Request request,
             Measurement measurement,
             Patience patience,
             Consumer<DelegationChoice> better) {
-        Background background = new Background(first, request, measurement, patience, better);
+        Background background = new Background(predicted, request, measurement, patience, better);
         background.schedule(background::begin, patience.delay());
         return background;
+    }
+
+    /**
+     * Begins with what was kept. Later the delegate is asked whether it offers that: this takes
+     * milliseconds, for which a load does not wait.
+     *
+     * @param unmeasured what to run with if it does not
+     * @param measured whether to measure then
+     */
+    static Choosing confirming(
+            ProfileTable kept,
+            Supplier<DelegationChoice> unmeasured,
+            boolean measured,
+            Request request,
+            Measurement measurement,
+            Patience patience,
+            Consumer<DelegationChoice> better) {
+        Background background =
+                new Background(Measurement.stored(kept), request, measurement, patience, better);
+        background.schedule(
+                () -> {
+                    if (!background.confirms(kept)) {
+                        background.beginAnew(unmeasured.get(), measured);
+                    }
+                },
+                patience.delay());
+        return background;
+    }
+
+    private void beginAnew(DelegationChoice unmeasured, boolean measured) {
+        if (isClosed()) {
+            return;
+        }
+        now = unmeasured;
+        better.accept(unmeasured);
+        if (measured) {
+            begin();
+        }
+    }
+
+    private boolean confirms(ProfileTable kept) {
+        try {
+            return measurement.confirms(kept);
+        } catch (CandidateException | RuntimeException | LinkageError e) {
+            logger.debug("{} stays with what was kept", request.model().file(), e);
+            return true;
+        }
     }
 
     private synchronized void schedule(Runnable task, Duration delay) {
@@ -105,7 +164,7 @@ final class Background implements Choosing {
     }
 
     private void deliver(DelegationChoice choice) {
-        if (!isClosed() && !choice.candidate().equals(first.candidate())) {
+        if (!isClosed() && !choice.candidate().equals(now.candidate())) {
             better.accept(choice);
         }
     }

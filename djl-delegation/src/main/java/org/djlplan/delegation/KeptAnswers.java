@@ -1,6 +1,7 @@
 package org.djlplan.delegation;
 
 import com.google.common.primitives.ImmutableLongArray;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -18,39 +19,49 @@ import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.NodeTime;
 import org.djlplan.memplan.spi.Trial;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A runner that keeps its answers and gives those that an interrupted measurement kept: so the same
  * steps are taken again without running anything, until they come to where that was interrupted.
+ * None of them is given before the delegate was asked for its partitions, nor if it reports others
+ * than were kept.
  */
 final class KeptAnswers implements CandidateRunner {
 
+    private static final Logger logger = LoggerFactory.getLogger(KeptAnswers.class);
+
     private final CandidateRunner inner;
+    private final Path model;
+    private final PartialResult before;
     private final Consumer<PartialResult> keeper;
     private final long pauseNanos;
     private final Map<Candidate, Known> known = new LinkedHashMap<>();
     private final Map<Candidate, Integer> timesGiven = new HashMap<>();
     private final Set<Candidate> prepared = new HashSet<>();
-    private Optional<List<Set<Integer>>> partitions;
+    private Optional<List<Set<Integer>>> partitions = Optional.empty();
     private long givenNanos;
     private long keptNanos = System.nanoTime();
 
     /**
      * @param inner runs what is not known; closed with this
-     * @param before what is known
+     * @param model the file of the model that it runs
+     * @param before what was kept
      * @param pauseNanos how long at least between two times that something is kept
      * @param keeper keeps what is known
      */
     KeptAnswers(
             CandidateRunner inner,
+            Path model,
             PartialResult before,
             long pauseNanos,
             Consumer<PartialResult> keeper) {
         this.inner = inner;
+        this.model = model;
+        this.before = before;
         this.pauseNanos = pauseNanos;
         this.keeper = keeper;
-        partitions = before.partitions();
-        known.putAll(before.candidates());
     }
 
     private Known of(Candidate candidate) {
@@ -74,6 +85,14 @@ final class KeptAnswers implements CandidateRunner {
     public List<Set<Integer>> partitions() throws CandidateException, InterruptedException {
         if (partitions.isEmpty()) {
             partitions = Optional.of(inner.partitions());
+            if (partitions.equals(before.partitions())) {
+                known.putAll(before.candidates());
+            } else if (before.partitions().isPresent()) {
+                logger.warn(
+                        "{}: what was measured before an interruption is of other partitions than"
+                                + " the delegate reports; it is measured anew",
+                        model);
+            }
             keep();
         }
         return partitions.get();

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.djlplan.delegation.choice.Predictor;
 import org.djlplan.delegation.store.LearntCostsStore;
+import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.config.Option;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
@@ -72,18 +73,26 @@ public final class MeasuredDelegation implements DelegationProvider {
             return new Settled(cpu(request, DelegationKey.ENABLED.key() + "=false"));
         }
         Measurement measurement;
-        Optional<DelegationChoice> stored;
+        Optional<ProfileTable> kept;
         try {
             measurement = new Measurement(request, profiling, progress);
-            stored = measurement.stored();
+            kept = measurement.kept();
         } catch (IOException | RuntimeException e) {
             logger.warn("What was measured of {} cannot be looked up", model.file(), e);
             return new Settled(predict(request));
         }
-        if (stored.isPresent()) {
-            return new Settled(stored.get());
+        boolean measured = parsed.profile() != ProfileMode.OFF;
+        if (kept.isPresent()) {
+            return Background.confirming(
+                    kept.get(),
+                    () -> predict(request),
+                    measured,
+                    request,
+                    measurement,
+                    patience,
+                    better);
         }
-        if (parsed.profile() != ProfileMode.OFF) {
+        if (measured) {
             try {
                 measurement.requireMeasurable();
             } catch (UnmeasurableException e) {
@@ -94,7 +103,7 @@ public final class MeasuredDelegation implements DelegationProvider {
             case OFF -> new Settled(predict(request));
             case BLOCKING -> new Settled(measure(request, measurement));
             case BACKGROUND ->
-                    Background.start(predict(request), request, measurement, patience, better);
+                    Background.measuring(predict(request), request, measurement, patience, better);
         };
     }
 

@@ -21,6 +21,7 @@ import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.delegation.table.Tolerance;
 import org.djlplan.memplan.machine.Machine;
+import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.NoRoomException;
@@ -54,7 +55,8 @@ final class Measurement {
     private final Profiling profiling;
     private final Optional<Progress> progress;
     private final Machine machine;
-    private final FolderStore<ProfileTable> store;
+    private final Wanted wanted;
+    private volatile FolderStore<ProfileTable> store;
     private final FolderStore<Mark> marks;
     private final FolderStore<PartialResult> partialResults;
     private final StoreKey key;
@@ -77,15 +79,16 @@ final class Measurement {
         this.profiling = profiling;
         this.progress = progress;
         this.machine = machine;
-        store =
-                ProfileStore.of(
-                        request.model(),
-                        new Wanted(
-                                request.threads(),
-                                request.goal(),
-                                new Tolerance(request.tolerance())));
+        wanted =
+                new Wanted(
+                        request.model().graph(),
+                        request.threads(),
+                        request.goal(),
+                        new Tolerance(request.tolerance()),
+                        Optional.empty());
+        store = ProfileStore.of(request.model(), wanted);
         marks = AttemptStore.marks(request.model());
-        partialResults = AttemptStore.partialResults(request.model());
+        partialResults = AttemptStore.partialResults(request.model(), wanted);
         key =
                 ProfileKeys.of(
                         request.model(), request.goal(), request.threads(), request.tolerance());
@@ -101,9 +104,34 @@ final class Measurement {
         return store.load(key);
     }
 
-    /** Returns the choice that is kept, if there is one. */
-    Optional<DelegationChoice> stored() {
-        return kept().map(table -> choice(table, DelegationChoice.Origin.STORED));
+    /** Returns the choice of a table that was kept. */
+    static DelegationChoice stored(ProfileTable table) {
+        return choice(table, DelegationChoice.Origin.STORED);
+    }
+
+    /**
+     * Asks the delegate in this process whether a table that was kept is of its partitions. If not,
+     * no such table is believed from now on, and it is removed, with one warning.
+     *
+     * <p>A delegate that runs only where it was tried is asked if the table chose it: then it runs
+     * here already.
+     *
+     * @throws CandidateException if the delegate cannot look at the model now
+     */
+    boolean confirms(ProfileTable table) throws CandidateException {
+        if (!request.model().trusted() && !table.chosen().delegates()) {
+            return true;
+        }
+        Wanted known = wanted.of(request.model().partitions());
+        if (known.admits(table)) {
+            return true;
+        }
+        store = ProfileStore.of(request.model(), known);
+        // Another JVM may have replaced it meanwhile.
+        if (kept().isEmpty()) {
+            store.remove(key);
+        }
+        return false;
     }
 
     /**
@@ -177,9 +205,9 @@ final class Measurement {
         return alone(
                 patienceNanos,
                 () -> {
-                    Optional<DelegationChoice> stored = stored();
-                    if (stored.isPresent()) {
-                        return stored.get();
+                    Optional<ProfileTable> kept = kept();
+                    if (kept.isPresent()) {
+                        return stored(kept.get());
                     }
                     requireMeasurable();
                     ProfileTable table = attemptMarked(urgency);
@@ -209,6 +237,10 @@ final class Measurement {
                 throw new InterruptedException();
             }
             throw new UnmeasurableException("no process to measure in: " + e.getMessage());
+        } catch (RuntimeException e) {
+            // The next attempt is not to end the same way by the same answers.
+            partialResults.remove(key);
+            throw e;
         } finally {
             if (!outOfMemory) {
                 marks.remove(key);
@@ -281,6 +313,7 @@ final class Measurement {
         KeptAnswers answers =
                 new KeptAnswers(
                         request.model().newProcess(urgency),
+                        request.model().file(),
                         before.orElse(PartialResult.NONE),
                         PAUSE_NANOS,
                         known -> partialResults.save(key, known));

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.collect.ImmutableSortedSet;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,6 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.djlplan.delegation.store.ProfileKeys;
 import org.djlplan.delegation.store.ProfileStore;
+import org.djlplan.delegation.store.SampleTables;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Objective;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
@@ -29,6 +31,8 @@ import org.djlplan.memplan.store.StoreKey;
 import org.djlplan.memplan.store.StoreLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Beginning with a prediction and switching over; and waiting for another JVM. */
 @Timeout(60)
@@ -178,6 +182,77 @@ class BackgroundTest extends ProviderFixture {
         assertEquals(Origin.MEASURED, nextBetter().origin());
         assertEquals(Origin.STORED, nextBetter().origin());
         assertEquals(1, profiles.get());
+    }
+
+    /** A table that is consistent in itself, of partitions that the delegate does not report. */
+    private void keepForged() throws IOException {
+        ProfileStore.of(model).save(key(), TABLE);
+        model.reported = List.of(ImmutableSortedSet.of(0, 1), ImmutableSortedSet.of(5, 6));
+    }
+
+    @Test
+    void choose_keptOfOtherPartitions_isDroppedAndMeasuredAnewWithOneWarning() throws Exception {
+        for (String mode : List.of("background", "blocking")) {
+            keepForged();
+            Choosing choosing =
+                    choose((request, runner, progress) -> SampleTables.cpu(model.reported), mode);
+            assertEquals(TABLE.chosen(), choosing.first().candidate());
+            assertEquals(
+                    new DelegationChoice(PREDICTED, Origin.PREDICTED, "cheapest"), nextBetter());
+            assertEquals(Origin.MEASURED, nextBetter().origin());
+            choosing.close();
+            assertEquals(
+                    SampleTables.cpu(model.reported),
+                    ProfileStore.of(model).load(key()).orElseThrow());
+        }
+        assertEquals(2, log.lines("WARN").size(), log.lines()::toString);
+        assertTrue(log.lines("WARN").get(0).contains("other partitions than the delegate reports"));
+    }
+
+    @Test
+    void choose_keptOfOtherPartitionsAndNotMeasured_isDroppedAndPredicted() throws Exception {
+        keepForged();
+        choose((request, runner, progress) -> fail(), "off");
+        assertEquals(Origin.PREDICTED, nextBetter().origin());
+        assertEquals(Optional.empty(), ProfileStore.of(model).load(key()));
+        assertEquals(1, log.lines("WARN").size(), log.lines()::toString);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void choose_keptOfThesePartitions_staysAndNothingIsTold(boolean trusted) throws Exception {
+        model.trusted = trusted;
+        ProfileStore.of(model).save(key(), TABLE);
+        choose((request, runner, progress) -> fail());
+        afterwards();
+        assertEquals(1, model.askedInThisProcess.get());
+        assertTrue(better.isEmpty());
+        String file = model.file().toString();
+        assertEquals(List.of(), log.lines().stream().filter(l -> l.contains(file)).toList());
+        assertEquals(0, model.startedProcesses.get());
+    }
+
+    /** Nothing of it has run here. */
+    @Test
+    void choose_untrustedDelegateThatIsNotUsed_isNotAsked() throws Exception {
+        model.trusted = false;
+        ProfileStore.of(model).save(key(), SampleTables.cpu(model.reported));
+        choose((request, runner, progress) -> fail());
+        afterwards();
+        assertEquals(0, model.askedInThisProcess.get());
+        assertTrue(better.isEmpty());
+    }
+
+    @Test
+    void close_beforeTheDelegateIsAsked_doesNotAsk() throws Exception {
+        keepForged();
+        Patience delayed = new Patience(Duration.ofHours(1), Duration.ZERO, Duration.ofMillis(10));
+        Choosing choosing =
+                provider((request, runner, progress) -> fail(), delayed)
+                        .choose(model, Map.of(), Optional.empty(), better::add);
+        afterwards();
+        choosing.close();
+        assertEquals(0, model.askedInThisProcess.get());
     }
 
     @Test

@@ -41,6 +41,12 @@ public final class FakeModel implements DelegableModel {
     public final AtomicInteger askedInThisProcess = new AtomicInteger();
     public final AtomicInteger openRunners = new AtomicInteger();
 
+    /** Whether operator 5 unpacks a constant, which the next one and the last one read. */
+    public boolean unpacks;
+
+    public volatile List<Set<Integer>> reported =
+            List.of(ImmutableSortedSet.of(0, 1, 2), ImmutableSortedSet.of(5, 6));
+
     public FakeModel(Path folder) {
         this.folder = folder;
         try {
@@ -74,13 +80,21 @@ public final class FakeModel implements DelegableModel {
                             ElementType.FLOAT32,
                             List.of(1),
                             4,
-                            Storage.INTERMEDIATE,
+                            unpacks && i == 5 ? Storage.CONSTANT : Storage.INTERMEDIATE,
                             Optional.empty()));
         }
         List<Operator> operators =
                 IntStream.range(0, OPERATORS)
                         .mapToObj(
-                                i -> new Operator(i, "ABS", List.of(i), List.of(i + 1), List.of()))
+                                i ->
+                                        new Operator(
+                                                i,
+                                                unpacks && i == 5 ? "DEQUANTIZE" : "ABS",
+                                                unpacks && i == OPERATORS - 1
+                                                        ? List.of(6, i)
+                                                        : List.of(i),
+                                                List.of(i + 1),
+                                                List.of()))
                         .toList();
         return new Graph("net", operators, tensors, List.of(0), List.of(OPERATORS));
     }
@@ -137,7 +151,7 @@ public final class FakeModel implements DelegableModel {
 
         @Override
         public List<Set<Integer>> partitions() {
-            return List.of(ImmutableSortedSet.of(0, 1, 2), ImmutableSortedSet.of(5, 6));
+            return reported;
         }
 
         @Override

@@ -12,10 +12,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.djlplan.delegation.store.AttemptStore;
 import org.djlplan.delegation.store.PartialResult;
+import org.djlplan.delegation.store.Wanted;
+import org.djlplan.delegation.table.Goal;
+import org.djlplan.delegation.table.Objective;
+import org.djlplan.delegation.table.Tolerance;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
@@ -33,7 +38,7 @@ class KeptAnswersTest {
 
     private static final Candidate CPU = Candidate.cpu(1);
     private static final Candidate ALL = new Candidate(ImmutableSortedSet.of(0, 1, 2, 5, 6), 1);
-    private static final Candidate BAD = new Candidate(ImmutableSortedSet.of(3), 1);
+    private static final Candidate BAD = new Candidate(ImmutableSortedSet.of(5), 1);
     private static final StoreKey KEY = new StoreKey("net", Map.of("threads", "1"));
 
     @TempDir private Path folder;
@@ -42,6 +47,7 @@ class KeptAnswersTest {
     private static final class NotingRunner implements CandidateRunner {
 
         private final List<String> steps = new ArrayList<>();
+        private List<Set<Integer>> reported = List.of(Set.of(0, 1, 2), Set.of(5, 6));
         private long nanos;
 
         private void step(String step, Candidate candidate) {
@@ -52,7 +58,7 @@ class KeptAnswersTest {
         @Override
         public List<Set<Integer>> partitions() {
             steps.add("partitions");
-            return List.of(Set.of(0, 1, 2), Set.of(5, 6));
+            return reported;
         }
 
         @Override
@@ -62,10 +68,8 @@ class KeptAnswersTest {
                 throw new CandidateException(CandidateException.Kind.CRASHED, "SIGSEGV");
             }
             return new Trial(
-                    1,
-                    List.of(
-                            new OutputError(ElementType.FLOAT32, 1e-7),
-                            new OutputError(ElementType.INT8, Double.POSITIVE_INFINITY)),
+                    candidate.delegates() ? 1 : 0,
+                    List.of(new OutputError(ElementType.FLOAT32, Double.POSITIVE_INFINITY)),
                     4096,
                     5);
         }
@@ -83,7 +87,7 @@ class KeptAnswersTest {
         @Override
         public List<NodeTime> profile(Candidate candidate, int inferences) {
             step("profile", candidate);
-            return List.of(new NodeTime(ImmutableSortedSet.of(0, 1, 7), true, 9));
+            return List.of(new NodeTime(ImmutableSortedSet.of(7), false, 9));
         }
 
         @Override
@@ -101,14 +105,19 @@ class KeptAnswersTest {
     }
 
     private FolderStore<PartialResult> store() {
-        return AttemptStore.partialResults(new FakeModel(folder));
+        FakeModel model = new FakeModel(folder);
+        Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
+        return AttemptStore.partialResults(
+                model,
+                new Wanted(model.graph(), List.of(1), goal, new Tolerance(1e-4), Optional.empty()));
     }
 
     /** Each answer is kept at once, as if it had taken long. */
     private static PartialResult answered(NotingRunner inner) throws Exception {
         PartialResult[] last = {PartialResult.NONE};
         try (KeptAnswers runner =
-                new KeptAnswers(inner, PartialResult.NONE, 0, known -> last[0] = known)) {
+                new KeptAnswers(
+                        inner, Path.of("net"), PartialResult.NONE, 0, known -> last[0] = known)) {
             runner.partitions();
             runner.prepare(CPU);
             runner.profile(CPU, 3);
@@ -128,9 +137,11 @@ class KeptAnswersTest {
         assertEquals(kept, loaded);
 
         NotingRunner inner = new NotingRunner();
-        try (KeptAnswers runner = new KeptAnswers(inner, loaded, 0, known -> {})) {
-            assertEquals(List.of(Set.of(0, 1, 2), Set.of(5, 6)), runner.partitions());
-            assertEquals(2, runner.prepare(CPU).errors().size());
+        try (KeptAnswers runner = new KeptAnswers(inner, Path.of("net"), loaded, 0, known -> {})) {
+            assertEquals(inner.reported, runner.partitions());
+            assertEquals(List.of("partitions"), inner.steps);
+            inner.steps.clear();
+            assertEquals(1, runner.prepare(CPU).errors().size());
             assertEquals(9, runner.profile(CPU, 3).get(0).nanos());
             assertArrayEquals(new long[] {400, 401}, runner.time(CPU, 2));
             assertArrayEquals(new long[] {500, 501, 502}, runner.time(CPU, 3));
@@ -150,6 +161,34 @@ class KeptAnswersTest {
             assertEquals(List.of("prepare 0", "time 0"), inner.steps.subList(2, 4));
             runner.release(ALL);
             assertEquals("release 5", inner.steps.get(4));
+        }
+    }
+
+    @Test
+    void partitions_othersThanWereKept_nothingKeptIsGivenAndOneWarning() throws Exception {
+        PartialResult kept = answered(new NotingRunner());
+        NotingRunner inner = new NotingRunner();
+        inner.reported = List.of(Set.of(0, 1, 2), Set.of(6));
+        try (LogCapture log = new LogCapture();
+                KeptAnswers runner = new KeptAnswers(inner, Path.of("net"), kept, 0, known -> {})) {
+            assertEquals(inner.reported, runner.partitions());
+            assertEquals(inner.reported, runner.partitions());
+            runner.prepare(CPU);
+            runner.profile(CPU, 3);
+            runner.time(CPU, 2);
+            assertEquals(List.of("partitions", "prepare 0", "profile 0", "time 0"), inner.steps);
+            assertEquals(1, log.lines("WARN").size(), log.lines()::toString);
+        }
+    }
+
+    @Test
+    void prepare_beforeTheDelegateWasAsked_givesNothingKept() throws Exception {
+        NotingRunner inner = new NotingRunner();
+        try (KeptAnswers runner =
+                new KeptAnswers(
+                        inner, Path.of("net"), answered(new NotingRunner()), 0, known -> {})) {
+            runner.prepare(CPU);
+            assertEquals(List.of("prepare 0"), inner.steps);
         }
     }
 

@@ -72,6 +72,7 @@ class MeasuredDelegationTest extends ProviderFixture {
         assertEquals(
                 new DelegationChoice(TABLE.chosen(), Origin.MEASURED, TABLE.reason()), measured);
         assertEquals(1, keptTables());
+        assertEquals(0, model.askedInThisProcess.get());
         for (String mode : List.of("blocking", "background", "off")) {
             DelegationChoice again = first((request, runner, progress) -> fail(), mode);
             assertEquals(
@@ -79,7 +80,6 @@ class MeasuredDelegationTest extends ProviderFixture {
         }
         assertEquals(1, profiles.get());
         assertEquals(1, model.startedProcesses.get());
-        assertEquals(0, model.askedInThisProcess.get());
         assertEquals(0, predictions.get());
         assertEquals(0, model.openRunners.get());
     }

@@ -1,6 +1,7 @@
 package org.djlplan.delegation;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -11,12 +12,20 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
+import org.djlplan.delegation.store.AttemptStore;
+import org.djlplan.delegation.store.PartialResult;
 import org.djlplan.delegation.store.ProfileStore;
 import org.djlplan.delegation.store.SampleTables;
+import org.djlplan.delegation.store.Wanted;
+import org.djlplan.delegation.table.Goal;
+import org.djlplan.delegation.table.Objective;
 import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.delegation.table.Tolerance;
 import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
@@ -88,9 +97,69 @@ class MeasurementTest {
                 measuring(tuned, Map.of("delegation.threads", "2"))
                         .renew(PATIENCE_NANOS, table -> true));
         model.threads = 2;
-        DelegationChoice choice = measuring(FIRST).stored().orElseThrow();
+        DelegationChoice choice = Measurement.stored(measuring(FIRST).kept().orElseThrow());
         assertEquals(DelegationChoice.Origin.STORED, choice.origin());
         assertEquals(2, choice.candidate().threads());
+    }
+
+    /** As where a forged table cannot be removed. */
+    @Test
+    void confirms_tableOfOtherPartitions_isNotBelievedAgain() throws Exception {
+        Measurement measurement = measuring(SampleTables.cpu(List.of(Set.of(5))));
+        ProfileStore.of(model).save(measurement.key(), FIRST);
+        assertTrue(measurement.confirms(FIRST));
+        model.reported = List.of(Set.of(5));
+        assertFalse(measurement.confirms(FIRST));
+        assertEquals(Optional.empty(), ProfileStore.of(model).load(measurement.key()));
+        ProfileStore.of(model).save(measurement.key(), FIRST);
+        assertEquals(Optional.empty(), measurement.kept());
+        assertEquals(
+                DelegationChoice.Origin.MEASURED,
+                measurement.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND).orElseThrow().origin());
+        assertTrue(measurement.kept().isPresent());
+    }
+
+    /** Another one has measured meanwhile. */
+    @Test
+    void confirms_tableThatWasReplaced_leavesTheNewOne() throws Exception {
+        Measurement measurement = measuring(FIRST);
+        ProfileTable replaced = SampleTables.cpu(model.reported);
+        ProfileStore.of(model).save(measurement.key(), replaced);
+        assertFalse(measurement.confirms(SampleTables.cpu(List.of(Set.of(5)))));
+        assertEquals(Optional.of(replaced), measurement.kept());
+    }
+
+    private long partialResults() throws IOException {
+        try (Stream<Path> files = Files.list(model.file().resolveSibling(".djlplan"))) {
+            return files.filter(f -> f.toString().endsWith(".partial.json")).count();
+        }
+    }
+
+    @Test
+    void attempt_endsByItself_doesNotGiveTheSameAnswersAgain() throws Exception {
+        Measurement measurement =
+                new Measurement(
+                        Request.of(model, DelegationOptions.parse(Map.of())),
+                        (request, runner, progress) -> {
+                            throw new IllegalArgumentException("by what was kept");
+                        },
+                        Optional.empty());
+        Wanted wanted =
+                new Wanted(
+                        model.graph(),
+                        List.of(2),
+                        new Goal(Objective.LATENCY, OptionalLong.empty()),
+                        new Tolerance(1e-4),
+                        Optional.empty());
+        AttemptStore.partialResults(model, wanted)
+                .save(
+                        measurement.key(),
+                        new PartialResult(Optional.of(model.partitions()), Map.of()));
+        assertEquals(1, partialResults());
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> measurement.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND));
+        assertEquals(0, partialResults());
     }
 
     /** A control group of version 2, of which a quarter is used. */

@@ -2,6 +2,7 @@ package org.djlplan.integration;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -13,10 +14,12 @@ import com.google.common.base.Throwables;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -319,9 +322,11 @@ class FolderIsDataTest {
         }
     }
 
-    /** Even if the table says that the delegate offered them: it takes what it can, as ever. */
+    /** Consistent in itself: only the delegate can tell, which is asked in the background. */
     @Test
-    void load_forgedOperatorsInAProfile_answersAsStock() throws Exception {
+    void load_forgedOperatorsAndPartitionsInAProfile_areToldOnceAndMeasuredAnew() throws Exception {
+        Path profile = profile();
+        String honest = partitions(profile);
         int operators;
         try (ZooModel<NDList, NDList> model = Planned.load(file, NOT_MEASURED)) {
             operators = report(model).operators();
@@ -329,24 +334,45 @@ class FolderIsDataTest {
         JsonArray all = new JsonArray();
         all.add(0);
         all.add(operators - 1);
-        Forgery.change(
-                profile(),
-                "profile",
-                table -> {
-                    JsonArray partitions = new JsonArray();
-                    partitions.add(all);
-                    table.add("partitions", partitions);
-                    JsonObject chosen = table.getAsJsonObject("chosen");
-                    chosen.add("operators", all);
-                    JsonArray entries = table.getAsJsonArray("entries");
-                    JsonObject measured = entries.get(0).getAsJsonObject().deepCopy();
-                    measured.add("operators", all);
-                    entries.add(measured);
-                });
-        try (ZooModel<NDList, NDList> model = Planned.load(file, NOT_MEASURED)) {
-            assertPredicts(model, 1);
+        Forgery.change(profile, "profile", table -> delegateAll(table, all));
+        Map<String, Object> inBackground =
+                Map.of("delegation.profileBudget", "2s", "memplan.threads", 1);
+        try (LogCapture log = new LogCapture();
+                ZooModel<NDList, NDList> model = Planned.load(file, inBackground)) {
+            // Until then the delegate takes what it can of it, as ever.
+            assertEquals("STORED", report(model).origin());
             assertPredicts(model, 1);
             assertTrue(report(model).delegatedOperators() < operators, report(model).toString());
+            Instant end = Instant.now().plusSeconds(60);
+            while (!Files.exists(profile) || !partitions(profile).equals(honest)) {
+                assertTrue(Instant.now().isBefore(end), "it is measured anew");
+                Thread.sleep(20);
+            }
+            assertNotEquals("STORED", report(model).origin());
+            assertPredicts(model, 1);
+            List<String> told =
+                    log.ours("WARN").stream().filter(l -> l.contains("of no use")).toList();
+            assertEquals(1, told.size(), log.ours("WARN").toString());
+            assertTrue(told.get(0).contains("other partitions than the delegate reports"));
         }
+    }
+
+    private static String partitions(Path profile) throws Exception {
+        return JsonParser.parseString(Files.readString(profile))
+                .getAsJsonObject()
+                .getAsJsonObject("profile")
+                .get("partitions")
+                .toString();
+    }
+
+    private static void delegateAll(JsonObject table, JsonArray all) {
+        JsonArray partitions = new JsonArray();
+        partitions.add(all);
+        table.add("partitions", partitions);
+        table.getAsJsonObject("chosen").add("operators", all);
+        JsonArray entries = table.getAsJsonArray("entries");
+        JsonObject measured = entries.get(0).getAsJsonObject().deepCopy();
+        measured.add("operators", all);
+        entries.add(measured);
     }
 }

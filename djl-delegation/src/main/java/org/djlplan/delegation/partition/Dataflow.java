@@ -3,6 +3,7 @@ package org.djlplan.delegation.partition;
 import com.google.common.collect.ImmutableSet;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.djlplan.memplan.graph.Graph;
@@ -41,9 +42,7 @@ public final class Dataflow {
         readers = inverse(reads, graph.tensors().size());
         writers = inverse(writes, graph.tensors().size());
         for (Operator operator : graph.operators()) {
-            if (UNPACKING.contains(operator.type())
-                    && !operator.inputs().isEmpty()
-                    && operator.inputs().stream().allMatch(constantTensors::get)) {
+            if (unpacks(operator, constantTensors)) {
                 constantOperators.set(operator.index());
                 operator.outputs().forEach(constantTensors::set);
             }
@@ -53,6 +52,45 @@ public final class Dataflow {
     /** Returns the data flow of a graph. */
     public static Dataflow of(Graph graph) {
         return new Dataflow(graph);
+    }
+
+    private static boolean unpacks(Operator operator, BitSet constants) {
+        return UNPACKING.contains(operator.type())
+                && !operator.inputs().isEmpty()
+                && operator.inputs().stream().allMatch(constants::get);
+    }
+
+    /**
+     * Returns whether some operators have a constant operator among them whose output others read,
+     * too, or the caller. Takes microseconds.
+     */
+    public static boolean splitsConstants(Graph graph, Set<Integer> operators) {
+        if (operators.size() == graph.operators().size()) {
+            return false;
+        }
+        BitSet constants = new BitSet();
+        for (Tensor tensor : graph.tensors()) {
+            constants.set(tensor.id(), tensor.storage() == Storage.CONSTANT);
+        }
+        BitSet unpacked = new BitSet();
+        for (Operator operator : graph.operators()) {
+            if (unpacks(operator, constants)) {
+                operator.outputs().forEach(constants::set);
+                if (operators.contains(operator.index())) {
+                    operator.outputs().forEach(unpacked::set);
+                }
+            }
+        }
+        if (unpacked.isEmpty()) {
+            return false;
+        }
+        for (Operator operator : graph.operators()) {
+            if (!operators.contains(operator.index())
+                    && operator.inputs().stream().anyMatch(unpacked::get)) {
+                return true;
+            }
+        }
+        return graph.outputs().stream().anyMatch(unpacked::get);
     }
 
     private static int[][] distinct(Stream<List<Integer>> ids) {

@@ -27,10 +27,13 @@ public final class AttemptStore {
                 new MarkCodec(), model.file().toAbsolutePath().getParent(), model.cacheFolder());
     }
 
-    /** Returns what was found out of a model before measuring was interrupted. */
-    public static FolderStore<PartialResult> partialResults(DelegableModel model) {
+    /**
+     * Returns what was found out of a model before measuring was interrupted; what no measuring for
+     * this request can have found out is damaged, whatever its checksum.
+     */
+    public static FolderStore<PartialResult> partialResults(DelegableModel model, Wanted wanted) {
         return FolderStore.at(
-                new PartialCodec(model.graph().operators().size()),
+                new PartialCodec(wanted),
                 model.file().toAbsolutePath().getParent(),
                 model.cacheFolder());
     }

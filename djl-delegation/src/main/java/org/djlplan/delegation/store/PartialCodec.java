@@ -33,13 +33,17 @@ final class PartialCodec implements Codec<PartialResult> {
     private static final int MOST_TIMES = 100_000;
     private static final int MOST_OUTPUTS = 10_000;
 
-    private final int operators;
+    private final Wanted wanted;
 
     /**
-     * @param operators of the model
+     * @param wanted what is asked of results
      */
-    PartialCodec(int operators) {
-        this.operators = operators;
+    PartialCodec(Wanted wanted) {
+        this.wanted = wanted;
+    }
+
+    private OperatorRuns runs() {
+        return new OperatorRuns(wanted.graph().operators().size());
     }
 
     @Override
@@ -59,26 +63,27 @@ final class PartialCodec implements Codec<PartialResult> {
 
     @Override
     public void write(JsonWriter json, PartialResult result) throws IOException {
+        OperatorRuns runs = runs();
         json.beginObject().name("partitions").beginArray();
         if (result.partitions().isPresent()) {
             json.beginArray();
             for (Set<Integer> partition : result.partitions().get()) {
-                writeRuns(json, ImmutableSortedSet.copyOf(partition));
+                runs.write(json, ImmutableSortedSet.copyOf(partition));
             }
             json.endArray();
         }
         json.endArray().name("candidates").beginArray();
         for (Map.Entry<Candidate, Known> known : result.candidates().entrySet()) {
             json.beginObject();
-            writeRuns(json.name("operators"), known.getKey().operators());
+            runs.write(json.name("operators"), known.getKey().operators());
             json.name("threads").value(known.getKey().threads());
-            write(json, known.getValue());
+            write(json, known.getValue(), runs);
             json.endObject();
         }
         json.endArray().endObject();
     }
 
-    private static void write(JsonWriter json, Known known) throws IOException {
+    private static void write(JsonWriter json, Known known, OperatorRuns runs) throws IOException {
         json.name("trial").beginArray();
         if (known.trial().isPresent()) {
             Trial trial = known.trial().get();
@@ -100,7 +105,7 @@ final class PartialCodec implements Codec<PartialResult> {
         json.name("nodes").beginArray();
         for (NodeTime node : known.nodes()) {
             json.beginObject();
-            writeRuns(json.name("operators"), node.operators());
+            runs.write(json.name("operators"), node.operators());
             json.name("delegated").value(node.delegated());
             json.name("nanos").value(node.nanos()).endObject();
         }
@@ -112,48 +117,41 @@ final class PartialCodec implements Codec<PartialResult> {
         json.endArray();
     }
 
-    private static void writeRuns(JsonWriter json, SortedSet<Integer> of) throws IOException {
-        json.beginArray();
-        for (int operator : of) {
-            if (!of.contains(operator - 1)) {
-                json.value(operator);
-            }
-            if (!of.contains(operator + 1)) {
-                json.value(operator);
-            }
-        }
-        json.endArray();
-    }
-
     @Override
     public PartialResult read(CheckedJson json) throws IOException {
+        OperatorRuns runs = runs();
         json.beginObject();
         List<List<Set<Integer>>> partitions =
                 json.expect("partitions")
-                        .list(1, () -> json.list(MOST_PARTITIONS, () -> (Set<Integer>) runs(json)));
+                        .list(
+                                1,
+                                () ->
+                                        json.list(
+                                                MOST_PARTITIONS,
+                                                () -> (Set<Integer>) runs.read(json)));
         Map<Candidate, Known> candidates = new HashMap<>();
         List<Map.Entry<Candidate, Known>> entries =
-                json.expect("candidates").list(MOST_CANDIDATES, () -> entry(json));
+                json.expect("candidates").list(MOST_CANDIDATES, () -> entry(json, runs));
         for (Map.Entry<Candidate, Known> entry : entries) {
-            candidates.put(entry.getKey(), entry.getValue());
+            if (candidates.put(entry.getKey(), entry.getValue()) != null) {
+                throw new IOException("a candidate twice");
+            }
         }
         json.endObject();
         return new PartialResult(partitions.stream().findFirst(), candidates);
     }
 
-    private Map.Entry<Candidate, Known> entry(CheckedJson json) throws IOException {
+    private static Map.Entry<Candidate, Known> entry(CheckedJson json, OperatorRuns runs)
+            throws IOException {
         json.beginObject();
-        SortedSet<Integer> runs = runs(json.expect("operators"));
-        Candidate candidate = new Candidate(runs, json.expect("threads").nextInt());
+        SortedSet<Integer> taken = runs.read(json.expect("operators"));
+        Candidate candidate = new Candidate(taken, json.expect("threads").nextInt());
         List<Trial> trial = json.expect("trial").list(1, () -> trial(json));
         List<String> failure = json.expect("failure").list(2, json::nextString);
-        long prepareNanos = natural(json.expect("prepareNanos").nextLong());
-        List<NodeTime> nodes = json.expect("nodes").list(MOST_NODES, () -> node(json));
-        long profileNanos = natural(json.expect("profileNanos").nextLong());
+        long prepareNanos = json.expect("prepareNanos").nextLong();
+        List<NodeTime> nodes = json.expect("nodes").list(MOST_NODES, () -> node(json, runs));
+        long profileNanos = json.expect("profileNanos").nextLong();
         ImmutableLongArray times = json.expect("times").numbers(MOST_TIMES);
-        for (int i = 0; i < times.length(); i++) {
-            natural(times.get(i));
-        }
         json.endObject();
         return Map.entry(
                 candidate,
@@ -181,11 +179,11 @@ final class PartialCodec implements Codec<PartialResult> {
         return new OutputError(ElementType.valueOf(parts.get(0)), Double.parseDouble(parts.get(1)));
     }
 
-    private NodeTime node(CheckedJson json) throws IOException {
+    private static NodeTime node(CheckedJson json, OperatorRuns runs) throws IOException {
         json.beginObject();
-        SortedSet<Integer> runs = runs(json.expect("operators"));
+        SortedSet<Integer> taken = runs.read(json.expect("operators"));
         boolean delegated = json.expect("delegated").nextBoolean();
-        NodeTime node = new NodeTime(runs, delegated, json.expect("nanos").nextLong());
+        NodeTime node = new NodeTime(taken, delegated, json.expect("nanos").nextLong());
         json.endObject();
         return node;
     }
@@ -197,32 +195,8 @@ final class PartialCodec implements Codec<PartialResult> {
                         new Failure(CandidateException.Kind.valueOf(parts.get(0)), parts.get(1)));
     }
 
-    private SortedSet<Integer> runs(CheckedJson json) throws IOException {
-        ImmutableLongArray ends = json.numbers(2 * operators);
-        ImmutableSortedSet.Builder<Integer> all = ImmutableSortedSet.naturalOrder();
-        long before = -1;
-        for (int i = 0; i < ends.length(); i += 2) {
-            long first = ends.get(i);
-            long last = ends.get(i + 1);
-            if (first <= before || last < first || last >= operators) {
-                throw new IOException("operators " + first + " to " + last + " of " + operators);
-            }
-            for (long operator = first; operator <= last; operator++) {
-                all.add((int) operator);
-            }
-            before = last;
-        }
-        return all.build();
-    }
-
-    private static long natural(long number) throws IOException {
-        if (number < 0) {
-            throw new IOException("a negative number of nanoseconds");
-        }
-        return number;
-    }
-
-    /** What is read is of this model's operators; times may be wrong, as they may when measured. */
     @Override
-    public void check(PartialResult result) {}
+    public void check(PartialResult result) throws IOException {
+        wanted.check(result);
+    }
 }

@@ -29,6 +29,7 @@ public record PartialResult(
             new Known(Optional.empty(), Optional.empty(), 0, List.of(), 0, ImmutableLongArray.of());
 
     public PartialResult {
+        partitions = partitions.map(ImmutableList::copyOf);
         candidates = ImmutableMap.copyOf(candidates);
     }
 

@@ -2,13 +2,11 @@ package org.djlplan.delegation.store;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableSortedSet;
 import com.google.common.primitives.ImmutableLongArray;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.SortedSet;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Latency;
@@ -46,11 +44,6 @@ final class ProfileCodec implements Codec<ProfileTable> {
     private static final int MOST_ENTRIES = 1 << 14;
     private static final int MOST_OUTPUTS = 1 << 10;
 
-    /**
-     * Most operators of all sets of a table, so that a small text does not become a large table.
-     */
-    private static final int MOST_MENTIONS = 1 << 21;
-
     private final int operators;
     private final Optional<Wanted> wanted;
 
@@ -82,34 +75,28 @@ final class ProfileCodec implements Codec<ProfileTable> {
     public void write(JsonWriter json, ProfileTable table) throws IOException {
         checkArgument(table.partitions().size() <= MOST_PARTITIONS, "too many partitions");
         checkArgument(table.entries().size() <= MOST_ENTRIES, "too many entries");
-        checkArgument(mentions(table) <= MOST_MENTIONS, "too many operators in all");
+        OperatorRuns runs = new OperatorRuns(operators);
         json.beginObject().name("partitions").beginArray();
         for (SortedSet<Integer> partition : table.partitions()) {
-            writeRuns(json, partition);
+            runs.write(json, partition);
         }
         json.endArray().name("entries").beginArray();
         for (Entry entry : table.entries()) {
             json.beginObject();
-            write(json, entry);
+            write(json, entry, runs);
             json.endObject();
         }
         json.endArray().name("chosen").beginObject();
-        write(json, table.chosen());
+        write(json, table.chosen(), runs);
         json.endObject();
         json.name("reason").value(table.reason());
         json.name("inferences").value(table.inferences());
         json.name("nanos").value(table.nanos()).endObject();
     }
 
-    private static long mentions(ProfileTable table) {
-        return table.chosen().operators().size()
-                + table.partitions().stream().mapToLong(Set::size).sum()
-                + table.entries().stream().mapToLong(e -> e.candidate().operators().size()).sum();
-    }
-
-    private void write(JsonWriter json, Entry entry) throws IOException {
+    private static void write(JsonWriter json, Entry entry, OperatorRuns runs) throws IOException {
         if (entry instanceof Entry.Measured measured) {
-            write(json.name("kind").value("measured"), entry.candidate());
+            write(json.name("kind").value("measured"), entry.candidate(), runs);
             Latency latency = measured.latency();
             json.name("partitions").value(measured.partitions());
             json.name("nanos").beginArray().value(latency.medianNanos());
@@ -118,17 +105,18 @@ final class ProfileCodec implements Codec<ProfileTable> {
             json.name("memoryBytes").value(measured.memoryBytes());
             write(json, measured.errors());
         } else if (entry instanceof Entry.Wrong wrong) {
-            write(json.name("kind").value("wrong"), entry.candidate());
+            write(json.name("kind").value("wrong"), entry.candidate(), runs);
             write(json, wrong.errors());
         } else if (entry instanceof Entry.Failed failed) {
-            write(json.name("kind").value("failed"), entry.candidate());
+            write(json.name("kind").value("failed"), entry.candidate(), runs);
             json.name("failure").value(failed.kind().name());
             json.name("message").value(failed.message());
         }
     }
 
-    private void write(JsonWriter json, Candidate candidate) throws IOException {
-        writeRuns(json.name("operators"), candidate.operators());
+    private static void write(JsonWriter json, Candidate candidate, OperatorRuns runs)
+            throws IOException {
+        runs.write(json.name("operators"), candidate.operators());
         json.name("threads").value(candidate.threads());
     }
 
@@ -138,20 +126,6 @@ final class ProfileCodec implements Codec<ProfileTable> {
         for (OutputError error : errors) {
             json.beginArray().value(error.type().name());
             json.value(Double.toString(error.difference())).endArray();
-        }
-        json.endArray();
-    }
-
-    private void writeRuns(JsonWriter json, SortedSet<Integer> of) throws IOException {
-        checkArgument(of.isEmpty() || of.last() < operators, "%s of %s operators", of, operators);
-        json.beginArray();
-        for (int operator : of) {
-            if (!of.contains(operator - 1)) {
-                json.value(operator);
-            }
-            if (!of.contains(operator + 1)) {
-                json.value(operator);
-            }
         }
         json.endArray();
     }
@@ -175,7 +149,7 @@ final class ProfileCodec implements Codec<ProfileTable> {
     private final class Reader {
 
         private final CheckedJson json;
-        private long mentions;
+        private final OperatorRuns runs = new OperatorRuns(operators);
 
         Reader(CheckedJson json) {
             this.json = json;
@@ -184,7 +158,7 @@ final class ProfileCodec implements Codec<ProfileTable> {
         ProfileTable table() throws IOException {
             json.beginObject();
             List<SortedSet<Integer>> partitions =
-                    json.expect("partitions").list(MOST_PARTITIONS, this::runs);
+                    json.expect("partitions").list(MOST_PARTITIONS, () -> runs.read(json));
             List<Entry> entries = json.expect("entries").list(MOST_ENTRIES, this::entry);
             json.expect("chosen").beginObject();
             Candidate chosen = candidate();
@@ -243,33 +217,8 @@ final class ProfileCodec implements Codec<ProfileTable> {
         }
 
         private Candidate candidate() throws IOException {
-            json.expect("operators");
-            SortedSet<Integer> runs = runs();
-            return new Candidate(runs, json.expect("threads").nextInt());
-        }
-
-        private SortedSet<Integer> runs() throws IOException {
-            ImmutableLongArray ends = json.numbers(2 * operators);
-            ImmutableSortedSet.Builder<Integer> all = ImmutableSortedSet.naturalOrder();
-            long before = -1;
-            for (int i = 0; i < ends.length(); i += 2) {
-                long first = ends.get(i);
-                // An odd number of ends has no last one: get throws.
-                long last = ends.get(i + 1);
-                if (first <= before || last < first || last >= operators) {
-                    throw new IOException(
-                            "operators " + first + " to " + last + " of " + operators);
-                }
-                mentions += last - first + 1;
-                if (mentions > MOST_MENTIONS) {
-                    throw new IOException("too many operators in all");
-                }
-                for (long operator = first; operator <= last; operator++) {
-                    all.add((int) operator);
-                }
-                before = last;
-            }
-            return all.build();
+            SortedSet<Integer> taken = runs.read(json.expect("operators"));
+            return new Candidate(taken, json.expect("threads").nextInt());
         }
     }
 }

@@ -2,29 +2,67 @@ package org.djlplan.delegation.store;
 
 import com.google.common.collect.ImmutableList;
 import java.io.IOException;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.djlplan.delegation.partition.Dataflow;
+import org.djlplan.delegation.store.PartialResult.Known;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.delegation.table.Tolerance;
+import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Trial;
 
 /**
- * What is asked of a table. Whoever can write a model's folder can write a table with a right
- * checksum: one is believed only if measuring for this request could have made it, given its
- * partitions, which are not compared with those that the delegate reports.
+ * What is asked of what is kept. Whoever can write a model's folder can write anything with a right
+ * checksum: it is believed only if measuring for this request could have made it. That is so for
+ * sets of operators that are made of the delegate's partitions, as far as these are known: a load
+ * does not wait until the delegate was asked, and takes those in the file for the time being.
  *
+ * @param graph of the model
  * @param threads the numbers of threads to choose from
  * @param goal what the choice is to reach
  * @param tolerance the largest error of a candidate's outputs
+ * @param partitions what the delegate reports; empty if it was not asked yet
  */
-public record Wanted(List<Integer> threads, Goal goal, Tolerance tolerance) {
+public record Wanted(
+        Graph graph,
+        List<Integer> threads,
+        Goal goal,
+        Tolerance tolerance,
+        Optional<List<Set<Integer>>> partitions) {
+
+    /** Most nanoseconds of a measurement, two weeks: sums of fewer do not overflow. */
+    private static final long MOST_NANOS = 1L << 50;
+
+    /** Most runs of a candidate's outputs; a measurement takes a few. */
+    private static final int MOST_INFERENCES = 1000;
 
     public Wanted {
         threads = ImmutableList.copyOf(threads);
+        partitions = partitions.map(ImmutableList::copyOf);
+    }
+
+    /** Returns the same with the partitions that the delegate reports. */
+    public Wanted of(List<Set<Integer>> reported) {
+        return new Wanted(graph, threads, goal, tolerance, Optional.of(reported));
+    }
+
+    /** Returns whether a table may be believed. */
+    public boolean admits(ProfileTable table) {
+        try {
+            check(table);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     /**
@@ -33,25 +71,14 @@ public record Wanted(List<Integer> threads, Goal goal, Tolerance tolerance) {
      * @throws IOException if not; the message says why
      */
     void check(ProfileTable table) throws IOException {
-        Set<Integer> offered = new HashSet<>();
-        table.partitions().forEach(offered::addAll);
-        check(table.chosen(), offered);
+        Sets sets = new Sets(table.partitions());
+        sets.check(table.chosen());
         for (Entry entry : table.entries()) {
-            check(entry.candidate(), offered);
+            sets.checkOffered(entry.candidate());
         }
         Optional<Entry.Measured> chosen = chosen(table);
         if (chosen.isPresent()) {
             check(chosen.get());
-        }
-    }
-
-    private void check(Candidate candidate, Set<Integer> offered) throws IOException {
-        if (!threads.contains(candidate.threads())) {
-            throw new IOException(
-                    "a set with " + candidate.threads() + " threads, where " + threads + " may be");
-        }
-        if (!offered.containsAll(candidate.operators())) {
-            throw new IOException("a set of operators that the delegate did not offer");
         }
     }
 
@@ -68,12 +95,131 @@ public record Wanted(List<Integer> threads, Goal goal, Tolerance tolerance) {
         if (!chosen.candidate().delegates()) {
             return;
         }
+        check(chosen.errors());
         if (!chosen.errors().stream().allMatch(tolerance::admits)) {
             throw new IOException("a choice with outputs outside the tolerance");
         }
         if (goal.maxMemoryBytes().isPresent()
                 && chosen.memoryBytes() > goal.maxMemoryBytes().getAsLong()) {
             throw new IOException("a choice of " + chosen.memoryBytes() + " bytes, over the limit");
+        }
+    }
+
+    private void check(List<OutputError> errors) throws IOException {
+        if (errors.size() != graph.outputs().size()) {
+            throw new IOException(
+                    "errors of " + errors.size() + " of " + graph.outputs().size() + " outputs");
+        }
+    }
+
+    /**
+     * Does nothing if answers may be given again.
+     *
+     * @throws IOException if not; the message says why
+     */
+    void check(PartialResult result) throws IOException {
+        if (result.partitions().isEmpty()) {
+            if (!result.candidates().isEmpty()) {
+                throw new IOException("candidates before the delegate was asked");
+            }
+            return;
+        }
+        Sets sets = new Sets(result.partitions().get());
+        double nanos = 0;
+        for (Map.Entry<Candidate, Known> entry : result.candidates().entrySet()) {
+            sets.check(entry.getKey());
+            nanos += nanos(entry.getValue());
+            if (entry.getValue().trial().isPresent()) {
+                check(entry.getKey(), entry.getValue().trial().get());
+            }
+            check(entry.getKey(), entry.getValue().nodes());
+        }
+        if (nanos > MOST_NANOS) {
+            throw new IOException("a measurement of more than two weeks");
+        }
+    }
+
+    private static double nanos(Known known) throws IOException {
+        double nanos = (double) known.prepareNanos() + known.profileNanos();
+        boolean negative = known.prepareNanos() < 0 || known.profileNanos() < 0;
+        for (int i = 0; i < known.times().length(); i++) {
+            nanos += known.times().get(i);
+            negative |= known.times().get(i) < 0;
+        }
+        for (NodeTime node : known.nodes()) {
+            nanos += node.nanos();
+        }
+        if (negative) {
+            throw new IOException("a negative number of nanoseconds");
+        }
+        return nanos;
+    }
+
+    private void check(Candidate candidate, Trial trial) throws IOException {
+        check(trial.errors());
+        if (trial.partitions() > candidate.operators().size()) {
+            throw new IOException("more delegate kernels than operators for them");
+        }
+        if (trial.inferences() > MOST_INFERENCES) {
+            throw new IOException(trial.inferences() + " inferences to compare outputs");
+        }
+    }
+
+    /** Each operator is in one node: alone, or with others of the candidate in the delegate. */
+    private static void check(Candidate candidate, List<NodeTime> nodes) throws IOException {
+        Set<Integer> seen = new HashSet<>();
+        for (NodeTime node : nodes) {
+            boolean fits =
+                    node.delegated()
+                            ? candidate.operators().containsAll(node.operators())
+                            : node.operators().size() == 1;
+            if (!fits || !node.operators().stream().allMatch(seen::add)) {
+                throw new IOException("times of nodes that the candidate does not have");
+            }
+        }
+    }
+
+    /** The sets of operators that there may be with some partitions. */
+    private final class Sets {
+
+        private final Set<Integer> offered = new HashSet<>();
+
+        /**
+         * @param kept the partitions that are in the file
+         */
+        Sets(Collection<? extends Set<Integer>> kept) throws IOException {
+            if (partitions.isPresent() && !partitions.get().equals(ImmutableList.copyOf(kept))) {
+                throw new IOException("other partitions than the delegate reports");
+            }
+            for (Set<Integer> partition : kept) {
+                for (int operator : partition) {
+                    if (!offered.add(operator)) {
+                        throw new IOException("an operator in two partitions");
+                    }
+                }
+            }
+        }
+
+        void checkOffered(Candidate candidate) throws IOException {
+            if (!threads.contains(candidate.threads())) {
+                throw new IOException(
+                        "a set with "
+                                + candidate.threads()
+                                + " threads, where "
+                                + threads
+                                + " may be");
+            }
+            if (!offered.containsAll(candidate.operators())) {
+                throw new IOException("a set of operators that the delegate did not offer");
+            }
+        }
+
+        /** Constants that the delegate unpacks for some of their readers only make it wrong. */
+        void check(Candidate candidate) throws IOException {
+            checkOffered(candidate);
+            if (Dataflow.splitsConstants(graph, candidate.operators())) {
+                throw new IOException("a constant that is unpacked for some of its readers");
+            }
         }
     }
 }

@@ -1,19 +1,22 @@
 package org.djlplan.delegation.store;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.collect.ImmutableSortedSet;
-import com.google.common.hash.Hashing;
+import com.google.common.primitives.ImmutableLongArray;
 import com.google.gson.JsonParser;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.djlplan.delegation.FakeModel;
 import org.djlplan.delegation.LogCapture;
@@ -21,6 +24,7 @@ import org.djlplan.delegation.choice.Cost;
 import org.djlplan.delegation.choice.CostKey;
 import org.djlplan.delegation.choice.CostKey.Kind;
 import org.djlplan.delegation.choice.LearntCosts;
+import org.djlplan.delegation.store.PartialResult.Known;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Latency;
@@ -29,7 +33,9 @@ import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.delegation.table.Tolerance;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.NodeTime;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Trial;
 import org.djlplan.memplan.store.StoreKey;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -42,7 +48,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ForgedTableTest {
 
     private static final Goal GOAL = new Goal(Objective.LATENCY, OptionalLong.of(30_000_000));
-    private static final Wanted WANTED = new Wanted(List.of(1, 2), GOAL, new Tolerance(1e-4));
 
     private static final List<OutputError> CLOSE =
             List.of(new OutputError(ElementType.FLOAT32, 2e-6));
@@ -50,11 +55,15 @@ class ForgedTableTest {
     @TempDir Path folder;
     private FakeModel model;
     private StoreKey key;
+    private Wanted wanted;
 
     @BeforeEach
     void makeModel() throws IOException {
         model = new FakeModel(folder);
         key = ProfileKeys.of(model, GOAL, List.of(1, 2), 1e-4);
+        wanted =
+                new Wanted(
+                        model.graph(), List.of(1, 2), GOAL, new Tolerance(1e-4), Optional.empty());
     }
 
     private static Entry measured(Candidate candidate, long bytes, List<OutputError> errors) {
@@ -73,10 +82,14 @@ class ForgedTableTest {
 
     /** Returns the reason why a table is refused, which is told once. */
     private String refusal(ProfileTable forged) {
+        return refusal(forged, wanted);
+    }
+
+    private String refusal(ProfileTable forged, Wanted by) {
         ProfileStore.of(model).save(key, forged);
         assertEquals(Optional.of(forged), ProfileStore.of(model).load(key), "it is intact");
         try (LogCapture log = new LogCapture()) {
-            var store = ProfileStore.of(model, WANTED);
+            var store = ProfileStore.of(model, by);
             assertEquals(Optional.empty(), store.load(key));
             assertEquals(Optional.empty(), store.load(key));
             assertEquals(1, log.lines("WARN").size(), log.lines()::toString);
@@ -105,6 +118,74 @@ class ForgedTableTest {
                         .contains("operators that the delegate did not offer"));
     }
 
+    /** Consistent in itself: only the delegate can tell. */
+    @Test
+    void load_forgedPartitions_isRefusedWhereTheDelegateWasAsked() {
+        Candidate some = new Candidate(ImmutableSortedSet.of(0, 3), 2);
+        ProfileTable forged =
+                new ProfileTable(
+                        List.of(ImmutableSortedSet.of(0, 1, 2, 3), ImmutableSortedSet.of(5, 6)),
+                        List.of(measured(some, 1, CLOSE)),
+                        some,
+                        "forged",
+                        3,
+                        4);
+        assertTrue(wanted.admits(forged));
+        assertTrue(
+                refusal(forged, wanted.of(model.partitions()))
+                        .contains("other partitions than the delegate reports"));
+        for (List<SortedSet<Integer>> others :
+                List.<List<SortedSet<Integer>>>of(
+                        List.of(),
+                        List.of(ImmutableSortedSet.of(0, 1, 2)),
+                        List.of(ImmutableSortedSet.of(5, 6), ImmutableSortedSet.of(0, 1, 2)))) {
+            ProfileTable cpu =
+                    new ProfileTable(others, List.of(), Candidate.cpu(2), "forged", 3, 4);
+            assertTrue(wanted.admits(cpu));
+            assertFalse(wanted.of(model.partitions()).admits(cpu), others::toString);
+        }
+    }
+
+    @Test
+    void load_operatorInTwoPartitions_isRefused() {
+        ProfileTable forged =
+                new ProfileTable(
+                        List.of(ImmutableSortedSet.of(0, 1), ImmutableSortedSet.of(1, 2)),
+                        List.of(),
+                        Candidate.cpu(2),
+                        "forged",
+                        3,
+                        4);
+        assertTrue(refusal(forged).contains("an operator in two partitions"));
+    }
+
+    /** XNNPACK computes something else then. */
+    @Test
+    void load_constantUnpackedForSomeOfItsReaders_isRefused() throws IOException {
+        model.unpacks = true;
+        wanted =
+                new Wanted(
+                        model.graph(),
+                        wanted.threads(),
+                        GOAL,
+                        wanted.tolerance(),
+                        Optional.empty());
+        Candidate some = new Candidate(ImmutableSortedSet.of(1, 2, 5, 6), 2);
+        assertTrue(
+                refusal(table(some, measured(some, 1, CLOSE)))
+                        .contains("a constant that is unpacked for some of its readers"));
+        Candidate without = new Candidate(ImmutableSortedSet.of(1, 2, 6), 2);
+        assertTrue(wanted.admits(table(without, measured(without, 1, CLOSE))));
+    }
+
+    @Test
+    void load_choiceWithoutErrorsOfEachOutput_isRefused() {
+        Candidate some = new Candidate(ImmutableSortedSet.of(0, 1), 2);
+        assertTrue(
+                refusal(table(some, measured(some, 1, List.of())))
+                        .contains("errors of 0 of 1 outputs"));
+    }
+
     @Test
     void load_choiceOutsideTheTolerance_isRefused() {
         Candidate some = new Candidate(ImmutableSortedSet.of(0, 1), 2);
@@ -130,11 +211,66 @@ class ForgedTableTest {
                             SampleTables.small(1),
                             SampleTables.small(2),
                             table(Candidate.cpu(2), measured(Candidate.cpu(2), 1L << 40, CLOSE)))) {
-                ProfileStore.of(model, WANTED).save(key, sound);
-                assertEquals(Optional.of(sound), ProfileStore.of(model, WANTED).load(key));
+                ProfileStore.of(model, wanted).save(key, sound);
+                assertEquals(Optional.of(sound), ProfileStore.of(model, wanted).load(key));
             }
             assertEquals(List.of(), log.lines());
         }
+    }
+
+    private static final Candidate SOME = new Candidate(ImmutableSortedSet.of(0, 1), 2);
+
+    private static Known known(List<OutputError> errors, NodeTime... nodes) {
+        return new Known(
+                Optional.of(new Trial(1, errors, 1, 5)),
+                Optional.empty(),
+                1,
+                List.of(nodes),
+                1,
+                ImmutableLongArray.of(1));
+    }
+
+    /** Returns whether answers are given again, of the real partitions if not of others. */
+    private boolean believes(Candidate candidate, Known known, Set<?>... partitions) {
+        List<Set<Integer>> of =
+                partitions.length == 0
+                        ? model.partitions()
+                        : Stream.of(partitions).map(ForgedTableTest::integers).toList();
+        PartialResult kept = new PartialResult(Optional.of(of), Map.of(candidate, known));
+        AttemptStore.partialResults(model, wanted).save(key, kept);
+        try (LogCapture log = new LogCapture()) {
+            var store = AttemptStore.partialResults(model, wanted);
+            Optional<PartialResult> loaded = store.load(key);
+            assertEquals(loaded, store.load(key));
+            assertEquals(loaded.isPresent() ? 0 : 1, log.lines("WARN").size());
+            return loaded.isPresent();
+        }
+    }
+
+    private static Set<Integer> integers(Set<?> set) {
+        return set.stream().map(Integer.class::cast).collect(Collectors.toSet());
+    }
+
+    @Test
+    void loadAnswers_notOfTheRequest_areToldOnceAndNone() {
+        NodeTime both = new NodeTime(SOME.operators(), true, 3);
+        NodeTime alone = new NodeTime(ImmutableSortedSet.of(3), false, 3);
+        assertTrue(believes(SOME, known(CLOSE, both, alone)));
+        assertTrue(believes(Candidate.cpu(1), PartialResult.UNKNOWN));
+
+        assertFalse(believes(Candidate.cpu(3), PartialResult.UNKNOWN));
+        assertFalse(believes(new Candidate(ImmutableSortedSet.of(3), 1), PartialResult.UNKNOWN));
+        assertFalse(believes(SOME, PartialResult.UNKNOWN, Set.of(0, 1), Set.of(1, 2)));
+        assertFalse(believes(SOME, known(List.of())), "no outputs");
+        assertFalse(believes(SOME, known(CLOSE, both, both)), "a node twice");
+        assertFalse(believes(Candidate.cpu(1), known(CLOSE, alone)), "a kernel of nothing");
+        assertFalse(
+                believes(SOME, known(CLOSE, new NodeTime(ImmutableSortedSet.of(3), true, 3))),
+                "delegated, but not of the set");
+        assertFalse(
+                believes(SOME, known(CLOSE, new NodeTime(ImmutableSortedSet.of(3, 4), false, 3))),
+                "not delegated, but together");
+        assertFalse(believes(SOME, known(CLOSE, new NodeTime(SOME.operators(), true, 1L << 51))));
     }
 
     @ParameterizedTest
@@ -186,10 +322,7 @@ class ForgedTableTest {
 
     private static String withValue(String text, String before, String after) {
         assertTrue(text.contains(before), text);
-        return text.replace(before, after).replace(sha256(before), sha256(after));
-    }
-
-    private static String sha256(String text) {
-        return Hashing.sha256().hashString(text, StandardCharsets.UTF_8).toString();
+        return text.replace(before, after)
+                .replace(Forgeries.sha256(before), Forgeries.sha256(after));
     }
 }

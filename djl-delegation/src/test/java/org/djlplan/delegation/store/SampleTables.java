@@ -4,6 +4,7 @@ import com.google.common.collect.ContiguousSet;
 import com.google.common.collect.ImmutableSortedSet;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.SortedSet;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -43,6 +44,17 @@ public final class SampleTables {
                                 "exit code 139: \"SIGSEGV\"")),
                 chosen,
                 "fastest of 2, by 73 %",
+                93,
+                9_000_000_000L);
+    }
+
+    /** A table of some partitions of which none is chosen, with two threads. */
+    public static ProfileTable cpu(List<? extends Set<Integer>> partitions) {
+        return new ProfileTable(
+                partitions.stream().<SortedSet<Integer>>map(ImmutableSortedSet::copyOf).toList(),
+                List.of(measured(Candidate.cpu(2), 237_000_000, List.of())),
+                Candidate.cpu(2),
+                "the CPU kernels",
                 93,
                 9_000_000_000L);
     }

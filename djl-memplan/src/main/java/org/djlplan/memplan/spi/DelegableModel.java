@@ -41,7 +41,7 @@ public interface DelegableModel {
     /**
      * Returns the partitions that the delegate reports when it may take everything it supports, as
      * {@link CandidateRunner#partitions()} does, but asked in this process. Nothing is run; only
-     * for a {@link #trusted()} delegate.
+     * for a {@link #trusted()} delegate, or one that runs here already.
      *
      * @throws CandidateException if the delegate cannot look at the model
      */

@@ -78,6 +78,29 @@ class MissingPartsTest {
     void load_classMissing_runsAsStock(String engineAndClass) throws Exception {
         String engine = engineAndClass.substring(0, engineAndClass.indexOf(' '));
         String missing = engineAndClass.substring(engine.length() + 1);
+        String warning = assertStockWithOneWarning(engine, jvmWithout(missing));
+        assertTrue(warning.contains(missing.replaceFirst(".*/", "")), warning);
+    }
+
+    /** A block that keeps state: each of its passes runs once, whatever is missing. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "djl/liveness/GuardedLevel",
+                "djl/liveness/Operands",
+                "djl/liveness/Replay",
+                "source/block/LastUses"
+            })
+    void predict_classMissingWhereArraysAreClosed_runsEachPassOnce(String missing)
+            throws Exception {
+        Jvm.Result result = jvmWithout(missing).run(CountingApplication.class);
+        assertEquals("10 20 30 40 50 in 5", answer(result), result.printed());
+        assertEquals(1, result.warnings().size(), result.printed());
+        String warning = result.warnings().get(0);
+        assertTrue(warning.contains(missing.replaceFirst(".*/", "")), warning);
+    }
+
+    private Jvm jvmWithout(String missing) throws Exception {
         Path home =
                 Path.of(
                         PlannedTranslatorFactory.class
@@ -96,8 +119,7 @@ class MissingPartsTest {
         List<String> classPath = new ArrayList<>(Jvm.ownClassPath());
         assertTrue(classPath.remove(home.toString()));
         classPath.add(copy.toString());
-        String warning = assertStockWithOneWarning(engine, new Jvm(folder).classPath(classPath));
-        assertTrue(warning.contains(missing.replaceFirst(".*/", "")), warning);
+        return new Jvm(folder).classPath(classPath);
     }
 
     private static void copyWithout(String missing, Path from, Path to) throws IOException {

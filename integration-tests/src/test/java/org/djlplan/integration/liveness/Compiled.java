@@ -15,7 +15,7 @@ import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 
 /** Compiles a class against the DJL that the tests run with, once per version of its source. */
-final class Compiled extends ClassLoader {
+public final class Compiled extends ClassLoader {
 
     private final Map<String, byte[]> classes;
 
@@ -25,7 +25,7 @@ final class Compiled extends ClassLoader {
     }
 
     /** Returns the class of a name that the source declares, in a loader of its own. */
-    static Class<?> load(String name, String source) throws ClassNotFoundException {
+    public static Class<?> load(String name, String source) throws ClassNotFoundException {
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         Map<String, ByteArrayOutputStream> written = new HashMap<>();
         JavaFileManager files =

@@ -104,9 +104,13 @@ final class BlockModels {
 
     /** Saves a model with the weights of a seed. */
     static void save(Kind kind, Path folder) throws IOException {
+        save(kind.create(), folder);
+    }
+
+    /** Saves a model of a block with the weights of a seed. */
+    static void save(Block block, Path folder) throws IOException {
         Engine.getEngine("PyTorch").setRandomSeed(SEED);
         try (Model model = Model.newInstance(NAME, "PyTorch")) {
-            Block block = kind.create();
             model.setBlock(block);
             block.initialize(model.getNDManager(), DataType.FLOAT32, INPUT_SHAPE);
             model.save(folder, NAME);
@@ -115,24 +119,30 @@ final class BlockModels {
 
     /** Loads the saved model as without djl-plan. */
     static ZooModel<NDList, NDList> loadStock(Kind kind, Path folder) throws Exception {
-        return load(kind, folder, Optional.empty());
+        return load(kind.create(), folder, Optional.empty());
     }
 
     /** Loads the saved model planned. */
     static ZooModel<NDList, NDList> load(Kind kind, Path folder, Map<String, ?> arguments)
             throws Exception {
-        return load(kind, folder, Optional.of(arguments));
+        return load(kind.create(), folder, arguments);
+    }
+
+    /** Loads the saved model of a block planned. */
+    static ZooModel<NDList, NDList> load(Block block, Path folder, Map<String, ?> arguments)
+            throws Exception {
+        return load(block, folder, Optional.of(arguments));
     }
 
     private static ZooModel<NDList, NDList> load(
-            Kind kind, Path folder, Optional<Map<String, ?>> arguments) throws Exception {
+            Block block, Path folder, Optional<Map<String, ?>> arguments) throws Exception {
         Criteria.Builder<NDList, NDList> criteria =
                 Criteria.builder()
                         .setTypes(NDList.class, NDList.class)
                         .optEngine("PyTorch")
                         .optModelPath(folder)
                         .optModelName(NAME)
-                        .optBlock(kind.create());
+                        .optBlock(block);
         if (arguments.isPresent()) {
             criteria.optTranslatorFactory(new PlannedTranslatorFactory());
             arguments.get().forEach(criteria::optArgument);

@@ -63,11 +63,14 @@ final class BlockRecorder {
             }
             recorder.spoil(e.toString());
         } finally {
-            if (!HeldObjects.replaceAll(block, statics, held -> release(held, recorder))) {
-                recorder.spoil("it holds too many objects");
+            try {
+                if (!HeldObjects.replaceAll(block, statics, held -> release(held, recorder))) {
+                    recorder.spoil("it holds too many objects");
+                }
+            } finally {
+                recorder.end();
+                Replay.leave(recorder.created());
             }
-            recorder.end();
-            Replay.leave(recorder.created());
         }
         // A scope of the block's own cannot tell a stand-in from another array, and closes it.
         boolean intact =

@@ -16,8 +16,34 @@ import java.util.Optional;
  * @param store where parameters come from
  * @param inputs the arrays the caller gave, which nobody closes
  * @param params DJL's optional parameters
+ * @param progress how far the block's forward came
  */
-record ForwardPass(ParameterStore store, NDList inputs, Optional<PairList<String, Object>> params) {
+record ForwardPass(
+        ParameterStore store,
+        NDList inputs,
+        Optional<PairList<String, Object>> params,
+        Progress progress) {
+
+    /** How far a block's forward came, of a pass that runs on one thread. */
+    static final class Progress {
+
+        private boolean begun;
+        private Optional<NDList> outputs = Optional.empty();
+
+        /** Returns whether the block's forward was called, so that some of it may have run. */
+        boolean begun() {
+            return begun;
+        }
+
+        /** Returns what it returned, if it did: arrays or their stand-ins. */
+        Optional<NDList> outputs() {
+            return outputs;
+        }
+    }
+
+    ForwardPass(ParameterStore store, NDList inputs, Optional<PairList<String, Object>> params) {
+        this(store, inputs, params, new Progress());
+    }
 
     /** Returns whether something may be closed early at all. */
     boolean tractable() {
@@ -42,6 +68,9 @@ record ForwardPass(ParameterStore store, NDList inputs, Optional<PairList<String
 
     /** Runs a block with other arrays in the place of these. */
     NDList run(Block block, ParameterStore otherStore, NDList otherInputs) {
-        return block.forward(otherStore, otherInputs, false, params.orElse(null));
+        progress.begun = true;
+        NDList outputs = block.forward(otherStore, otherInputs, false, params.orElse(null));
+        progress.outputs = Optional.ofNullable(outputs);
+        return outputs;
     }
 }

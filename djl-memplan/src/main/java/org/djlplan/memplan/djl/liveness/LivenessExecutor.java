@@ -1,5 +1,6 @@
 package org.djlplan.memplan.djl.liveness;
 
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.nn.Block;
 import ai.djl.training.ParameterStore;
@@ -11,6 +12,8 @@ import org.djlplan.memplan.config.Liveness;
 import org.djlplan.memplan.djl.purity.BlockCode;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.source.block.LivenessTrace;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Runs the forward passes of an imperative block with intermediates closed after their last use. In
@@ -26,13 +29,19 @@ import org.djlplan.memplan.source.block.LivenessTrace;
  */
 public final class LivenessExecutor {
 
+    private static final Logger logger = LoggerFactory.getLogger(LivenessExecutor.class);
+
     private final Block block;
     private final Liveness asked;
     private final boolean guarded;
     private final Figures figures = new Figures();
+    private final Repetition repetition;
     private final OpLevel operations;
     private final GuardedLevel guard;
     private final TreeLevel tree;
+
+    /** Whether a class or method that closing needs is not there. */
+    private volatile boolean unlinked;
 
     /**
      * Prepares to run a block.
@@ -45,7 +54,7 @@ public final class LivenessExecutor {
         this.block = block;
         this.asked = effective(mode, code);
         this.guarded = !code.pure();
-        Repetition repetition = new Repetition(block, code);
+        repetition = new Repetition(block, code);
         operations = new OpLevel(block, figures, repetition);
         guard = new GuardedLevel(block, code, figures, operations::fetchParameters);
         tree = new TreeLevel(block, figures, repetition);
@@ -73,12 +82,58 @@ public final class LivenessExecutor {
         if (mode == Liveness.OFF || !pass.tractable()) {
             return block.forward(store, inputs, false, params);
         }
+        try {
+            return closing(pass, mode);
+        } catch (LinkageError e) {
+            return withoutClosing(pass, mode, e);
+        }
+    }
+
+    private NDList closing(ForwardPass pass, Liveness mode) {
         if (mode == Liveness.TREE) {
             return tree.forward(pass);
         }
-        return guarded
-                ? guard.forward(pass, operations.state(ArrayTypes.of(pass.inputs())))
-                : operations.forward(pass);
+        if (!guarded) {
+            return operations.forward(pass);
+        }
+        Rehearsal.once(pass.root());
+        return guard.forward(pass, operations.state(ArrayTypes.of(pass.inputs())));
+    }
+
+    /**
+     * Ends a pass in which something turned out to be missing, and closes nothing from now on. What
+     * happens in the middle of the forward of a block that keeps state can only be passed on: but
+     * {@link Rehearsal} has seen to it that it is the block's own.
+     */
+    private NDList withoutClosing(ForwardPass pass, Liveness mode, LinkageError missing) {
+        if (mode != Liveness.TREE && !pass.progress().begun()) {
+            leave(missing);
+            return pass.runStock(block);
+        }
+        if (!guarded) {
+            // If DJL fails in the same way, it is the call's fault.
+            NDList outputs = repetition.run(pass, new IllegalStateException(missing));
+            leave(missing);
+            return outputs;
+        }
+        leave(missing);
+        NDList outputs = pass.progress().outputs().orElseThrow(() -> missing);
+        outputs.replaceAll(array -> (NDArray) ArrayProxies.real(array));
+        if (outputs.stream().anyMatch(NDArray::isReleased)) {
+            throw missing;
+        }
+        return outputs;
+    }
+
+    private synchronized void leave(LinkageError missing) {
+        if (!unlinked) {
+            unlinked = true;
+            figures.fellBack();
+            logger.warn(
+                    "Intermediates of {} are left to DJL: {}",
+                    block.getClass().getSimpleName(),
+                    missing.toString());
+        }
     }
 
     /** Returns the types of arrays, by which passes are told apart. */
@@ -117,6 +172,9 @@ public final class LivenessExecutor {
 
     /** Returns the way of closing in effect. */
     public Liveness mode() {
+        if (unlinked) {
+            return Liveness.OFF;
+        }
         if (guarded) {
             return guard.exhausted() ? Liveness.OFF : asked;
         }

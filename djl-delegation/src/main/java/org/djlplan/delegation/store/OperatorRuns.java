@@ -1,0 +1,77 @@
+package org.djlplan.delegation.store;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableSortedSet;
+import com.google.common.primitives.ImmutableLongArray;
+import com.google.gson.stream.JsonWriter;
+import java.io.IOException;
+import java.util.SortedSet;
+import org.djlplan.memplan.store.CheckedJson;
+
+/**
+ * Sets of a model's operators in one value: each as the first and the last index of every run. What
+ * is read has no more operators in all than a value may have, so that a small text does not become
+ * a large value.
+ */
+final class OperatorRuns {
+
+    /** Most operators of all sets of a value. */
+    static final int MOST_MENTIONS = 1 << 21;
+
+    private final int operators;
+    private long mentions;
+
+    /**
+     * @param operators how many the model has, at most
+     */
+    OperatorRuns(int operators) {
+        this.operators = operators;
+    }
+
+    /**
+     * Writes a set.
+     *
+     * @throws IllegalArgumentException if the model has no such operators, or there are too many in
+     *     all
+     */
+    void write(JsonWriter json, SortedSet<Integer> of) throws IOException {
+        checkArgument(of.isEmpty() || of.last() < operators, "%s of %s operators", of, operators);
+        mentions += of.size();
+        checkArgument(mentions <= MOST_MENTIONS, "too many operators in all");
+        json.beginArray();
+        for (int operator : of) {
+            if (!of.contains(operator - 1)) {
+                json.value(operator);
+            }
+            if (!of.contains(operator + 1)) {
+                json.value(operator);
+            }
+        }
+        json.endArray();
+    }
+
+    /** Reads a set. */
+    SortedSet<Integer> read(CheckedJson json) throws IOException {
+        ImmutableLongArray ends = json.numbers(2 * operators);
+        ImmutableSortedSet.Builder<Integer> all = ImmutableSortedSet.naturalOrder();
+        long before = -1;
+        for (int i = 0; i < ends.length(); i += 2) {
+            long first = ends.get(i);
+            // An odd number of ends has no last one: get throws.
+            long last = ends.get(i + 1);
+            if (first <= before || last < first || last >= operators) {
+                throw new IOException("operators " + first + " to " + last + " of " + operators);
+            }
+            mentions += last - first + 1;
+            if (mentions > MOST_MENTIONS) {
+                throw new IOException("too many operators in all");
+            }
+            for (long operator = first; operator <= last; operator++) {
+                all.add((int) operator);
+            }
+            before = last;
+        }
+        return all.build();
+    }
+}
