@@ -87,7 +87,7 @@ public final class NativeLoader {
             }
             String file = Loading.file();
             try (NativeLibrary library = NativeLibrary.getInstance(file)) {
-                Native.register(binding, library);
+                Traces.runInOwnThread(() -> Native.register(binding, library));
             } catch (LinkageError e) {
                 throw new UnsupportedPlatformException(
                         "djl-plan's native library lacks a function: " + e.getMessage(), e);

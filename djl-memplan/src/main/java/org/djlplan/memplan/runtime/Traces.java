@@ -1,14 +1,20 @@
 package org.djlplan.memplan.runtime;
 
+import com.google.common.base.Throwables;
+import com.google.common.util.concurrent.Uninterruptibles;
 import com.sun.jna.Memory;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandleProxies;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.lang.reflect.Proxy;
 import java.lang.runtime.ObjectMethods;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
@@ -18,6 +24,7 @@ import org.slf4j.LoggerFactory;
 final class Traces {
 
     private static final Logger logger = LoggerFactory.getLogger(Traces.class);
+    private static final String BINDING_THREAD = "djl-plan-binding";
     private static final long ANY_BYTES = 8;
 
     /** A pool of no threads, or one that is always busy, must not stop us. */
@@ -64,30 +71,52 @@ final class Traces {
     }
 
     /**
-     * Has Java 17 forget the record of ours that it linked last: it keeps the type of one component
-     * until some other record is linked.
+     * Runs work of JNA's in a thread that ends with it. JNA's structures, by which it binds native
+     * methods, leave a set of a class of JNA's behind in a thread-local variable; a thread of a
+     * container would keep that for good, and with it the class loader of an application that
+     * brings JNA itself.
+     *
+     * @throws RuntimeException or an error that the work throws
+     */
+    static void runInOwnThread(Runnable work) {
+        FutureTask<?> task = new FutureTask<>(work, null);
+        try {
+            Thread thread = new Thread(null, task, BINDING_THREAD, 0, false);
+            thread.setDaemon(true);
+            thread.start();
+        } catch (OutOfMemoryError e) {
+            logger.debug("No thread is to be had; JNA leaves its variables in this one", e);
+            task.run();
+        }
+        try {
+            Object unused = Uninterruptibles.getUninterruptibly(task);
+        } catch (ExecutionException e) {
+            Throwables.throwIfUnchecked(e.getCause());
+            throw new IllegalStateException(e.getCause());
+        }
+    }
+
+    /**
+     * Has Java forget the records of ours that it linked last: it keeps the type of one component
+     * until some other record is linked, from Java 18 on of one of Java's types and, softly, of one
+     * of other class loaders.
      */
     static void forgetRecords() {
-        MethodHandle component = MethodHandles.identity(String.class);
-        try {
-            Object unused =
-                    ObjectMethods.bootstrap(
-                            MethodHandles.lookup(),
-                            "equals",
-                            MethodType.methodType(boolean.class, String.class, Object.class),
-                            String.class,
-                            "value",
-                            component);
-            unused =
-                    ObjectMethods.bootstrap(
-                            MethodHandles.lookup(),
-                            "hashCode",
-                            MethodType.methodType(int.class, String.class),
-                            String.class,
-                            "value",
-                            component);
+        try (URLClassLoader empty = new URLClassLoader(new URL[0], null)) {
+            Class<?>[] types = {Runnable.class};
+            linkRecordOf(Proxy.newProxyInstance(empty, types, (p, m, a) -> null).getClass());
+            linkRecordOf(String.class);
         } catch (Throwable e) {
             logger.debug("Java may keep a record", e);
         }
+    }
+
+    private static void linkRecordOf(Class<?> type) throws Throwable {
+        MethodHandle component = MethodHandles.identity(type);
+        MethodHandles.Lookup lookup = MethodHandles.lookup();
+        MethodType equals = MethodType.methodType(boolean.class, type, Object.class);
+        MethodType hash = MethodType.methodType(int.class, type);
+        Object unused = ObjectMethods.bootstrap(lookup, "equals", equals, type, "value", component);
+        unused = ObjectMethods.bootstrap(lookup, "hashCode", hash, type, "value", component);
     }
 }

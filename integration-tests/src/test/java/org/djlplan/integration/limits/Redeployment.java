@@ -1,9 +1,10 @@
 package org.djlplan.integration.limits;
 
 import java.io.File;
+import java.lang.ref.PhantomReference;
 import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
-import java.lang.ref.WeakReference;
+import java.lang.reflect.Field;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
@@ -24,6 +25,10 @@ import java.util.regex.Pattern;
 public final class Redeployment {
 
     private static final Pattern SEPARATOR = Pattern.compile(Pattern.quote(File.pathSeparator));
+
+    private static final String APPLICATION = "application";
+    private static final int PROCESSES = 3;
+    private static final long UNLOADING_MILLIS = 500;
 
     private Redeployment() {}
 
@@ -51,28 +56,44 @@ public final class Redeployment {
         String[] rest = Arrays.copyOfRange(arguments, 4, arguments.length);
         ReferenceQueue<ClassLoader> collected = new ReferenceQueue<>();
         for (int round = 0; round < rounds; round++) {
-            // Java's thread that waits for processes has the class loader of who first starts one.
-            new ProcessBuilder("true").start().waitFor();
-            WeakReference<ClassLoader> loader = deploy(arguments[2], urls, rest, collected);
+            startThreadsForProcesses();
+            Reference<ClassLoader> loader = deploy(arguments[2], urls, rest, collected);
             boolean gone = await(collected, loader, patienceMillis);
             System.out.println(gone ? "collected" : "kept, with the threads " + threads());
+            // Java unloads the application's libraries in another thread, at the same time.
+            Thread.sleep(UNLOADING_MILLIS);
+        }
+    }
+
+    /**
+     * Java's threads that wait for processes have the class loader of who needs one more of them,
+     * for a minute. DJL and JNA start processes, one after the other.
+     */
+    private static void startThreadsForProcesses() throws Exception {
+        List<Process> processes = new ArrayList<>();
+        for (int i = 0; i < PROCESSES; i++) {
+            processes.add(new ProcessBuilder("cat").start());
+        }
+        for (Process process : processes) {
+            process.getOutputStream().close();
+            process.waitFor();
         }
     }
 
     /** In a method of its own, so that nothing of it stays on the stack. */
-    private static WeakReference<ClassLoader> deploy(
+    private static Reference<ClassLoader> deploy(
             String application, URL[] urls, String[] rest, ReferenceQueue<ClassLoader> queue)
             throws Exception {
         ClassLoader before = Thread.currentThread().getContextClassLoader();
         try (URLClassLoader loader =
-                new URLClassLoader("application", urls, Redeployment.class.getClassLoader())) {
+                new URLClassLoader(APPLICATION, urls, Redeployment.class.getClassLoader())) {
             Thread.currentThread().setContextClassLoader(loader);
             Object result =
                     loader.loadClass(application)
                             .getMethod("run", String[].class)
                             .invoke(null, (Object) rest);
             System.out.println("ran " + result);
-            return new WeakReference<>(loader, queue);
+            return new PhantomReference<>(loader, queue);
         } finally {
             Thread.currentThread().setContextClassLoader(before);
         }
@@ -80,15 +101,40 @@ public final class Redeployment {
 
     private static boolean await(
             ReferenceQueue<ClassLoader> queue, Reference<?> awaited, long patienceMillis)
-            throws InterruptedException {
+            throws Exception {
         long end = System.nanoTime() + patienceMillis * 1_000_000;
         while (System.nanoTime() < end) {
+            endThreadOfJna();
             System.gc();
             if (queue.remove(500) == awaited) {
                 return true;
             }
         }
         return false;
+    }
+
+    /**
+     * The thread of an application's JNA ends 30 s after there is nothing left for it to free;
+     * there is no need to wait for that.
+     */
+    private static void endThreadOfJna() throws ReflectiveOperationException {
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            ClassLoader loader = thread.getClass().getClassLoader();
+            if (loader != null
+                    && APPLICATION.equals(loader.getName())
+                    && thread.getName().equals("JNA Cleaner")) {
+                Object cleaner = valueOf("this$0", thread);
+                if (valueOf("firstCleanable", cleaner) == null) {
+                    thread.interrupt();
+                }
+            }
+        }
+    }
+
+    private static Object valueOf(String name, Object object) throws ReflectiveOperationException {
+        Field field = object.getClass().getDeclaredField(name);
+        field.setAccessible(true);
+        return field.get(object);
     }
 
     private static Set<String> threads() {

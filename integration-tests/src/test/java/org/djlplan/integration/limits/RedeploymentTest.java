@@ -18,9 +18,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Applications that come and go, each with djl-plan in a class loader of its own, in a container
- * that has DJL and its engines for all. (An application that brings DJL itself can be redeployed
- * only as far as DJL can: PyTorch's libraries stay with their first class loader.)
+ * Applications that come and go, each with djl-plan in a class loader of its own: in a container
+ * that has DJL and its engines for all, or with all of that in the application. (PyTorch's
+ * libraries stay with their first class loader, also without djl-plan.)
  */
 class RedeploymentTest {
 
@@ -41,42 +41,62 @@ class RedeploymentTest {
         assertEachPlannedAndCollected("PyTorch", model, "1,3,32,32", 1);
     }
 
+    /**
+     * Each application has a JNA of its own, too, whose library, threads and variables of threads
+     * end with it.
+     */
+    @Test
+    void redeploy_tfliteWithDjlAndEngine_isPlannedEachTimeAndCollected() throws Exception {
+        List<String> applications = ours();
+        applications.addAll(others());
+        // TFLite's engine would load it as well, if it is there.
+        applications.removeIf(entry -> entry.contains("pytorch"));
+        // DJL would keep NVIDIA's library, where there is one, and by that JNA's thread.
+        Jvm jvm =
+                new Jvm(folder)
+                        .classPath(List.of(copyOf(Redeployment.class, "container")))
+                        .options("-Dai.djl.util.cuda.fork=true", "-Dredeployment.probe=" + noGpu());
+        assertEachPlannedAndCollected(
+                jvm, 3, applications, "TFLite", TestModels.built("chains"), "1,32,32,8", 0);
+    }
+
     private void assertEachPlannedAndCollected(
             String engine, Path model, String shape, int unplannedAtFirst) throws Exception {
-        List<String> applications = new ArrayList<>();
+        List<String> applications = ours();
         List<String> container = new ArrayList<>();
-        applications.add(jar(PlannedTranslatorFactory.class, "memplan.jar"));
-        applications.add(jar(MeasuredDelegation.class, "delegation.jar"));
-        List<String> ours =
-                List.of(
-                        home(PlannedTranslatorFactory.class),
-                        home(MeasuredDelegation.class),
-                        home(Application.class));
-        for (String entry : Jvm.ownClassPath()) {
+        for (String entry : others()) {
             boolean used =
                     entry.contains("guava")
                             || entry.contains("flatbuffers")
                             || entry.contains("failureaccess");
-            if (!ours.contains(entry)) {
-                (used ? applications : container).add(entry);
-            }
+            (used ? applications : container).add(entry);
         }
-        applications.add(copyOf(Application.class, "application"));
         container.add(copyOf(Redeployment.class, "container"));
+        Jvm jvm = new Jvm(folder).classPath(container).options("-Dredeployment.engine=" + engine);
+        assertEachPlannedAndCollected(
+                jvm, ROUNDS, applications, engine, model, shape, unplannedAtFirst);
+    }
+
+    private void assertEachPlannedAndCollected(
+            Jvm jvm,
+            int rounds,
+            List<String> applications,
+            String engine,
+            Path model,
+            String shape,
+            int unplannedAtFirst)
+            throws Exception {
         Jvm.Result result =
-                new Jvm(folder)
-                        .classPath(container)
-                        .options("-Dredeployment.engine=" + engine)
-                        .run(
-                                Redeployment.class,
-                                Integer.toString(ROUNDS),
-                                "60",
-                                Application.class.getName(),
-                                String.join(File.pathSeparator, applications),
-                                "planned",
-                                engine,
-                                model.toString(),
-                                shape);
+                jvm.run(
+                        Redeployment.class,
+                        Integer.toString(rounds),
+                        "60",
+                        Application.class.getName(),
+                        String.join(File.pathSeparator, applications),
+                        "planned",
+                        engine,
+                        model.toString(),
+                        shape);
         assertEquals(0, result.exitCode(), result.printed());
         List<String> lines =
                 result.printed()
@@ -85,12 +105,52 @@ class RedeploymentTest {
                         .map(line -> line.replaceFirst("ran [0-9a-f]{8}", "ran"))
                         .toList();
         List<String> expected = new ArrayList<>();
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int round = 0; round < rounds; round++) {
             expected.add("ran true " + (round == 0 ? unplannedAtFirst : 0));
             expected.add("collected");
         }
         assertEquals(expected, lines, result.printed());
         assertEquals(List.of(), result.warnings());
+    }
+
+    /** djl-plan and an application. */
+    private List<String> ours() throws Exception {
+        List<String> entries = new ArrayList<>();
+        entries.add(jar(PlannedTranslatorFactory.class, "memplan.jar"));
+        entries.add(jar(MeasuredDelegation.class, "delegation.jar"));
+        entries.add(copyOf(Application.class, "application"));
+        return entries;
+    }
+
+    /** DJL, its engines, and all else on our class path. */
+    private static List<String> others() throws Exception {
+        List<String> entries = new ArrayList<>(Jvm.ownClassPath());
+        entries.remove(home(PlannedTranslatorFactory.class));
+        entries.remove(home(MeasuredDelegation.class));
+        entries.remove(home(Application.class));
+        return entries;
+    }
+
+    /** A class path on which what DJL runs to count GPUs finds none. */
+    private Path noGpu() throws Exception {
+        Path path = Files.createDirectory(folder.resolve("probe"));
+        Path source = path.resolve("CudaUtils.java");
+        Files.writeString(
+                source,
+                """
+                package ai.djl.util.cuda;
+                class CudaUtils {
+                    public static void main(String[] arguments) {
+                        System.out.println(0);
+                    }
+                }
+                """);
+        int status =
+                ToolProvider.findFirst("javac")
+                        .orElseThrow()
+                        .run(System.out, System.err, "-d", path.toString(), source.toString());
+        assertEquals(0, status);
+        return path;
     }
 
     private static String home(Class<?> type) throws Exception {
