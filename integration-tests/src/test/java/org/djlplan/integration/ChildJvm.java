@@ -36,12 +36,14 @@ public final class ChildJvm {
         command.addAll(List.of(arguments));
         Path out = Files.createTempFile(folder, "child", ".out");
         Path err = Files.createTempFile(folder, "child", ".err");
-        Process process =
+        ProcessBuilder builder =
                 new ProcessBuilder(command)
                         .directory(folder.toFile())
                         .redirectOutput(out.toFile())
-                        .redirectError(err.toFile())
-                        .start();
+                        .redirectError(err.toFile());
+        // As a user's, whatever this JVM has for itself.
+        builder.environment().remove("MALLOC_ARENA_MAX");
+        Process process = builder.start();
         if (!process.waitFor(PATIENCE_MINUTES, TimeUnit.MINUTES)) {
             process.destroyForcibly();
         }

@@ -30,6 +30,7 @@ public final class Planned {
                     "memplan.threads",
                     "memplan.maxInterpreters",
                     "memplan.maxArenas",
+                    "memplan.workers",
                     "delegation.threads",
                     "delegation.delegate");
 

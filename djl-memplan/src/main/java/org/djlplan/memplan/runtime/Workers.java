@@ -100,6 +100,9 @@ public final class Workers {
             }
             // What the pass did to its thread it did to its caller's.
             interrupted = Thread.interrupted();
+        }
+
+        private void release() {
             done = true;
             LockSupport.unpark(caller);
         }
@@ -277,7 +280,9 @@ public final class Workers {
             try {
                 pass.get().run();
             } finally {
+                // Before the caller can come again.
                 end(begin);
+                pass.get().release();
             }
             pass = take();
         }
@@ -320,6 +325,7 @@ public final class Workers {
                                     pass.run();
                                     return true;
                                 });
+                pass.release();
             }
         }
         if (interrupted || pass.interrupted) {

@@ -21,6 +21,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Function;
 import org.djlplan.integration.ProcessSize;
 import org.djlplan.integration.torch.TorchSoakCase.Question;
 import org.djlplan.memplan.PlannedTranslatorFactory;
@@ -32,11 +33,12 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
  */
 final class TorchSoak {
 
-    private static final int THREADS = 8;
     private static final int TENTHS = 10;
     private static final int MOST_RETAINED = 40;
 
     private final List<TorchSoakCase> cases; // each with a place of its own
+    private final int threads;
+    private final Function<Random, Map<String, ?>> options;
     private final int loadEvery;
     private final int predictions;
     private final long seed;
@@ -100,10 +102,20 @@ final class TorchSoak {
     }
 
     /**
+     * @param threads how many predict
+     * @param options those of a model that is loaded
      * @param loadEvery before one prediction in so many, a model is closed and loaded anew
      */
-    TorchSoak(List<TorchSoakCase> cases, int loadEvery, int predictions, long seed) {
+    TorchSoak(
+            List<TorchSoakCase> cases,
+            int threads,
+            Function<Random, Map<String, ?>> options,
+            int loadEvery,
+            int predictions,
+            long seed) {
         this.cases = cases;
+        this.threads = threads;
+        this.options = options;
         this.loadEvery = loadEvery;
         this.predictions = predictions;
         this.seed = seed;
@@ -117,18 +129,18 @@ final class TorchSoak {
             load(slot, random);
             slots.add(slot);
         }
-        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+        ExecutorService pool = Executors.newFixedThreadPool(threads);
         try {
             List<Callable<Void>> tasks = new ArrayList<>();
-            for (int t = 0; t < THREADS; t++) {
+            for (int t = 0; t < threads; t++) {
                 Random own = new Random(seed + 1 + t);
                 tasks.add(() -> work(own));
             }
-            for (Future<Void> task : threads.invokeAll(tasks)) {
+            for (Future<Void> task : pool.invokeAll(tasks)) {
                 Void unused = task.get();
             }
         } finally {
-            threads.shutdownNow();
+            pool.shutdownNow();
             slots.forEach(this::close);
             // Of models that are closed now.
             while (!retained.isEmpty()) {
@@ -174,17 +186,7 @@ final class TorchSoak {
 
     private void load(Slot slot, Random random) throws Exception {
         loads.incrementAndGet();
-        slot.loaded =
-                slot.model.load(
-                        Map.of(
-                                "memplan.strategy",
-                                random.nextBoolean() ? "best" : "naive",
-                                "memplan.sharedArena",
-                                random.nextInt(4) > 0,
-                                "memplan.maxArenas",
-                                2 + random.nextInt(8),
-                                "memplan.verify",
-                                random.nextInt(8) == 0));
+        slot.loaded = slot.model.load(options.apply(random));
         slot.inside =
                 PlannedTranslatorFactory.wrap(new InsideTranslator())
                         .newInstance(NDList.class, String.class, slot.loaded, Map.of());
