@@ -14,6 +14,7 @@ import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.NoBatchifyTranslator;
 import ai.djl.translate.Pipeline;
+import ai.djl.translate.TranslateException;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
 import com.google.gson.JsonObject;
@@ -26,6 +27,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
@@ -33,6 +35,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ProcessMemory;
@@ -185,6 +189,11 @@ public final class PoolApplication {
         AtomicInteger next = new AtomicInteger();
         AtomicLong hash = new AtomicLong();
         long[] nanos = new long[run.predictions()];
+        // The stock engine's predictors share one interpreter: it ends the JVM if two run at once.
+        Optional<Lock> alone =
+                run.mode().equals("stock") && !run.torch()
+                        ? Optional.of(new ReentrantLock(true))
+                        : Optional.empty();
         CyclicBarrier start = new CyclicBarrier(run.threads() + 1);
         ExecutorService pool = Executors.newFixedThreadPool(run.threads());
         List<Future<?>> running = new ArrayList<>();
@@ -198,7 +207,7 @@ public final class PoolApplication {
                                             i < nanos.length;
                                             i = next.getAndIncrement()) {
                                         long begin = System.nanoTime();
-                                        long answer = predictor.predict(i % SEEDS);
+                                        long answer = predict(predictor, i % SEEDS, alone);
                                         nanos[i] = System.nanoTime() - begin;
                                         hash.addAndGet(answer * (i + 1));
                                     }
@@ -227,6 +236,16 @@ public final class PoolApplication {
                 .ifPresent(report -> json.addProperty("unplanned", report.unplannedPredictions()));
         pool.shutdown();
         return json;
+    }
+
+    private static long predict(Predictor<Integer, Long> predictor, int seed, Optional<Lock> alone)
+            throws TranslateException {
+        alone.ifPresent(Lock::lock);
+        try {
+            return predictor.predict(seed);
+        } finally {
+            alone.ifPresent(Lock::unlock);
+        }
     }
 
     private static void add(JsonObject json, String name, OptionalLong value) {

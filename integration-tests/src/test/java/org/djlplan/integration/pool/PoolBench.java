@@ -1,16 +1,18 @@
 package org.djlplan.integration.pool;
 
+import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
+import java.util.stream.IntStream;
 import org.djlplan.integration.RealModels;
 import org.djlplan.integration.pool.PoolApplication.Run;
 import org.junit.jupiter.api.Tag;
@@ -19,8 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A pool of 1, 2, 8 and 64 threads, stock, planned, and planned with a gate, each run in a JVM of
- * its own, in turns; the engine uses one thread. Prints a table; asserts nothing but that all give
- * the same answers, because machines are noisy.
+ * its own, in turns; the engine uses one thread. Prints tables: medians, and medians of the ratios
+ * of each round. Asserts nothing, because machines are noisy.
  */
 @Tag("bench")
 class PoolBench {
@@ -32,27 +34,14 @@ class PoolBench {
 
     @TempDir private Path folder;
 
-    /** A way to run, and what it is run by. */
-    private record Case(Run run, List<String> before) {}
-
     @Test
     void printTrivial() throws Exception {
-        print(
-                "resnet50.pt, values from a Java buffer",
-                model("resnet50"),
-                "trivial",
-                300,
-                List.of());
+        print("resnet50.pt, values from a Java buffer", model("resnet50"), "trivial", 300);
     }
 
     @Test
     void printImage() throws Exception {
-        print(
-                "mobilenet_v2.pt, images of 1920 x 1080",
-                model("mobilenet_v2"),
-                "image",
-                300,
-                List.of());
+        print("mobilenet_v2.pt, images of 1920 x 1080", model("mobilenet_v2"), "image", 300);
     }
 
     @Test
@@ -64,8 +53,7 @@ class PoolBench {
                     "mobilenet_v2.pt, values from a Java buffer, a busy process on core 0",
                     model("mobilenet_v2"),
                     "trivial",
-                    600,
-                    List.of());
+                    600);
         } finally {
             neighbour.destroyForcibly();
         }
@@ -74,7 +62,12 @@ class PoolBench {
     @Test
     void printTfLite() throws Exception {
         Path file = RealModels.TFLITE.file("hand_landmark_full");
-        print("hand_landmark_full.tflite, CPU kernels", copy(file), "trivial", 300, List.of());
+        print(
+                "hand_landmark_full.tflite, CPU kernels; stock: one prediction at a time, as more"
+                        + " end the JVM",
+                copy(file),
+                "trivial",
+                300);
     }
 
     private Path model(String name) throws IOException {
@@ -86,93 +79,76 @@ class PoolBench {
         return Files.copy(file, own.resolve(file.getFileName()));
     }
 
-    private void print(
-            String title, Path model, String translator, int predictions, List<String> before)
+    /** Memory is compared with the planned model's on one thread, times with stock. */
+    private void print(String title, Path model, String translator, int predictions)
             throws Exception {
-        System.out.printf("%n%s%n", title);
-        System.out.printf(
-                "%-8s %8s %9s %7s %9s %9s %7s %9s %7s %9s %7s %9s%n",
-                "",
-                "threads",
-                "RSS MB",
-                "/ base",
-                "peak MB",
-                "per s",
-                "/stock",
-                "p50 ms",
-                "/stock",
-                "p99 ms",
-                "/stock",
-                "unplanned");
         // The plan is there as after the first start of a service.
-        JsonObject first = run(new Case(new Run(model, "planned", translator, 1, 5), before));
-        Map<Case, List<JsonObject>> results = new LinkedHashMap<>();
+        JsonObject unused = run(new Run(model, "planned", translator, 1, 5));
+        Map<Run, List<JsonObject>> results = new LinkedHashMap<>();
         for (int round = 0; round < FRESH; round++) {
             for (int threads : THREADS) {
                 for (String mode : List.of("stock", "planned", "gate")) {
-                    Case each =
-                            new Case(
-                                    new Run(model, mode, translator, threads, predictions), before);
+                    Run each = new Run(model, mode, translator, threads, predictions);
                     results.computeIfAbsent(each, key -> new ArrayList<>()).add(run(each));
                 }
             }
         }
-        double base =
-                median(
-                        results.get(
-                                new Case(
-                                        new Run(model, "planned", translator, 1, predictions),
-                                        before)),
-                        "residentBytes");
-        long hash = results.values().iterator().next().get(0).get("hash").getAsLong();
-        results.forEach(
-                (each, all) -> {
-                    List<JsonObject> stock =
-                            results.get(
-                                    new Case(
-                                            new Run(
-                                                    model,
-                                                    "stock",
-                                                    translator,
-                                                    each.run().threads(),
-                                                    predictions),
-                                            before));
-                    System.out.printf(
-                            Locale.ROOT,
-                            "%-8s %8d %9.1f %7.2f %9.1f %9.2f %7.3f %9.1f %7.3f %9.1f %7.3f %9s%s%n",
-                            each.run().mode(),
-                            each.run().threads(),
-                            median(all, "residentBytes") / MEGA,
-                            median(all, "residentBytes") / base,
-                            median(all, "peakBytes") / MEGA,
-                            median(all, "perSecond"),
-                            median(all, "perSecond") / median(stock, "perSecond"),
-                            median(all, "medianMillis"),
-                            median(all, "medianMillis") / median(stock, "medianMillis"),
-                            median(all, "p99Millis"),
-                            median(all, "p99Millis") / median(stock, "p99Millis"),
-                            Optional.ofNullable(all.get(all.size() - 1).get("unplanned"))
-                                    .map(Object::toString)
-                                    .orElse("-"),
-                            all.stream().allMatch(json -> json.get("hash").getAsLong() == hash)
-                                    ? ""
-                                    : "  OTHER ANSWERS");
-                });
-        System.out.println("first run: " + first);
+        System.out.printf("%n%s%n%-8s %7s", title, "", "threads");
+        System.out.printf(" %8s %7s %8s %8s", "RSS MB", "/ base", "peak MB", "per s");
+        System.out.printf(" %7s %9s %7s", "/ stock", "p50 ms", "/ stock");
+        System.out.printf(" %9s %7s %s%n", "p99 ms", "/ stock", "unplanned");
+        List<JsonObject> base = results.get(new Run(model, "planned", translator, 1, predictions));
+        JsonElement answers = base.get(0).get("hash");
+        for (Map.Entry<Run, List<JsonObject>> each : results.entrySet()) {
+            Run run = each.getKey();
+            List<JsonObject> all = each.getValue();
+            List<JsonObject> stock =
+                    results.get(new Run(model, "stock", translator, run.threads(), predictions));
+            System.out.printf("%-8s %7d", run.mode(), run.threads());
+            print(" %8.1f", median(all, "residentBytes") / MEGA);
+            print(" %7.2f", ratio(all, base, "residentBytes"));
+            print(" %8.1f", median(all, "peakBytes") / MEGA);
+            for (String name : List.of("perSecond", "medianMillis", "p99Millis")) {
+                print(name.equals("perSecond") ? " %8.2f" : " %9.1f", median(all, name));
+                print(" %7.3f", ratio(all, stock, name));
+            }
+            boolean same = all.stream().allMatch(json -> json.get("hash").equals(answers));
+            JsonElement unplanned = all.get(all.size() - 1).get("unplanned");
+            System.out.printf(
+                    " %s%s%n", unplanned == null ? "-" : unplanned, same ? "" : " OTHER ANSWERS");
+        }
+    }
+
+    private static void print(String format, double value) {
+        System.out.printf(Locale.ROOT, format, value);
     }
 
     private static double median(List<JsonObject> all, String name) {
-        double[] values =
-                all.stream().mapToDouble(json -> json.get(name).getAsDouble()).sorted().toArray();
-        return values[values.length / 2];
+        return median(all.stream().mapToDouble(json -> json.get(name).getAsDouble()).toArray());
     }
 
-    private JsonObject run(Case each) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(each.before());
+    private static double ratio(List<JsonObject> all, List<JsonObject> others, String name) {
+        return median(
+                IntStream.range(0, all.size())
+                        .mapToDouble(
+                                round ->
+                                        all.get(round).get(name).getAsDouble()
+                                                / others.get(round).get(name).getAsDouble())
+                        .toArray());
+    }
+
+    private static double median(double[] values) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        return sorted[sorted.length / 2];
+    }
+
+    private JsonObject run(Run each) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>();
         command.addAll(
                 List.of(
                         JAVA.toString(),
-                        each.run().translator().equals("image") ? "-Xmx768m" : "-Xmx64m",
+                        each.translator().equals("image") ? "-Xmx768m" : "-Xmx64m",
                         "-XX:+UseSerialGC",
                         "-Dai.djl.offline=true",
                         "-Dai.djl.pytorch.num_threads=1",
@@ -182,15 +158,16 @@ class PoolBench {
                         "-cp",
                         System.getProperty("java.class.path"),
                         PoolApplication.class.getName()));
-        command.addAll(List.of(each.run().arguments()));
+        command.addAll(List.of(each.arguments()));
         Path out = folder.resolve("out");
+        Path err = folder.resolve("err");
         Process process =
                 new ProcessBuilder(command)
                         .redirectOutput(out.toFile())
-                        .redirectError(folder.resolve("err").toFile())
+                        .redirectError(err.toFile())
                         .start();
         if (process.waitFor() != 0) {
-            throw new IllegalStateException(Files.readString(folder.resolve("err")));
+            throw new IllegalStateException(Files.readString(err));
         }
         return JsonParser.parseString(Files.readString(out)).getAsJsonObject();
     }

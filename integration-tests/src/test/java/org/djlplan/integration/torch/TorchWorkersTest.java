@@ -24,6 +24,7 @@ import ai.djl.translate.TranslateException;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
 import ai.djl.util.PairList;
+import java.lang.reflect.Field;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
@@ -48,9 +49,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.MDC;
+import org.slf4j.helpers.BasicMDCAdapter;
+import org.slf4j.spi.MDCAdapter;
 
 /** Predictions of many threads, whose forward passes run on few. */
 @Timeout(240)
@@ -296,6 +302,67 @@ public class TorchWorkersTest {
                         assertEquals(List.of(true, loader, 1, false), seen);
                         return null;
                     });
+        }
+    }
+
+    /** The binding of the tests keeps no diagnostic context, so it gets an adapter that does. */
+    @Test
+    void predict_onAWorker_logsWithTheCallersDiagnosticContext() throws Exception {
+        Field adapter =
+                Arrays.stream(MDC.class.getDeclaredFields())
+                        .filter(field -> field.getType() == MDCAdapter.class)
+                        .findFirst()
+                        .orElseThrow();
+        adapter.setAccessible(true);
+        Object before = adapter.get(null);
+        adapter.set(null, new BasicMDCAdapter());
+        List<String> seen = new ArrayList<>();
+        UnaryOperator<NDArray> work =
+                x -> {
+                    seen.add(Thread.currentThread().getName().substring(0, 6));
+                    seen.add(MDC.get("request"));
+                    return x.add(1);
+                };
+        try (Loaded<Float, Float> model = doing(work, 1)) {
+            assertEquals(2f, model.predict(1f));
+            onThread(
+                    () -> {
+                        MDC.put("request", "seven");
+                        return model.predict(1f);
+                    });
+            onThread(() -> model.predict(1f));
+        } finally {
+            adapter.set(null, before);
+        }
+        seen.remove(0);
+        assertEquals(Arrays.asList(null, "djl-pl", "seven", "djl-pl", null), seen);
+    }
+
+    /** A virtual thread may go on with another native thread in the middle of a pass. */
+    @Test
+    @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "Java 17 has no virtual threads")
+    void predict_virtualThreads_runOnWorkersAndArePlanned() throws Exception {
+        TorchScriptModel script = TorchScriptModels.named("cnn");
+        ModelInputs inputs = script.inputSets().get(0);
+        List<List<Output>> expected = Torch.stock(script.file(), inputs, CALLS);
+        try (ZooModel<NDList, NDList> model =
+                Torch.load(Torch.copy(script, folder), Map.of("memplan.workers", 2))) {
+            assertEquals(expected.get(0), Torch.predict(model, inputs, 0));
+            ExecutorService pool =
+                    (ExecutorService)
+                            Executors.class
+                                    .getMethod("newVirtualThreadPerTaskExecutor")
+                                    .invoke(null);
+            List<Future<List<Output>>> running = new ArrayList<>();
+            for (int seed = 0; seed < CALLS; seed++) {
+                int own = seed;
+                running.add(pool.submit(() -> Torch.predict(model, inputs, own)));
+            }
+            for (int seed = 0; seed < CALLS; seed++) {
+                assertEquals(expected.get(seed), running.get(seed).get());
+            }
+            pool.shutdown();
+            assertEquals(1, Torch.report(model).unplannedPredictions());
         }
     }
 
