@@ -456,4 +456,64 @@ class AllocationSequenceTest {
         prediction.finish();
         assertEquals(0, pool.metric().leased());
     }
+
+    /** Nothing of it outlives the pass, so the next one may have the arena, whoever calls. */
+    @Test
+    void pause_nothingIsLeft_theArenaIsFreeBeforeTheCallEnds() {
+        watch.endsWithPass = true;
+        AllocationSequence sequence = recordedSequence();
+        TorchPrediction first = sequence.begin(Duration.ZERO);
+        first.pause();
+        TorchPrediction second = sequence.begin(Duration.ZERO);
+        second.pause();
+        assertEquals(2, watch.replays.get());
+        assertEquals(1, memory.liveCount());
+        assertEquals(0, watch.liveRuns.get());
+        first.finish();
+        second.finish();
+    }
+
+    /** As long as its outputs are there, a prediction has its arena. */
+    @Test
+    void begin_theOnlyArenaIsInUse_waitsForItIfItMay() throws Exception {
+        AllocationSequence sequence = recordedSequence();
+        TorchPrediction first = sequence.begin(Duration.ZERO);
+        first.pause();
+        end(sequence.begin(Duration.ZERO));
+        assertEquals(1, watch.replays.get());
+        FutureTask<Integer> second =
+                new FutureTask<>(
+                        () -> {
+                            end(sequence.begin(Duration.ofMinutes(1)));
+                            return watch.replays.get();
+                        });
+        Thread thread = new Thread(second);
+        thread.start();
+        while (thread.getState() != Thread.State.TIMED_WAITING) {
+            Thread.onSpinWait();
+        }
+        first.finish();
+        assertEquals(2, second.get());
+    }
+
+    @Test
+    void begin_closedWhileItWaits_isUnplanned() throws Exception {
+        AllocationSequence sequence = recordedSequence();
+        TorchPrediction first = sequence.begin(Duration.ZERO);
+        first.pause();
+        FutureTask<Integer> second =
+                new FutureTask<>(
+                        () -> {
+                            end(sequence.begin(Duration.ofMinutes(1)));
+                            return watch.replays.get();
+                        });
+        Thread thread = new Thread(second);
+        thread.start();
+        while (thread.getState() != Thread.State.TIMED_WAITING) {
+            Thread.onSpinWait();
+        }
+        sequence.close();
+        first.finish();
+        assertEquals(1, second.get());
+    }
 }
