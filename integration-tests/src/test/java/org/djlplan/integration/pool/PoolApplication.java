@@ -1,5 +1,8 @@
 package org.djlplan.integration.pool;
 
+import ai.djl.Model;
+import ai.djl.basicmodelzoo.cv.classification.ResNetV1;
+import ai.djl.engine.Engine;
 import ai.djl.inference.Predictor;
 import ai.djl.modality.cv.Image;
 import ai.djl.modality.cv.ImageFactory;
@@ -10,6 +13,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Block;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.NoBatchifyTranslator;
@@ -23,10 +27,12 @@ import java.awt.Graphics2D;
 import java.awt.image.BufferedImage;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CyclicBarrier;
@@ -55,7 +61,8 @@ public final class PoolApplication {
     /**
      * What to run.
      *
-     * @param model file of a TorchScript or TFLite model that takes an image
+     * @param model file of a TorchScript or TFLite model that takes an image; a path that ends with
+     *     {@code resnet50} is a folder for DJL's own network, with parameters of a seed
      * @param mode {@code stock}, {@code planned}, or {@code gate}: planned, with as many
      *     predictions under way as there are cores
      * @param translator {@code trivial}: the values come from a Java buffer; {@code image}: an
@@ -83,7 +90,17 @@ public final class PoolApplication {
         }
 
         private boolean torch() {
-            return model.toString().endsWith(".pt");
+            return !model.toString().endsWith(".tflite");
+        }
+
+        private boolean stock() {
+            return mode.equals("stock");
+        }
+
+        private Map<String, Object> options() {
+            return mode.equals("gate")
+                    ? Map.of("memplan.maxPredictions", Runtime.getRuntime().availableProcessors())
+                    : Map.of();
         }
     }
 
@@ -154,44 +171,70 @@ public final class PoolApplication {
         }
     }
 
+    /** A model and how to call it. */
+    private record Service(Model model, Translator<Integer, Long> translator) {}
+
     public static void main(String[] arguments) throws Exception {
         Run run = Run.of(arguments);
-        try (ZooModel<Integer, Long> model = load(run)) {
-            System.out.println(predict(run, model));
-        }
-    }
-
-    private static ZooModel<Integer, Long> load(Run run) throws Exception {
         Shape shape = run.torch() ? new Shape(1, 3, SIDE, SIDE) : new Shape(1, SIDE, SIDE, 3);
         Translator<Integer, Long> translator =
                 run.translator().equals("image") ? new FromImage() : new FromValues(shape);
+        boolean file = Files.isRegularFile(run.model());
+        Service service = file ? load(run, translator) : build(run, translator, shape);
+        System.out.println(predict(run, service));
+        service.model().close();
+    }
+
+    private static Service load(Run run, Translator<Integer, Long> translator) throws Exception {
         Criteria.Builder<Integer, Long> criteria =
                 Criteria.builder()
                         .setTypes(Integer.class, Long.class)
                         .optEngine(run.torch() ? "PyTorch" : "TFLite")
                         .optModelPath(run.model());
-        if (run.mode().equals("stock")) {
-            return criteria.optTranslator(translator).build().loadModel();
+        if (run.stock()) {
+            return service(criteria.optTranslator(translator).build().loadModel());
         }
         if (!run.torch()) {
             criteria.optArgument("delegation.enabled", false);
         }
-        if (run.mode().equals("gate")) {
-            criteria.optArgument(
-                    "memplan.maxPredictions", Runtime.getRuntime().availableProcessors());
-        }
-        return criteria.optTranslatorFactory(PlannedTranslatorFactory.wrap(translator))
-                .build()
-                .loadModel();
+        run.options().forEach(criteria::optArgument);
+        return service(
+                criteria.optTranslatorFactory(PlannedTranslatorFactory.wrap(translator))
+                        .build()
+                        .loadModel());
     }
 
-    private static JsonObject predict(Run run, ZooModel<Integer, Long> model) throws Exception {
+    private static Service service(ZooModel<Integer, Long> model) {
+        return new Service(model, model.getTranslator());
+    }
+
+    private static Service build(Run run, Translator<Integer, Long> translator, Shape shape)
+            throws Exception {
+        Engine.getEngine("PyTorch").setRandomSeed(SEEDS);
+        Model model = Model.newInstance("resnet50", "PyTorch");
+        Block block =
+                ResNetV1.builder()
+                        .setNumLayers(50)
+                        .setOutSize(1000)
+                        .setImageShape(new Shape(3, SIDE, SIDE))
+                        .build();
+        model.setBlock(block);
+        block.initialize(model.getNDManager(), DataType.FLOAT32, shape);
+        Translator<Integer, Long> own =
+                run.stock()
+                        ? translator
+                        : PlannedTranslatorFactory.wrap(translator)
+                                .newInstance(Integer.class, Long.class, model, run.options());
+        return new Service(model, own);
+    }
+
+    private static JsonObject predict(Run run, Service service) throws Exception {
         AtomicInteger next = new AtomicInteger();
         AtomicLong hash = new AtomicLong();
         long[] nanos = new long[run.predictions()];
         // The stock engine's predictors share one interpreter: it ends the JVM if two run at once.
         Optional<Lock> alone =
-                run.mode().equals("stock") && !run.torch()
+                run.stock() && !run.torch()
                         ? Optional.of(new ReentrantLock(true))
                         : Optional.empty();
         CyclicBarrier start = new CyclicBarrier(run.threads() + 1);
@@ -201,7 +244,8 @@ public final class PoolApplication {
             running.add(
                     pool.submit(
                             () -> {
-                                try (Predictor<Integer, Long> predictor = model.newPredictor()) {
+                                try (Predictor<Integer, Long> predictor =
+                                        service.model().newPredictor(service.translator())) {
                                     start.await();
                                     for (int i = next.getAndIncrement();
                                             i < nanos.length;
@@ -232,7 +276,7 @@ public final class PoolApplication {
         ProcessMemory memory = new ProcessMemory();
         add(json, "residentBytes", memory.residentBytes());
         add(json, "peakBytes", memory.peakBytes());
-        PlanReport.of(model)
+        PlanReport.of(service.model())
                 .ifPresent(report -> json.addProperty("unplanned", report.unplannedPredictions()));
         pool.shutdown();
         return json;

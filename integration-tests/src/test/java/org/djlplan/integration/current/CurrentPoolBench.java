@@ -1,0 +1,8 @@
+package org.djlplan.integration.current;
+
+import org.djlplan.integration.pool.PoolBench;
+import org.junit.jupiter.api.Tag;
+
+/** {@link PoolBench} on a current DJL. */
+@Tag("djl-current")
+class CurrentPoolBench extends PoolBench {}
