@@ -81,6 +81,27 @@ public final class LivenessExecutor {
                 : operations.forward(pass);
     }
 
+    /**
+     * Gets ready for a pass: the first one for inputs of its types may go along a recording of
+     * other shapes. For a block of DJL's alone there is always one, as it is run on small inputs of
+     * zeros here. Arguments are those of {@link #forward}, which does this, too.
+     */
+    public void prepare(ParameterStore store, NDList inputs, PairList<String, Object> params) {
+        ForwardPass pass = new ForwardPass(store, inputs, Optional.ofNullable(params));
+        if (mode() == Liveness.OP && !guarded && pass.tractable()) {
+            operations.prepare(pass);
+        }
+    }
+
+    /**
+     * Returns whether the next pass with inputs of these types goes along a recording of other
+     * shapes, so that it shows only afterwards whether later ones will do the same.
+     */
+    public boolean borrows(List<ArrayType> inputTypes) {
+        return mode() == Liveness.OP
+                && operations.state(ImmutableList.copyOf(inputTypes)).borrows();
+    }
+
     /** Returns the types of arrays, by which passes are told apart. */
     public static ImmutableList<ArrayType> types(NDList inputs) {
         return ArrayTypes.of(inputs);
@@ -101,7 +122,11 @@ public final class LivenessExecutor {
      */
     public Optional<LivenessTrace> trace(List<ArrayType> inputTypes) {
         return mode() == Liveness.OP && !guarded
-                ? operations.state(ImmutableList.copyOf(inputTypes)).plan().map(ReplayPlan::trace)
+                ? operations
+                        .state(ImmutableList.copyOf(inputTypes))
+                        .plan()
+                        .filter(plan -> !plan.borrowed())
+                        .map(ReplayPlan::trace)
                 : Optional.empty();
     }
 

@@ -124,6 +124,9 @@ final class AllocationSequence implements AutoCloseable {
     /** Keeps when an imperative block's arrays are closed; allocations are recorded anew. */
     void keepLiveness(LivenessTrace trace) {
         synchronized (this) {
+            if (liveness.equals(Optional.of(trace))) {
+                return;
+            }
             liveness = Optional.of(trace);
             kept = Optional.empty();
             unplannable = false;

@@ -94,6 +94,25 @@ public final class TorchMemory implements AutoCloseable {
         }
     }
 
+    /**
+     * Begins a pass on this thread whose allocations are not those of predictions. What it frees is
+     * the system's again, rather than kept by the C library for nobody.
+     */
+    public TorchPrediction beginUnlike() {
+        if (closed || stopped.isPresent() || VirtualThreads.isCurrent()) {
+            return TorchPrediction.unplanned();
+        }
+        try {
+            return AllocationWatch.ofEngine()
+                    .record()
+                    .map(run -> new TorchPrediction(run, (ended, failed) -> ended.finish()))
+                    .orElseGet(TorchPrediction::unplanned);
+        } catch (RuntimeException | Error e) {
+            stop(e);
+            return TorchPrediction.unplanned();
+        }
+    }
+
     private void stop(Throwable problem) {
         Throwable root = problem;
         while (root.getCause() != null) {
