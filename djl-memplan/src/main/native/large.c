@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+/* From the size on that the C library maps as long as it has not learnt to keep such blocks. */
 enum { LARGE_BYTES = 128 << 10, PAGE_MASK = 4095, LARGE_BUCKETS = 64 };
 
 struct large {
@@ -32,8 +33,8 @@ void *djlplan_large_allocate(size_t bytes) {
     struct large *block = malloc(sizeof *block);
     if (block == NULL) return NULL;
     block->bytes = (bytes + PAGE_MASK) & ~(size_t)PAGE_MASK;
-    block->address = mmap(NULL, block->bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    block->address =
+        mmap(NULL, block->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block->address == MAP_FAILED) {
         free(block);
         return NULL;
