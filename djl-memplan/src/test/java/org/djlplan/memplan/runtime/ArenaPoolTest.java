@@ -46,6 +46,20 @@ class ArenaPoolTest {
     }
 
     @Test
+    void freeIdle_somebodyNeedsMemory_leavesWhatIsInUseAndMakesTheRestAnew() {
+        try (Need need = pool.announce(SMALL)) {
+            Arena unused = use(need);
+            pool.freeIdle();
+            assertEquals(0, memory.liveCount());
+            try (Lease unusedToo = need.tryLease(1).orElseThrow()) {
+                pool.freeIdle();
+                assertEquals(1, memory.liveCount());
+            }
+            assertEquals(1, pool.metric().arenas());
+        }
+    }
+
+    @Test
     void lease_modelsThatTakeTurns_shareOneArenaOfTheLargest() {
         try (Need small = pool.announce(SMALL);
                 Need large = pool.announce(LARGE)) {

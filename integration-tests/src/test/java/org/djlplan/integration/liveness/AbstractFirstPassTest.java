@@ -349,7 +349,11 @@ public abstract class AbstractFirstPassTest {
                             NDArray x = inputs.head();
                             NDArrayEx methods = x.mul(2).getNDArrayInternal();
                             NDIndex rows =
-                                    new NDIndex("{}", x.getManager().create(new long[] {1, 0}));
+                                    new NDIndex(
+                                            "{}",
+                                            x.getManager()
+                                                    .arange(2)
+                                                    .toType(DataType.INT64, true));
                             NDArray twice = x.get(rows).add(x.get(rows));
                             NDArray y = manySteps(x);
                             return new NDList(

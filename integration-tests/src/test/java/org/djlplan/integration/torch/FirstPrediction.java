@@ -42,6 +42,30 @@ final class FirstPrediction {
     private FirstPrediction() {}
 
     /**
+     * What was printed of a prediction.
+     *
+     * @param shape batch, or batch and side
+     * @param peakBytes the most memory above that of the loaded model
+     * @param sum checksum of the outputs
+     * @param millis how long it took
+     */
+    record Figures(String shape, long peakBytes, String sum, long millis) {
+
+        static List<Figures> of(String printed) {
+            return printed.lines()
+                    .map(line -> line.split(" ", -1))
+                    .map(
+                            columns ->
+                                    new Figures(
+                                            columns[0],
+                                            Long.parseLong(columns[1]),
+                                            columns[2],
+                                            Long.parseLong(columns[3])))
+                    .toList();
+        }
+    }
+
+    /**
      * A user's block that chains convolutions with skips between them, and keeps nothing. Its
      * children are none of a sequential block's.
      */

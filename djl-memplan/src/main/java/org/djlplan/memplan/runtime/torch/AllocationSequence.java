@@ -155,6 +155,7 @@ final class AllocationSequence implements AutoCloseable {
         if (recording) {
             return Optional.empty();
         }
+        pool.freeIdle();
         Optional<TorchRun> run = watch.record();
         recording = run.isPresent();
         return run.map(begun -> new TorchPrediction(begun, guarded(this::endRecording)));

@@ -103,6 +103,7 @@ public final class TorchMemory implements AutoCloseable {
             return TorchPrediction.unplanned();
         }
         try {
+            pool.freeIdle();
             return AllocationWatch.ofEngine()
                     .record()
                     .map(run -> new TorchPrediction(run, (ended, failed) -> ended.finish()))
