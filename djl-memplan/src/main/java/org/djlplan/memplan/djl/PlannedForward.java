@@ -95,11 +95,11 @@ final class PlannedForward implements StockForward {
         if (seen.add(types)) {
             memory.liveness(types).ifPresent(trace -> executor.restore(types, trace));
         }
-        if (!executor.settled(types)) {
+        if (executor.wantsRecording(types)) {
             unlikeOthers(
                     () -> {
                         executor.prepare(parameters, inputs, params.orElse(null));
-                        return inputs;
+                        return new NDList();
                     });
         }
     }
@@ -132,8 +132,8 @@ final class PlannedForward implements StockForward {
             NDList inputs,
             Optional<PairList<String, Object>> params) {
         memory.countUnplanned();
-        NDList outputs =
-                unlikeOthers(() -> executor.forward(parameters, inputs, params.orElse(null)));
+        Supplier<NDList> pass = () -> executor.forward(parameters, inputs, params.orElse(null));
+        NDList outputs = executor.wantsRecording(types) ? unlikeOthers(pass) : pass.get();
         executor.trace(types).ifPresent(trace -> memory.keepLiveness(types, trace));
         return outputs;
     }

@@ -51,9 +51,10 @@ class ArenaPoolTest {
             Arena unused = use(need);
             pool.freeIdle();
             assertEquals(0, memory.liveCount());
-            try (Lease unusedToo = need.tryLease(1).orElseThrow()) {
+            try (Lease lease = need.tryLease(1).orElseThrow()) {
                 pool.freeIdle();
                 assertEquals(1, memory.liveCount());
+                assertTrue(lease.pooled());
             }
             assertEquals(1, pool.metric().arenas());
         }

@@ -351,9 +351,7 @@ public abstract class AbstractFirstPassTest {
                             NDIndex rows =
                                     new NDIndex(
                                             "{}",
-                                            x.getManager()
-                                                    .arange(2)
-                                                    .toType(DataType.INT64, true));
+                                            x.getManager().arange(2).toType(DataType.INT64, true));
                             NDArray twice = x.get(rows).add(x.get(rows));
                             NDArray y = manySteps(x);
                             return new NDList(

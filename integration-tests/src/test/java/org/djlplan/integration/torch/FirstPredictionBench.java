@@ -22,8 +22,7 @@ class FirstPredictionBench {
 
     /** As {@code djlplan compare} runs what it measures. */
     private static final ImmutableList<String> QUIET =
-            ImmutableList.of(
-                    "-Xms128m", "-Xmx1g", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC");
+            ImmutableList.of("-Xms128m", "-Xmx1g", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC");
 
     private static final double MEBI = 1024 * 1024;
 
@@ -36,8 +35,7 @@ class FirstPredictionBench {
         List<String> all = new ArrayList<>(List.of(way));
         all.addAll(arguments);
         ChildJvm.Result result =
-                ChildJvm.run(
-                        folder, options, FirstPrediction.class, all.toArray(String[]::new));
+                ChildJvm.run(folder, options, FirstPrediction.class, all.toArray(String[]::new));
         if (result.exitCode() != 0) {
             throw new IllegalStateException(arguments + ": " + result.err());
         }

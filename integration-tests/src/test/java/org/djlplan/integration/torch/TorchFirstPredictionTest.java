@@ -3,8 +3,8 @@ package org.djlplan.integration.torch;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import ai.djl.repository.zoo.ZooModel;
 import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.ZooModel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -110,8 +110,7 @@ public class TorchFirstPredictionTest {
             }
             assertEquals(expected, Torch.report(planned).unplannedPredictions());
             for (int i = 0; i < 3; i++) {
-                assertEquals(
-                        Torch.predict(stock, OTHER, i), Torch.predict(planned, OTHER, i));
+                assertEquals(Torch.predict(stock, OTHER, i), Torch.predict(planned, OTHER, i));
             }
             assertEquals(expected + 1, Torch.report(planned).unplannedPredictions());
             assertEquals(2, Torch.report(planned).recordings());
@@ -119,8 +118,9 @@ public class TorchFirstPredictionTest {
         }
         // Both are kept, with when arrays are closed.
         try (ZooModel<NDList, NDList> again = BlockModels.load(kind, folder, Map.of())) {
-            List<Output> unused = Torch.predict(again, OTHER, 1);
-            List<Output> alsoUnused = Torch.predict(again, BlockModels.INPUTS, 1);
+            for (ModelInputs inputs : List.of(OTHER, BlockModels.INPUTS)) {
+                List<Output> unused = Torch.predict(again, inputs, 1);
+            }
             assertEquals(0, Torch.report(again).unplannedPredictions());
         }
     }

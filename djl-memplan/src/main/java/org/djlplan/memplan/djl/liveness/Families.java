@@ -132,7 +132,9 @@ final class Families {
         return ones.toString();
     }
 
-    /** Returns types to try, with the same ones and at most half as large, the smallest first. */
+    /**
+     * Returns types to try, with the same ones and at most two thirds as large, the smallest first.
+     */
     private static List<List<ArrayType>> smaller(List<ArrayType> types) {
         List<List<ArrayType>> smaller = new ArrayList<>();
         for (int divisor : DIVISORS) {
@@ -141,7 +143,7 @@ final class Families {
                             .map(type -> smaller(type, divisor))
                             .collect(ImmutableList.toImmutableList());
             if (ones(candidate).equals(ones(types))
-                    && 2 * elements(candidate) <= elements(types)
+                    && 3 * elements(candidate) <= 2 * elements(types)
                     && !smaller.contains(candidate)) {
                 smaller.add(candidate);
             }

@@ -93,6 +93,12 @@ public final class LivenessExecutor {
         }
     }
 
+    /** Returns whether the next pass with inputs of these types is to be recorded. */
+    public boolean wantsRecording(List<ArrayType> inputTypes) {
+        return mode() == Liveness.OP
+                && operations.state(ImmutableList.copyOf(inputTypes)).wantsRecording();
+    }
+
     /**
      * Returns whether the next pass with inputs of these types goes along a recording of other
      * shapes, so that it shows only afterwards whether later ones will do the same.

@@ -127,7 +127,7 @@ final class OpLevel {
                                                     new ForwardPass(
                                                             pass.store(), inputs, pass.params()),
                                                     true))));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | LinkageError | VirtualMachineError e) {
             logger.debug("Inputs {} are of no use on trial", types, e);
             return Optional.empty();
         }

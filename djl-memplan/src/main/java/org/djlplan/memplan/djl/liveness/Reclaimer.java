@@ -18,11 +18,16 @@ final class Reclaimer {
     private static final long FREE_BYTES = 16 << 20;
 
     private static final int SHARE = 5;
-    private static final int MOST_FUTILE = 2;
+
+    /** So many arrays are in use at a time in any block. */
+    private static final int IN_USE = 3;
+
+    private static final int MOST_FUTILE = 3;
     private static final long LONGEST_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private long createdBytes;
     private long aliveBytes;
+    private long largestBytes;
     private long limitBytes = FREE_BYTES;
     private int futile;
 
@@ -30,6 +35,7 @@ final class Reclaimer {
     void created(long bytes) {
         createdBytes += bytes;
         aliveBytes += bytes;
+        largestBytes = Math.max(largestBytes, bytes);
     }
 
     /** Notes that an array was closed. */
@@ -44,7 +50,9 @@ final class Reclaimer {
 
     /** Returns whether so much is alive that unreachable arrays should be looked for. */
     boolean due() {
-        return futile < MOST_FUTILE && aliveBytes > limitBytes;
+        return futile < MOST_FUTILE
+                && aliveBytes > limitBytes
+                && aliveBytes > IN_USE * largestBytes;
     }
 
     /**

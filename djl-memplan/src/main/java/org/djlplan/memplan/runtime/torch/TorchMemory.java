@@ -96,22 +96,33 @@ public final class TorchMemory implements AutoCloseable {
 
     /**
      * Begins a pass on this thread whose allocations are not those of predictions. What it frees is
-     * the system's again, rather than kept by the C library for nobody.
+     * the system's again at once, as nobody will need it like that.
      */
     public TorchPrediction beginUnlike() {
         if (closed || stopped.isPresent() || VirtualThreads.isCurrent()) {
             return TorchPrediction.unplanned();
         }
+        // The model may be closed meanwhile.
+        NativeLoader.Use passing = NativeLoader.hold();
         try {
             pool.freeIdle();
-            return AllocationWatch.ofEngine()
-                    .record()
-                    .map(run -> new TorchPrediction(run, (ended, failed) -> ended.finish()))
-                    .orElseGet(TorchPrediction::unplanned);
+            Optional<TorchRun> run = AllocationWatch.ofEngine().record();
+            if (run.isPresent()) {
+                return new TorchPrediction(
+                        run.get(),
+                        (ended, failed) -> {
+                            try (passing) {
+                                ended.finish();
+                            } catch (RuntimeException | Error e) {
+                                stop(e);
+                            }
+                        });
+            }
         } catch (RuntimeException | Error e) {
             stop(e);
-            return TorchPrediction.unplanned();
         }
+        passing.close();
+        return TorchPrediction.unplanned();
     }
 
     private void stop(Throwable problem) {
