@@ -23,11 +23,15 @@ import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.djlplan.memplan.config.Liveness;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.djl.purity.BlockCode;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.source.block.CreatedArray;
+import org.djlplan.memplan.source.block.LivenessTrace;
 import org.junit.jupiter.api.Test;
 
 /** The first pass for inputs of some shapes: what it needs, and what it must not do. */
@@ -287,6 +291,41 @@ public abstract class AbstractFirstPassTest {
             executor.prepare(sample.store(), inputs, null);
             assertEquals(0, user.calls);
             assertFalse(executor.borrows(LivenessExecutor.types(inputs)));
+        }
+    }
+
+    @Test
+    void op_keepingBlockAddedAfterLoading_keepsItsArrayOpen() {
+        SequentialBlock block = new SequentialBlock().addSingleton(x -> x.mul(0.5f).add(1));
+        CodeBlock keeping =
+                new CodeBlock(
+                        (self, store, inputs) -> {
+                            self.kept.clear();
+                            self.kept.add(inputs.head().mul(3));
+                            return new NDList(self.kept.head().add(1).mul(2));
+                        });
+        try (Sample sample = new Sample(block, SMALL);
+                NDManager manager = sample.newManager()) {
+            LivenessExecutor executor = known(sample);
+            block.add(keeping).addSingleton(x -> x.mul(0.5f).add(1));
+            planned(sample, executor, manager, 2);
+            assertFalse(keeping.kept.head().isReleased());
+        }
+    }
+
+    @Test
+    void restore_traceOfUnknownTypes_isNotLent() {
+        try (Sample sample = new Sample(new ManySteps(), SMALL);
+                NDManager manager = sample.newManager()) {
+            LivenessExecutor executor = known(sample);
+            NDList inputs = sample.inputs(manager, 3, 1);
+            ArrayType odd = new ArrayType("float99", List.of(1L));
+            executor.restore(
+                    LivenessExecutor.types(inputs),
+                    new LivenessTrace(List.of(new CreatedArray(odd, OptionalInt.of(1)))));
+            assertEquals(
+                    Sample.bits(stock(sample, manager, 7).outputs()),
+                    Sample.bits(planned(sample, executor, manager, 7).outputs()));
         }
     }
 

@@ -23,6 +23,12 @@ import org.djlplan.memplan.source.block.LivenessTrace;
  * whatever happens: nothing of theirs is closed early unless users ask for {@link Liveness#OP}, and
  * then only while their state is what it was when they were recorded. Inputs, outputs, what the
  * block keeps in its fields and what it attaches elsewhere is never closed. Thread-safe.
+ *
+ * <p>The first pass is to fit where later ones do. In order: it goes along a recording of other
+ * shapes, which is checked less strictly – that risks memory and a repetition, never results; a
+ * block of DJL's own classes is recorded beforehand, on small inputs; the recorded pass closes
+ * arrays between child blocks; and it closes those that nobody can reach any more. All of this is
+ * for blocks that are known to leave nothing behind.
  */
 public final class LivenessExecutor {
 

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Closes arrays after the last operation that uses them: the first pass for given types of inputs
- * is recorded, later ones follow it. Thread-safe.
+ * is recorded, unless a recording of other shapes serves; later ones follow it. Thread-safe.
  *
  * <p>While a pass is recorded no other runs, because stand-ins of the recording may be visible in
  * the block's fields until it ends.
@@ -42,7 +42,7 @@ final class OpLevel {
     private final Repetition repetition;
     private final Families families = new Families();
 
-    /** The blocks that were there when their code was read. */
+    /** The blocks that were there when their code was read; none if it was of no use. */
     private final List<Block> known;
 
     private final Cache<ImmutableList<ArrayType>, TypeState> states =
@@ -56,7 +56,7 @@ final class OpLevel {
         this.block = block;
         this.figures = figures;
         this.repetition = repetition;
-        known = tree(block);
+        known = repetition.code().knownPure() ? tree(block) : ImmutableList.of();
     }
 
     private static List<Block> tree(Block block) {
@@ -66,9 +66,9 @@ final class OpLevel {
         return blocks;
     }
 
-    /** Whether nobody can tell how often the block runs; it may have got other children. */
-    private boolean mayTry() {
-        if (!repetition.code().djlsOwn()) {
+    /** Whether a pass is known to leave nothing behind: the block may have got other children. */
+    private boolean knownPure() {
+        if (!repetition.code().knownPure()) {
             return false;
         }
         List<Block> now = tree(block);
@@ -95,7 +95,7 @@ final class OpLevel {
         TypeState state = state(types);
         if (state.plan().isEmpty()) {
             state.restored(trace);
-            families.add(types, trace);
+            state.plan().ifPresent(plan -> families.add(types, trace));
         }
     }
 
@@ -112,7 +112,8 @@ final class OpLevel {
     }
 
     private Optional<LivenessTrace> tryOut(ForwardPass pass, List<ArrayType> types) {
-        if (!mayTry() || !fetchParameters(pass)) {
+        // Of DJL's own blocks nobody can tell how often they run.
+        if (!repetition.code().djlsOwn() || !knownPure() || !fetchParameters(pass)) {
             return Optional.empty();
         }
         try {
@@ -176,8 +177,7 @@ final class OpLevel {
     }
 
     private NDList record(ForwardPass pass, TypeState state) {
-        BlockRecorder.Outcome outcome =
-                BlockRecorder.record(block, pass, repetition.code().knownPure());
+        BlockRecorder.Outcome outcome = BlockRecorder.record(block, pass, knownPure());
         figures.closedEarly(outcome.closed());
         if (outcome.recording().isPresent()) {
             LivenessTrace trace = LastUses.of(outcome.recording().get());
