@@ -48,7 +48,11 @@ static int ensure_room(struct djlplan_torch_run *run) {
 }
 
 torch_data_ptr djlplan_record_allocate(struct djlplan_torch_run *run, size_t bytes) {
-    torch_data_ptr block = djlplan_torch_engine_allocate(bytes);
+    void *large = djlplan_large_allocate(bytes);
+    torch_data_ptr block =
+        large == NULL
+            ? djlplan_torch_engine_allocate(bytes)
+            : (torch_data_ptr){large, djlplan_torch_free, large, TORCH_DEVICE_CPU, TORCH_NO_INDEX};
     pthread_mutex_lock(&lock);
     if (ensure_room(run)) {
         int *head = bucket(run, block.data);

@@ -26,7 +26,7 @@ torch_data_ptr djlplan_torch_engine_allocate(size_t bytes) {
 void djlplan_torch_free(void *block) {
     if (block == NULL || djlplan_replay_free(block)) return;
     djlplan_record_free(block);
-    engine_free(block);
+    if (!djlplan_large_free(block)) engine_free(block);
 }
 
 static torch_data_ptr allocate(const torch_allocator *self, size_t bytes) {

@@ -1,4 +1,4 @@
-/* What torch.c, record.c and replay.c share. */
+/* What torch.c, record.c, large.c and replay.c share. */
 #ifndef DJLPLAN_TORCH_RUN_H
 #define DJLPLAN_TORCH_RUN_H
 
@@ -74,6 +74,11 @@ void djlplan_record_free(const void *block);
 void djlplan_record_pause(struct djlplan_torch_run *run);
 struct djlplan_torch_run *djlplan_record_begin(void);
 void djlplan_record_finish(struct djlplan_torch_run *run);
+
+/* large.c; NULL for a block that is not large, or if it cannot be mapped */
+void *djlplan_large_allocate(size_t bytes);
+/* Returns 0 if the block is none of these. */
+int djlplan_large_free(void *address);
 
 /* replay.c */
 torch_data_ptr djlplan_replay_allocate(struct djlplan_torch_run *run, size_t bytes);

@@ -1,11 +1,13 @@
 /* What is recorded of a prediction. */
+#define _DEFAULT_SOURCE
 #include "check_torch.h"
 #include "torch_run.h"
 
 #include <limits.h>
 #include <pthread.h>
+#include <sys/mman.h>
 
-enum { MANY = 3000, EVENT = 3 };
+enum { MANY = 3000, EVENT = 3, LARGE = 200 << 10 };
 
 static void check_event(const int64_t *event, int64_t bytes, int64_t allocated, int64_t freed) {
     CHECK(event[0] == bytes && event[1] == allocated && event[2] == freed);
@@ -137,11 +139,48 @@ static void check_two(int first_ends_first) {
     release(&d);
 }
 
+static int is_mapped(void *address) {
+    unsigned char page;
+    return mincore(address, 1, &page) == 0;
+}
+
+/* Large blocks are none of the engine's, and the system's again once freed, whoever frees them. */
+static void check_large(void) {
+    int before = live_blocks();
+    struct djlplan_torch_run *run = djlplan_torch_record();
+    torch_data_ptr a = allocate(LARGE), b = allocate(LARGE + 1), kept = allocate(2 * LARGE);
+    void *raw = raw_allocate(LARGE);
+    CHECK(live_blocks() == before);
+    memset(a.data, 1, LARGE);
+    memset(kept.data, 2, 2 * LARGE);
+    void *addresses[] = {a.data, b.data, raw};
+    for (int i = 0; i < 3; i++) CHECK(is_mapped(addresses[i]));
+    release_elsewhere(&b);
+    release(&a);
+    raw_deallocate(raw);
+    for (int i = 0; i < 3; i++) CHECK(!is_mapped(addresses[i]));
+    djlplan_torch_pause();
+    torch_data_ptr unrecorded = allocate(LARGE);
+    CHECK(live_blocks() == before + 1);
+    int64_t events[4 * EVENT];
+    CHECK(djlplan_torch_events(run, events, 4 * EVENT) == 4 * EVENT);
+    check_event(events, LARGE, 0, 5);
+    check_event(events + EVENT, LARGE + 1, 1, -1);
+    check_event(events + 3 * EVENT, LARGE, 3, 6);
+    finish(run);
+    release(&unrecorded);
+    CHECK(((char *)kept.data)[2 * LARGE - 1] == 2);
+    void *last = kept.data;
+    release(&kept);
+    CHECK(!is_mapped(last) && live_blocks() == before);
+}
+
 void check_recordings(void) {
     check_events();
     check_many();
     check_too_many();
     check_two(0);
     check_two(1);
+    check_large();
     CHECK(live_blocks() == 0);
 }

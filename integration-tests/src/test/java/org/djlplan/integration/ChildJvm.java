@@ -24,7 +24,18 @@ public final class ChildJvm {
     /** Runs {@code main} to its end; files that it writes without a path land in {@code folder}. */
     public static Result run(Path folder, List<String> options, Class<?> main, String... arguments)
             throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>();
+        return run(List.of(), folder, options, main, arguments);
+    }
+
+    /** The same, begun by another command. */
+    public static Result run(
+            List<String> before,
+            Path folder,
+            List<String> options,
+            Class<?> main,
+            String... arguments)
+            throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(before);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-Dai.djl.offline=true", "-XX:TieredStopAtLevel=1", "-Xmx512m"));
         for (String property : INHERITED) {

@@ -9,6 +9,7 @@ import com.google.common.collect.ImmutableList;
 import java.util.Collections;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.djlplan.memplan.djl.liveness.ArrayTypes;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.graph.ArrayType;
@@ -16,11 +17,12 @@ import org.djlplan.memplan.runtime.Workers;
 import org.djlplan.memplan.runtime.torch.TorchMemory;
 import org.djlplan.memplan.runtime.torch.TorchPrediction;
 import org.djlplan.memplan.runtime.torch.TorchSettings;
+import org.djlplan.memplan.source.block.LivenessTrace;
 
 /**
  * A forward pass in planned memory. For an imperative block it is first recorded when each array is
- * used last; once that is settled, and for other blocks at once, the allocations are recorded; from
- * then on they are placed.
+ * used last, unless inputs of other shapes have shown that; once that is settled, and for other
+ * blocks at once, the allocations are recorded; from then on they are placed.
  *
  * <p>No gradients are recorded, as DJL's engine has it on the thread that initialises it: on others
  * each intermediate would stay alive until the call ends.
@@ -76,12 +78,23 @@ final class PlannedForward implements StockForward {
             NDList inputs,
             Optional<PairList<String, Object>> params) {
         boolean mayWait = PredictionScope.beginForward() && Workers.isRunning();
-        if (liveness.isPresent() && !isSettled(liveness.get(), types)) {
-            return record(liveness.get(), types, parameters, inputs, params);
+        boolean borrows = false;
+        if (liveness.isPresent()) {
+            LivenessExecutor executor = liveness.get();
+            prepare(executor, types, parameters, inputs, params);
+            if (!executor.settled(types)) {
+                return record(executor, types, parameters, inputs, params);
+            }
+            borrows = executor.borrows(types);
         }
         TorchPrediction prediction = memory.begin(types, mayWait);
         try {
-            return inner(parameters, inputs, params);
+            NDList outputs = inner(parameters, inputs, params);
+            prediction.pause();
+            if (borrows) {
+                keepLearnt(liveness.get(), types, prediction);
+            }
+            return outputs;
         } catch (RuntimeException | Error e) {
             prediction.fail();
             throw e;
@@ -98,11 +111,43 @@ final class PlannedForward implements StockForward {
                 : stock.forward(parameters, inputs, params);
     }
 
-    private boolean isSettled(LivenessExecutor executor, ImmutableList<ArrayType> types) {
+    private void prepare(
+            LivenessExecutor executor,
+            ImmutableList<ArrayType> types,
+            ParameterStore parameters,
+            NDList inputs,
+            Optional<PairList<String, Object>> params) {
         if (seen.add(types)) {
             memory.liveness(types).ifPresent(trace -> executor.restore(types, trace));
         }
-        return executor.settled(types);
+        if (executor.wantsRecording(types)) {
+            unlikeOthers(
+                    () -> {
+                        executor.prepare(parameters, inputs, params.orElse(null));
+                        return new NDList();
+                    });
+        }
+    }
+
+    private NDList unlikeOthers(Supplier<NDList> pass) {
+        TorchPrediction allocations = memory.beginUnlike();
+        try {
+            return pass.get();
+        } finally {
+            allocations.pause();
+            allocations.finish();
+        }
+    }
+
+    /** What a pass allocates is what later ones will if it went along what it borrowed. */
+    private void keepLearnt(
+            LivenessExecutor executor, ImmutableList<ArrayType> types, TorchPrediction prediction) {
+        Optional<LivenessTrace> trace = executor.trace(types);
+        if (trace.isPresent()) {
+            memory.keepLiveness(types, trace.get());
+        } else {
+            prediction.fail();
+        }
     }
 
     private NDList record(
@@ -112,7 +157,8 @@ final class PlannedForward implements StockForward {
             NDList inputs,
             Optional<PairList<String, Object>> params) {
         memory.countUnplanned();
-        NDList outputs = executor.forward(parameters, inputs, params.orElse(null));
+        Supplier<NDList> pass = () -> executor.forward(parameters, inputs, params.orElse(null));
+        NDList outputs = executor.wantsRecording(types) ? unlikeOthers(pass) : pass.get();
         executor.trace(types).ifPresent(trace -> memory.keepLiveness(types, trace));
         return outputs;
     }

@@ -148,7 +148,7 @@ final class PyTorchPlanning {
         return !options.workers().isOff()
                 && (!imperative
                         || !options.workers().isAuto()
-                        || code.filter(BlockCode::pure).isPresent());
+                        || code.filter(BlockCode::knownPure).isPresent());
     }
 
     /** A pass for which there is no arena would wait for one anyway. */

@@ -285,6 +285,20 @@ public final class ArenaPool {
         return create(need);
     }
 
+    /**
+     * Frees arenas that nobody uses at the moment, for someone who needs memory besides them. They
+     * are made again when they are needed.
+     */
+    public void freeIdle() {
+        lock.lock();
+        try {
+            idle.forEach(source::free);
+            idle.clear();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Where there is no memory, the idle arenas give theirs. */
     private Arena create(Need need) {
         try {
@@ -293,8 +307,7 @@ public final class ArenaPool {
             if (idle.isEmpty()) {
                 throw e;
             }
-            idle.forEach(source::free);
-            idle.clear();
+            freeIdle();
             return source.create(need.bytes, need.hugePages);
         }
     }

@@ -46,6 +46,21 @@ class ArenaPoolTest {
     }
 
     @Test
+    void freeIdle_somebodyNeedsMemory_leavesWhatIsInUseAndMakesTheRestAnew() {
+        try (Need need = pool.announce(SMALL)) {
+            Arena unused = use(need);
+            pool.freeIdle();
+            assertEquals(0, memory.liveCount());
+            try (Lease lease = need.tryLease(1, Duration.ZERO).orElseThrow()) {
+                pool.freeIdle();
+                assertEquals(1, memory.liveCount());
+                assertTrue(lease.pooled());
+            }
+            assertEquals(1, pool.metric().arenas());
+        }
+    }
+
+    @Test
     void lease_modelsThatTakeTurns_shareOneArenaOfTheLargest() {
         try (Need small = pool.announce(SMALL);
                 Need large = pool.announce(LARGE)) {

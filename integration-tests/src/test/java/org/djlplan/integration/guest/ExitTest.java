@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.djlplan.integration.MemoryGroup;
 import org.djlplan.integration.TestModels;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,7 +22,6 @@ import org.junit.jupiter.api.io.TempDir;
 class ExitTest {
 
     private static final Path JAVA = Path.of(System.getProperty("java.home"), "bin", "java");
-    private static final Path GROUPS = Path.of("/sys/fs/cgroup/memory");
     private static final int MOST_RUNS = 40;
     private static final long MIB = 1 << 20;
 
@@ -93,39 +92,11 @@ class ExitTest {
         assertEquals(1, kept(".profile.json"));
     }
 
-    private Path group(long limitBytes) {
-        Path group = GROUPS.resolve("djlplan-test-" + ProcessHandle.current().pid());
-        try {
-            Files.createDirectories(group);
-            Files.writeString(group.resolve("memory.limit_in_bytes"), Long.toString(limitBytes));
-            return group;
-        } catch (IOException e) {
-            return Assumptions.abort("no memory cgroup of version 1 can be made here: " + e);
-        }
-    }
-
-    private static List<String> inside(Path group) {
-        return List.of("sh", "-c", "echo $$ > " + group + "/cgroup.procs; exec \"$@\"", "sh");
-    }
-
-    private static void remove(Path group) throws IOException, InterruptedException {
-        // Until the last process is gone.
-        for (int i = 0; i < 600 && Files.exists(group); i++) {
-            try {
-                Files.delete(group);
-            } catch (IOException e) {
-                Thread.sleep(50);
-            }
-        }
-        assertFalse(Files.exists(group));
-    }
-
     @Test
     void load_groupWithLittleHeadroom_isNotMeasuredAndLives() throws Exception {
-        Path group = group(150 * MIB);
-        try {
+        try (MemoryGroup group = MemoryGroup.of(150 * MIB)) {
             for (int start = 0; start < 2; start++) {
-                Started application = run(inside(group), "background", Application.Event.NONE);
+                Started application = run(group.inside(), "background", Application.Event.NONE);
                 assertEquals(0, application.exitCode(), application.toString());
                 assertTrue(
                         application.out().contains("choice PREDICTED false"),
@@ -134,50 +105,42 @@ class ExitTest {
                 assertEquals(1, warnings().size(), warnings().toString());
                 assertTrue(warnings().get(0).contains("MB of memory are left"), warnings().get(0));
             }
-        } finally {
-            remove(group);
         }
     }
 
     @Test
     void measure_groupRunsOutOfMemory_costsTheMeasuringProcessOnly() throws Exception {
-        Path group = group(300 * MIB);
-        try {
-            Started greedy = run(inside(group), "blocking", Application.Event.GREEDY);
+        try (MemoryGroup group = MemoryGroup.of(300 * MIB)) {
+            Started greedy = run(group.inside(), "blocking", Application.Event.GREEDY);
             assertEquals(0, greedy.exitCode(), greedy.toString());
             assertTrue(greedy.out().contains("choice PREDICTED false"), greedy.toString());
             assertTrue(
                     warnings().toString().contains("out of memory: killed by the system"),
                     warnings().toString());
             assertNotMeasuredInTheSameCircumstances(group);
-        } finally {
-            remove(group);
         }
     }
 
     @Test
     void measure_groupIsKilled_isNotMeasuredAgainInTheSameCircumstances() throws Exception {
-        Path group = group(300 * MIB);
-        try {
-            Started killed = run(inside(group), "blocking", Application.Event.KILLED);
+        try (MemoryGroup group = MemoryGroup.of(300 * MIB)) {
+            Started killed = run(group.inside(), "blocking", Application.Event.KILLED);
             assertEquals(137, killed.exitCode(), killed.toString());
             assertEquals(0, foldersLeft());
             assertNotMeasuredInTheSameCircumstances(group);
-        } finally {
-            remove(group);
         }
     }
 
-    private void assertNotMeasuredInTheSameCircumstances(Path group) throws Exception {
+    private void assertNotMeasuredInTheSameCircumstances(MemoryGroup group) throws Exception {
         assertEquals(1, kept(".measuring.json"));
-        Started again = run(inside(group), "blocking", Application.Event.NONE);
+        Started again = run(group.inside(), "blocking", Application.Event.NONE);
         assertEquals(0, again.exitCode(), again.toString());
         assertTrue(again.out().contains("choice PREDICTED false"), again.toString());
         assertEquals(1, warnings().size(), warnings().toString());
         assertTrue(warnings().get(0).contains("djlplan tune"), warnings().get(0));
 
-        group(800 * MIB);
-        Started more = run(inside(group), "blocking", Application.Event.NONE);
+        group.limit(800 * MIB);
+        Started more = run(group.inside(), "blocking", Application.Event.NONE);
         assertTrue(more.out().contains("choice MEASURED"), more.toString());
         assertEquals(0, kept(".measuring.json"));
     }

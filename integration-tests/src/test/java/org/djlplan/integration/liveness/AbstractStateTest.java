@@ -16,7 +16,6 @@ import ai.djl.nn.core.Linear;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Supplier;
 import org.djlplan.memplan.config.Liveness;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
@@ -35,7 +34,7 @@ public abstract class AbstractStateTest {
     private static final int ROUNDS = 3;
 
     /** What would be known of a block if nobody looked: the check is off. */
-    private static final BlockCode UNCHECKED = new BlockCode("", List.of(), Set.of());
+    private static final BlockCode UNCHECKED = BlockCode.UNREAD;
 
     private static List<String> answers(
             Supplier<? extends Block> made, Liveness mode, boolean checked) {

@@ -10,6 +10,7 @@ import ai.djl.ndarray.types.Shape;
 import java.util.List;
 import org.djlplan.memplan.config.Liveness;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
+import org.djlplan.memplan.djl.purity.BlockCode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -23,7 +24,9 @@ public abstract class AbstractZooTest {
     @EnumSource(ZooBlocks.class)
     void op_zooBlock_sameBitsInLessMemory(ZooBlocks zoo) {
         try (Sample sample = zoo.sample()) {
-            LivenessExecutor executor = sample.executor(Liveness.OP);
+            LivenessExecutor executor =
+                    new LivenessExecutor(
+                            sample.block(), Liveness.OP, BlockCode.look(sample.block()));
             for (long batch : new long[] {1, 8}) {
                 LiveMeter.Reading stock = read(sample, batch, 1);
                 List<List<Byte>> expected = Sample.bits(stock.outputs());

@@ -17,7 +17,6 @@ import com.google.common.primitives.Floats;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.Set;
 import org.djlplan.memplan.config.Liveness;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.djl.purity.BlockCode;
@@ -91,7 +90,7 @@ final class Sample implements AutoCloseable {
      * is left to the checks while it runs.
      */
     LivenessExecutor executor(Liveness mode) {
-        return new LivenessExecutor(block, mode, new BlockCode("", List.of(), Set.of()));
+        return new LivenessExecutor(block, mode, BlockCode.UNREAD);
     }
 
     NDList planned(LivenessExecutor executor, NDList inputs) {

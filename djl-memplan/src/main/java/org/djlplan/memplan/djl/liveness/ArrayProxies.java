@@ -6,6 +6,8 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.internal.NDArrayEx;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.Streams;
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
 import java.lang.reflect.Array;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
@@ -14,25 +16,29 @@ import java.lang.reflect.Proxy;
 import java.nio.Buffer;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
  * Stand-ins for arrays, managers and an array's engine-level methods, which report every call to a
  * {@link Recorder} and have the real object do it. There is one stand-in for each real object, so
- * that comparing by identity gives what it gives in DJL.
+ * that comparing by identity gives what it gives in DJL. They are held weakly: once the block lets
+ * go of a stand-in, so does the JVM, and the array behind it is known to be out of reach.
  */
 final class ArrayProxies {
 
     private final Recorder recorder;
-    private final Map<Object, Object> proxies =
-            Collections.synchronizedMap(new IdentityHashMap<>());
+    private final IdentityHashMap<Object, Reference<Object>> proxies = new IdentityHashMap<>();
 
     ArrayProxies(Recorder recorder) {
         this.recorder = recorder;
+        recorder.standIns(array -> standIn(array).isPresent());
+    }
+
+    private synchronized Optional<Object> standIn(Object real) {
+        Reference<Object> reference = proxies.get(real);
+        return reference == null ? Optional.empty() : Optional.ofNullable(reference.get());
     }
 
     /** Returns the real object behind a stand-in of whichever recording; others as they are. */
@@ -71,17 +77,23 @@ final class ArrayProxies {
     }
 
     /** Returns the stand-in for an array, a manager or an array's engine-level methods. */
-    Object proxy(Object real) {
+    synchronized Object proxy(Object real) {
         if (real(real) != real) {
             return real;
         }
-        return proxies.computeIfAbsent(
-                real,
-                key ->
-                        Proxy.newProxyInstance(
-                                NDArray.class.getClassLoader(),
-                                interfaces(real),
-                                new Handler(this, real)));
+        Optional<Object> known = standIn(real);
+        if (known.isPresent()) {
+            return known.get();
+        }
+        // Who has an array's methods has the array.
+        Object anchor = real instanceof NDArrayEx methods ? proxy(methods.getArray()) : this;
+        Object made =
+                Proxy.newProxyInstance(
+                        NDArray.class.getClassLoader(),
+                        interfaces(real),
+                        new Handler(this, real, anchor));
+        proxies.put(real, new WeakReference<>(made));
+        return made;
     }
 
     private static Class<?>[] interfaces(Object real) {
@@ -124,9 +136,13 @@ final class ArrayProxies {
         private final ArrayProxies owner;
         private final Object real;
 
-        Handler(ArrayProxies owner, Object real) {
+        @SuppressWarnings("unused") // It is there to be held.
+        private final Object anchor;
+
+        Handler(ArrayProxies owner, Object real, Object anchor) {
             this.owner = owner;
             this.real = real;
+            this.anchor = anchor;
         }
 
         @Override
@@ -135,6 +151,7 @@ final class ArrayProxies {
             Operands operands = new Operands(target);
             Object[] reals = arguments == null ? new Object[0] : operands.realOf(arguments);
             Recorder recorder = owner.recorder;
+            operands.exposed().forEach(recorder::expose);
             Object result =
                     recorder.operation(
                             method.getName(),

@@ -4,9 +4,12 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.internal.NDArrayEx;
 import ai.djl.nn.Block;
+import ai.djl.training.ParameterStore;
 import com.google.common.collect.ImmutableList;
 import java.util.Collection;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
 import org.djlplan.memplan.source.block.BlockRecording;
 
 /** Runs a block once with stand-ins for all its arrays, and so finds out what it does to them. */
@@ -17,20 +20,70 @@ final class BlockRecorder {
      *
      * @param outputs what the block returned, if that is what DJL would have returned
      * @param recording what it did, if that is known
-     * @param unrepeatable whether it was stopped from changing what it was given
+     * @param unrepeatable whether it was stopped from leaving something behind
+     * @param closed how many arrays were closed early
      * @param flaw why there is no recording, or empty
      */
     record Outcome(
             Optional<NDList> outputs,
             Optional<BlockRecording> recording,
             boolean unrepeatable,
+            int closed,
             String flaw) {}
+
+    /**
+     * A pass through a tree of blocks that leave nothing behind, with stand-ins: what has done its
+     * work is closed unless it has to be left alone for other reasons.
+     */
+    private record RecordedTree(ParameterStore store, Recorder recorder) implements TreeCall {
+
+        @Override
+        public NDList inScope(NDList inputs, Supplier<NDList> action, Supplier<Set<NDArray>> held) {
+            int first = recorder.created().size();
+            NDList outputs = action.get();
+            for (NDArray array :
+                    ImmutableList.copyOf(
+                            recorder.created().subList(first, recorder.created().size()))) {
+                if (outputs.stream().noneMatch(output -> ArrayProxies.real(output) == array)) {
+                    recorder.close(array);
+                }
+            }
+            return outputs;
+        }
+
+        @Override
+        public void close(Collection<NDArray> dead, Collection<NDArray> outputs, Needed needed) {
+            for (NDArray array : dead) {
+                if (!TreeCall.containsSame(outputs, array) && !needed.contains(array)) {
+                    recorder.close((NDArray) ArrayProxies.real(array));
+                }
+            }
+        }
+    }
 
     private BlockRecorder() {}
 
-    /** Records a pass that is run once more if that fails. */
-    static Outcome record(Block block, ForwardPass pass) {
-        return record(block, pass, ImmutableList.of(), true);
+    /**
+     * Records a pass that is run once more if that fails. Arrays are closed as soon as they are
+     * known to have done their work, so it does not need the memory of a pass of DJL's.
+     *
+     * @param byTree whether child blocks are known to leave nothing behind
+     */
+    static Outcome record(Block block, ForwardPass pass, boolean byTree) {
+        return record(
+                pass,
+                block,
+                ImmutableList.of(),
+                true,
+                (store, recorder, inputs) ->
+                        byTree
+                                ? TreeNode.of(block)
+                                        .run(
+                                                new RecordedTree(store, recorder),
+                                                inputs,
+                                                Needed.nothing(),
+                                                pass.params())
+                                : pass.run(block, store, inputs));
     }
 
     /**
@@ -39,11 +92,25 @@ final class BlockRecorder {
      * @param statics classes in whose static fields the block may keep something
      */
     static Outcome recordOnce(Block block, ForwardPass pass, Collection<Class<?>> statics) {
-        return record(block, pass, statics, false);
+        return record(
+                pass,
+                block,
+                statics,
+                false,
+                (store, recorder, inputs) -> pass.run(block, store, inputs));
+    }
+
+    /** How a block is run on stand-ins. */
+    private interface Way {
+        NDList run(ParameterStore store, Recorder recorder, NDList inputs);
     }
 
     private static Outcome record(
-            Block block, ForwardPass pass, Collection<Class<?>> statics, boolean repeatable) {
+            ForwardPass pass,
+            Block block,
+            Collection<Class<?>> statics,
+            boolean repeatable,
+            Way way) {
         Recorder recorder = new Recorder(pass.inputs(), repeatable);
         ArrayProxies proxies = new ArrayProxies(recorder);
         RecordingStore store = new RecordingStore(pass.store(), proxies, recorder);
@@ -53,7 +120,11 @@ final class BlockRecorder {
                     Optional.ofNullable(
                             CreationScope.listen(
                                     recorder,
-                                    () -> pass.run(block, store, proxies.proxies(pass.inputs()))));
+                                    () ->
+                                            way.run(
+                                                    store,
+                                                    recorder,
+                                                    proxies.proxies(pass.inputs()))));
             outputs.ifPresent(list -> list.replaceAll(a -> (NDArray) ArrayProxies.real(a)));
         } catch (UnrepeatableException e) {
             recorder.spoil(e.getMessage());
@@ -80,13 +151,19 @@ final class BlockRecorder {
                     Optional.empty(),
                     Optional.empty(),
                     recorder.unrepeatable(),
+                    recorder.closed(),
                     recorder.flaw().orElse("its outputs are closed already"));
         }
         Optional<BlockRecording> recording =
                 recorder.flaw().isPresent()
                         ? Optional.empty()
                         : Optional.of(recorder.recording(outputs.get()));
-        return new Outcome(outputs, recording, recorder.unrepeatable(), recorder.flaw().orElse(""));
+        return new Outcome(
+                outputs,
+                recording,
+                recorder.unrepeatable(),
+                recorder.closed(),
+                recorder.flaw().orElse(""));
     }
 
     private static Object release(Object held, Recorder recorder) {

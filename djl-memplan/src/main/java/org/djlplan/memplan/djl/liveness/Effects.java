@@ -35,6 +35,23 @@ final class Effects {
                     "rmspropUpdate",
                     "sgdUpdate");
 
+    private static final ImmutableSet<String> RANDOM =
+            ImmutableSet.of(
+                    "randomUniform",
+                    "randomNormal",
+                    "randomInteger",
+                    "randomMultinomial",
+                    "randomPermutation",
+                    "randomBrightness",
+                    "randomColorJitter",
+                    "randomFlipLeftRight",
+                    "randomFlipTopBottom",
+                    "randomHue",
+                    "sampleGamma",
+                    "sampleNormal",
+                    "samplePoisson",
+                    "truncatedNormal");
+
     private static final ImmutableSet<String> OWNING =
             ImmutableSet.of("close", "attach", "tempAttach", "returnResource", "detach");
 
@@ -135,6 +152,11 @@ final class Effects {
     /** Returns whether a method writes into an array that exists already. */
     static boolean writes(String method) {
         return WRITING.contains(method);
+    }
+
+    /** Returns whether a method draws random numbers, which moves the engine's generator. */
+    static boolean draws(String method) {
+        return RANDOM.contains(method);
     }
 
     /** Returns whether a method changes when its array is closed. */

@@ -26,6 +26,12 @@ import org.slf4j.LoggerFactory;
  * whatever happens: nothing of theirs is closed early unless users ask for {@link Liveness#OP}, and
  * then only while their state is what it was when they were recorded. Inputs, outputs, what the
  * block keeps in its fields and what it attaches elsewhere is never closed. Thread-safe.
+ *
+ * <p>The first pass is to fit where later ones do. In order: it goes along a recording of other
+ * shapes, which is checked less strictly – that risks memory and a repetition, never results; a
+ * block of DJL's own classes is recorded beforehand, on small inputs; the recorded pass closes
+ * arrays between child blocks; and it closes those that nobody can reach any more. All of this is
+ * for blocks that are known to leave nothing behind.
  */
 public final class LivenessExecutor {
 
@@ -136,6 +142,33 @@ public final class LivenessExecutor {
         }
     }
 
+    /**
+     * Gets ready for a pass: the first one for inputs of its types may go along a recording of
+     * other shapes. For a block of DJL's alone there is always one, as it is run on small inputs of
+     * zeros here. Arguments are those of {@link #forward}, which does this, too.
+     */
+    public void prepare(ParameterStore store, NDList inputs, PairList<String, Object> params) {
+        ForwardPass pass = new ForwardPass(store, inputs, Optional.ofNullable(params));
+        if (mode() == Liveness.OP && !guarded && pass.tractable()) {
+            operations.prepare(pass);
+        }
+    }
+
+    /** Returns whether the next pass with inputs of these types is to be recorded. */
+    public boolean wantsRecording(List<ArrayType> inputTypes) {
+        return mode() == Liveness.OP
+                && operations.state(ImmutableList.copyOf(inputTypes)).wantsRecording();
+    }
+
+    /**
+     * Returns whether the next pass with inputs of these types goes along a recording of other
+     * shapes, so that it shows only afterwards whether later ones will do the same.
+     */
+    public boolean borrows(List<ArrayType> inputTypes) {
+        return mode() == Liveness.OP
+                && operations.state(ImmutableList.copyOf(inputTypes)).borrows();
+    }
+
     /** Returns the types of arrays, by which passes are told apart. */
     public static ImmutableList<ArrayType> types(NDList inputs) {
         return ArrayTypes.of(inputs);
@@ -156,7 +189,11 @@ public final class LivenessExecutor {
      */
     public Optional<LivenessTrace> trace(List<ArrayType> inputTypes) {
         return mode() == Liveness.OP && !guarded
-                ? operations.state(ImmutableList.copyOf(inputTypes)).plan().map(ReplayPlan::trace)
+                ? operations
+                        .state(ImmutableList.copyOf(inputTypes))
+                        .plan()
+                        .filter(plan -> !plan.borrowed())
+                        .map(ReplayPlan::trace)
                 : Optional.empty();
     }
 

@@ -7,6 +7,7 @@ import ai.djl.nn.Parameter;
 import com.google.common.cache.Cache;
 import com.google.common.cache.CacheBuilder;
 import com.google.common.collect.ImmutableList;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
@@ -14,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.stream.IntStream;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.source.block.LastUses;
 import org.djlplan.memplan.source.block.LivenessTrace;
@@ -22,7 +24,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Closes arrays after the last operation that uses them: the first pass for given types of inputs
- * is recorded, later ones follow it. Thread-safe.
+ * is recorded, unless a recording of other shapes serves; later ones follow it. Thread-safe.
  *
  * <p>While a pass is recorded no other runs, because stand-ins of the recording may be visible in
  * the block's fields until it ends.
@@ -38,6 +40,11 @@ final class OpLevel {
     private final Block block;
     private final Figures figures;
     private final Repetition repetition;
+    private final Families families = new Families();
+
+    /** The blocks that were there when their code was read; none if it was of no use. */
+    private final List<Block> known;
+
     private final Cache<ImmutableList<ArrayType>, TypeState> states =
             CacheBuilder.newBuilder().concurrencyLevel(1).maximumSize(MOST_TRACES).build();
     private final ReadWriteLock lock = new ReentrantReadWriteLock();
@@ -49,6 +56,24 @@ final class OpLevel {
         this.block = block;
         this.figures = figures;
         this.repetition = repetition;
+        known = repetition.code().knownPure() ? tree(block) : ImmutableList.of();
+    }
+
+    private static List<Block> tree(Block block) {
+        List<Block> blocks = new ArrayList<>();
+        blocks.add(block);
+        block.getChildren().values().forEach(child -> blocks.addAll(tree(child)));
+        return blocks;
+    }
+
+    /** Whether a pass is known to leave nothing behind: the block may have got other children. */
+    private boolean knownPure() {
+        if (!repetition.code().knownPure()) {
+            return false;
+        }
+        List<Block> now = tree(block);
+        return now.size() == known.size()
+                && IntStream.range(0, now.size()).allMatch(i -> now.get(i) == known.get(i));
     }
 
     /** Returns whether this level cannot serve the block; no pass should come here then. */
@@ -70,10 +95,47 @@ final class OpLevel {
         TypeState state = state(types);
         if (state.plan().isEmpty()) {
             state.restored(trace);
+            state.plan().ifPresent(plan -> families.add(types, trace));
+        }
+    }
+
+    /**
+     * Looks for a recording of other shapes that the coming pass may go along, unless there is one
+     * of its own. May run the block on trial, on small inputs of zeros.
+     */
+    void prepare(ForwardPass pass) {
+        ImmutableList<ArrayType> types = ArrayTypes.of(pass.inputs());
+        TypeState state = state(types);
+        if (state.wantsRecording()) {
+            families.lend(types, smaller -> tryOut(pass, smaller)).ifPresent(state::borrow);
+        }
+    }
+
+    private Optional<LivenessTrace> tryOut(ForwardPass pass, List<ArrayType> types) {
+        // Of DJL's own blocks nobody can tell how often they run.
+        if (!repetition.code().djlsOwn() || !knownPure() || !fetchParameters(pass)) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(
+                    LastUses.of(
+                            RecordedBlocks.record(
+                                    types,
+                                    pass.root(),
+                                    inputs ->
+                                            BlockRecorder.record(
+                                                    block,
+                                                    new ForwardPass(
+                                                            pass.store(), inputs, pass.params()),
+                                                    true))));
+        } catch (RuntimeException | LinkageError | VirtualMachineError e) {
+            logger.debug("Inputs {} are of no use on trial", types, e);
+            return Optional.empty();
         }
     }
 
     NDList forward(ForwardPass pass) {
+        prepare(pass);
         TypeState state = state(ArrayTypes.of(pass.inputs()));
         if (state.wantsRecording()) {
             return recordAlone(pass, state);
@@ -115,9 +177,12 @@ final class OpLevel {
     }
 
     private NDList record(ForwardPass pass, TypeState state) {
-        BlockRecorder.Outcome outcome = BlockRecorder.record(block, pass);
-        outcome.recording().ifPresent(recording -> state.recorded(LastUses.of(recording)));
+        BlockRecorder.Outcome outcome = BlockRecorder.record(block, pass, knownPure());
+        figures.closedEarly(outcome.closed());
         if (outcome.recording().isPresent()) {
+            LivenessTrace trace = LastUses.of(outcome.recording().get());
+            state.recorded(trace);
+            families.add(ArrayTypes.of(pass.inputs()), trace);
             return outcome.outputs().orElseThrow();
         }
         // If DJL fails in the same way, it is the call's fault and says nothing about the block.
@@ -148,10 +213,7 @@ final class OpLevel {
                     CreationScope.listen(
                             replay, () -> pass.run(block, pass.store(), new NDList(pass.inputs())));
             if (replay.finish(outputs)) {
-                state.replayed(plan, replay.diverged());
-                if (replay.diverged()) {
-                    figures.diverged();
-                }
+                note(pass, state, plan, replay);
                 return outputs;
             }
         } catch (RuntimeException e) {
@@ -166,10 +228,27 @@ final class OpLevel {
         NDList outputs = repetition.run(pass, failure);
         figures.fellBack();
         state.failed(plan);
-        if (failures.incrementAndGet() >= MOST_FAILURES) {
+        families.misfit(ArrayTypes.of(pass.inputs()), plan.trace());
+        // A plan of other shapes says nothing about the block: these are unlike others.
+        if (!plan.borrowed() && failures.incrementAndGet() >= MOST_FAILURES) {
             giveUp("it uses arrays after what was recorded as their last use");
         }
         return outputs;
+    }
+
+    private void note(ForwardPass pass, TypeState state, ReplayPlan plan, Replay replay) {
+        replay.learnt().ifPresent(trace -> state.learnt(plan, trace));
+        if (!replay.diverged()) {
+            state.replayed(plan, false);
+            return;
+        }
+        figures.diverged();
+        families.misfit(ArrayTypes.of(pass.inputs()), plan.trace());
+        if (plan.borrowed()) {
+            state.failed(plan);
+        } else {
+            state.replayed(plan, true);
+        }
     }
 
     private synchronized void giveUp(String reason) {

@@ -24,6 +24,7 @@ import java.util.Optional;
 final class Operands {
 
     private final List<NDArray> arrays = new ArrayList<>();
+    private final List<NDArray> exposed = new ArrayList<>();
     private boolean opaque;
 
     Operands(Optional<NDArray> target) {
@@ -33,6 +34,11 @@ final class Operands {
     /** Returns the arrays so far, the method's own first. */
     List<NDArray> arrays() {
         return arrays;
+    }
+
+    /** Returns arrays that stay in an argument of the block's own, which it may use again. */
+    List<NDArray> exposed() {
+        return exposed;
     }
 
     /** Returns whether something was among the arguments that cannot be looked into. */
@@ -101,14 +107,20 @@ final class Operands {
 
     private NDIndexElement realOf(NDIndexElement element) {
         if (element instanceof NDIndexTake take) {
-            return new NDIndexTake((NDArray) realOf((Object) take.getIndex()));
+            return new NDIndexTake(expose(take.getIndex()));
         }
         if (element instanceof NDIndexBooleans booleans) {
-            return new NDIndexBooleans((NDArray) realOf((Object) booleans.getIndex()));
+            return new NDIndexBooleans(expose(booleans.getIndex()));
         }
         if (element instanceof NDIndexPick pick) {
-            return new NDIndexPick((NDArray) realOf((Object) pick.getIndex()));
+            return new NDIndexPick(expose(pick.getIndex()));
         }
         return element;
+    }
+
+    private NDArray expose(NDArray array) {
+        NDArray real = (NDArray) realOf((Object) array);
+        exposed.add(real);
+        return real;
     }
 }

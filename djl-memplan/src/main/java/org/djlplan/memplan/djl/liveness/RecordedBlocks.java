@@ -6,6 +6,7 @@ import ai.djl.nn.Block;
 import ai.djl.training.ParameterStore;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.source.block.BlockRecording;
 
@@ -31,14 +32,27 @@ public final class RecordedBlocks {
         if (!CreationScope.available()) {
             throw new IllegalStateException("this version of DJL does not tell of new arrays");
         }
+        return record(
+                inputTypes,
+                manager,
+                inputs -> {
+                    ParameterStore store = new ParameterStore(inputs.getManager(), false);
+                    return BlockRecorder.record(
+                            block, new ForwardPass(store, inputs, Optional.empty()), false);
+                });
+    }
+
+    /** Records a pass on zeros; throws as {@link #record(Block, NDManager, List)}. */
+    static BlockRecording record(
+            List<ArrayType> inputTypes,
+            NDManager manager,
+            Function<NDList, BlockRecorder.Outcome> recorder) {
         try (NDManager scope = manager.newSubManager()) {
             NDList inputs = new NDList();
             for (ArrayType type : inputTypes) {
                 inputs.add(scope.zeros(ArrayTypes.shape(type), ArrayTypes.dataType(type)));
             }
-            ForwardPass pass =
-                    new ForwardPass(new ParameterStore(scope, false), inputs, Optional.empty());
-            BlockRecorder.Outcome outcome = BlockRecorder.record(block, pass);
+            BlockRecorder.Outcome outcome = recorder.apply(inputs);
             return outcome.recording().orElseThrow(() -> new IllegalStateException(outcome.flaw()));
         }
     }

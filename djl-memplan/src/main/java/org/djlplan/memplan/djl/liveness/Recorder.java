@@ -13,6 +13,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.source.block.BlockRecording;
@@ -44,7 +45,16 @@ final class Recorder implements CreationListener {
     private final IdentityHashMap<NDArray, Integer> foreignNumbers = new IdentityHashMap<>();
     private final List<RecordedArray> foreign = new ArrayList<>();
     private final List<RecordedOperation> operations = new ArrayList<>();
+    private final List<Long> ownBytes = new ArrayList<>();
+    private final BitSet closed = new BitSet();
+    private final BitSet exposed = new BitSet();
+    private final Reclaimer reclaimer = new Reclaimer();
+    private Predicate<NDArray> reachable = array -> true;
     private boolean inOperation;
+
+    /** Whether what the operation at hand creates may lie in the memory of another array. */
+    private boolean sharing;
+
     private boolean unrepeatable;
     private volatile boolean over;
     private volatile Optional<String> flaw = Optional.empty();
@@ -59,6 +69,15 @@ final class Recorder implements CreationListener {
         inputCount = foreign.size();
     }
 
+    /**
+     * Tells which arrays the block can reach.
+     *
+     * @param test false for an array of which nobody has a stand-in
+     */
+    void standIns(Predicate<NDArray> test) {
+        reachable = test;
+    }
+
     @Override
     public void created(NDArray array) {
         int number = created.size();
@@ -66,6 +85,8 @@ final class Recorder implements CreationListener {
         numbers.put(array, number);
         types.add(ArrayTypes.of(array));
         managers.add(array.getManager());
+        ownBytes.add(sharing ? 0 : bytes(array));
+        reclaimer.created(ownBytes.get(number));
         // Outside an operation an array is in the block's hands itself, so its uses go unseen.
         boolean unseen = !inOperation;
         if (unseen || !DirectBuffers.known(array) || array.getDataType() == DataType.STRING) {
@@ -77,6 +98,10 @@ final class Recorder implements CreationListener {
         keepDirect(number);
     }
 
+    private static long bytes(NDArray array) {
+        return array.getShape().size() * array.getDataType().getNumOfBytes();
+    }
+
     @Override
     public void unregistered(NDArray array) {
         keep((NDArray) ArrayProxies.real(array));
@@ -85,6 +110,11 @@ final class Recorder implements CreationListener {
     /** Leaves an array alone from now on. */
     void keep(NDArray array) {
         Optional.ofNullable(numbers.get(array)).ifPresent(kept::set);
+    }
+
+    /** Leaves an array alone until the pass ends, as the block can reach it without a stand-in. */
+    void expose(NDArray array) {
+        Optional.ofNullable(numbers.get(array)).ifPresent(exposed::set);
     }
 
     /** Makes the recording useless, for a reason that is told to users. */
@@ -142,10 +172,14 @@ final class Recorder implements CreationListener {
             spoil("an operation calls back to its operands");
             return call.run();
         }
-        forbidChanges(name, target, operands);
+        forbid(name, target, operands);
+        if (repeatable && reclaimer.due()) {
+            reclaim(operands);
+        }
         int first = created.size();
         Object result = Optional.empty();
         inOperation = true;
+        sharing = Effects.mayShare(name);
         try {
             result = call.run();
         } finally {
@@ -170,21 +204,83 @@ final class Recorder implements CreationListener {
         }
     }
 
-    private void forbidChanges(
-            String name, Optional<NDArray> target, Collection<NDArray> operands) {
+    private void forbid(String name, Optional<NDArray> target, Collection<NDArray> operands) {
         boolean changes =
                 Effects.writes(name)
                         ? operands.stream().anyMatch(this::liesInForeignMemory)
                         : Effects.changesOwner(name)
                                 && target.filter(array -> !numbers.containsKey(array)).isPresent();
         if (changes) {
-            unrepeatable = true;
-            UnrepeatableException reason = new UnrepeatableException(name);
-            if (repeatable) {
-                throw reason;
-            }
-            spoil(reason.getMessage());
+            refuse(name + " changes an array that the block was given");
         }
+        if (repeatable && Effects.draws(name)) {
+            refuse(name + " moves the engine's generator of random numbers");
+        }
+    }
+
+    private void refuse(String what) {
+        unrepeatable = true;
+        if (repeatable) {
+            throw new UnrepeatableException(what);
+        }
+        spoil(what);
+    }
+
+    /**
+     * Closes arrays that nobody can reach any more: in a pass that is being recorded a block has
+     * stand-ins, and those of these arrays are gone. Between two operations, so that no array is in
+     * the engine's hands but the operands of the coming one.
+     */
+    private void reclaim(Collection<NDArray> operands) {
+        if (closeUnreachable(operands) > 0 && !reclaimer.due()) {
+            return;
+        }
+        reclaimer.collect(() -> closeUnreachable(operands));
+    }
+
+    private int closeUnreachable(Collection<NDArray> operands) {
+        int before = closed.cardinality();
+        for (int i = closed.nextClearBit(0); i < created.size(); i = closed.nextClearBit(i + 1)) {
+            NDArray array = created.get(i);
+            if (!reachable.test(array) && !TreeCall.containsSame(operands, array)) {
+                close(i);
+            }
+        }
+        reclaimer.left(aliveBytes());
+        return closed.cardinality() - before;
+    }
+
+    private long aliveBytes() {
+        long bytes = 0;
+        for (int i = closed.nextClearBit(0); i < created.size(); i = closed.nextClearBit(i + 1)) {
+            bytes += created.get(i).isReleased() ? 0 : ownBytes.get(i);
+        }
+        return bytes;
+    }
+
+    /** Closes an array that the block does not need any more, if it is there for this pass only. */
+    void close(NDArray array) {
+        Optional.ofNullable(numbers.get(array)).ifPresent(this::close);
+    }
+
+    private void close(int number) {
+        NDArray array = created.get(number);
+        if (!over
+                && flaw.isEmpty()
+                && !kept.get(number)
+                && !exposed.get(number)
+                && !array.isReleased()
+                && !DirectBuffers.mayBack(array)
+                && Managers.staysFor(managers.get(number), array.getManager(), root)) {
+            closed.set(number);
+            reclaimer.closed(ownBytes.get(number));
+            array.close();
+        }
+    }
+
+    /** Returns how many arrays were closed. */
+    int closed() {
+        return closed.cardinality();
     }
 
     private boolean liesInForeignMemory(NDArray array) {
@@ -251,8 +347,11 @@ final class Recorder implements CreationListener {
     BlockRecording recording(List<NDArray> outputs) {
         List<RecordedArray> arrays = new ArrayList<>();
         for (int i = 0; i < created.size(); i++) {
-            keepDirect(i);
-            boolean moved = !Managers.stayed(managers.get(i), created.get(i).getManager(), root);
+            boolean moved = false;
+            if (!closed.get(i)) {
+                keepDirect(i);
+                moved = !Managers.stayed(managers.get(i), created.get(i).getManager(), root);
+            }
             arrays.add(new RecordedArray(types.get(i), moved || kept.get(i)));
         }
         return new BlockRecording(

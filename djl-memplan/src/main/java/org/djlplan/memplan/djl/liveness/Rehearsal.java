@@ -8,9 +8,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.nn.LambdaBlock;
 import ai.djl.training.ParameterStore;
-import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import org.djlplan.memplan.djl.purity.BlockCode;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,8 +21,6 @@ import org.slf4j.LoggerFactory;
 final class Rehearsal {
 
     private static final Logger logger = LoggerFactory.getLogger(Rehearsal.class);
-
-    private static final BlockCode UNKNOWN = new BlockCode("", List.of(), Set.of());
 
     private static volatile boolean done;
 
@@ -51,7 +47,7 @@ final class Rehearsal {
 
     private static void run(NDManager manager) {
         Block block = new LambdaBlock(Rehearsal::pass);
-        GuardedLevel level = new GuardedLevel(block, UNKNOWN, new Figures(), pass -> true);
+        GuardedLevel level = new GuardedLevel(block, BlockCode.UNREAD, new Figures(), pass -> true);
         TypeState state = new TypeState();
         NDList inputs = new NDList(manager.ones(new Shape(2)));
         for (int pass = 0; pass < 2; pass++) {

@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.source.block.LivenessTrace;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +29,7 @@ final class Replay implements CreationListener {
     private final Optional<Supplier<Set<NDArray>>> held;
     private final List<NDArray> created;
     private final List<NDManager> managers;
+    private final List<ArrayType> types = new ArrayList<>();
     private final Set<NDArray> wanted = Collections.newSetFromMap(new IdentityHashMap<>(2));
     private boolean diverged;
     private int closed;
@@ -53,6 +56,9 @@ final class Replay implements CreationListener {
         managers.add(array.getManager());
         try {
             if (!diverged && plan.admits(number, array)) {
+                if (plan.borrowed()) {
+                    types.add(ArrayTypes.of(array));
+                }
                 closeDue(number);
             } else {
                 diverged = true;
@@ -96,6 +102,16 @@ final class Replay implements CreationListener {
     /** Returns whether the pass took another way than the recorded one. */
     boolean diverged() {
         return diverged;
+    }
+
+    /**
+     * Returns the trace for inputs of these shapes, if the plan was borrowed and the pass went
+     * along it to the end.
+     */
+    Optional<LivenessTrace> learnt() {
+        return diverged || !plan.borrowed()
+                ? Optional.empty()
+                : Optional.of(plan.trace().withTypes(types));
     }
 
     /** Returns how many arrays were closed. */

@@ -8,21 +8,30 @@ import java.util.List;
 import org.djlplan.memplan.source.block.CreatedArray;
 import org.djlplan.memplan.source.block.LivenessTrace;
 
-/** A trace in the form in which it is looked up while a block runs. */
+/**
+ * A trace in the form in which it is looked up while a block runs.
+ *
+ * <p>A plan is <em>borrowed</em> if it was recorded with inputs of other shapes: then only element
+ * type and rank of each array are compared, which leaves it to the engine to refuse an array that
+ * was closed too early.
+ */
 final class ReplayPlan {
 
     private final LivenessTrace trace;
     private final DataType[] dataTypes;
     private final Shape[] shapes;
     private final int[][] due;
+    private final boolean borrowed;
 
     /**
      * Prepares a trace.
      *
+     * @param borrowed whether it was recorded with inputs of other shapes
      * @throws IllegalArgumentException if the trace names an element type that DJL does not have
      */
-    ReplayPlan(LivenessTrace trace) {
+    ReplayPlan(LivenessTrace trace, boolean borrowed) {
         this.trace = trace;
+        this.borrowed = borrowed;
         List<CreatedArray> arrays = trace.arrays();
         dataTypes =
                 arrays.stream().map(a -> ArrayTypes.dataType(a.type())).toArray(DataType[]::new);
@@ -46,6 +55,11 @@ final class ReplayPlan {
         return trace;
     }
 
+    /** Returns whether the trace was recorded with inputs of other shapes. */
+    boolean borrowed() {
+        return borrowed;
+    }
+
     /** Returns how many arrays one forward pass creates. */
     int size() {
         return dataTypes.length;
@@ -53,9 +67,12 @@ final class ReplayPlan {
 
     /** Returns whether an array is of the type that the array of this number is to have. */
     boolean admits(int number, NDArray array) {
-        return number < dataTypes.length
-                && array.getDataType() == dataTypes[number]
-                && array.getShape().equals(shapes[number]);
+        if (number >= dataTypes.length || array.getDataType() != dataTypes[number]) {
+            return false;
+        }
+        return borrowed
+                ? array.getShape().dimension() == shapes[number].dimension()
+                : array.getShape().equals(shapes[number]);
     }
 
     /**

@@ -57,7 +57,7 @@ final class TreeLevel {
                 aliases.add(alias);
             }
             NDList given = new NDList(aliases);
-            TreeCall call = new TreeCall(pass.store(), intermediate, root, figures);
+            TreeCall call = new TreePass(pass.store(), intermediate, root, figures);
             NDList outputs = node().run(call, aliases, Needed.nothing(), pass.params());
             for (int i = 0; i < outputs.size(); i++) {
                 NDArray output = outputs.get(i);

@@ -45,7 +45,7 @@ final class TypeState {
 
     /** Takes a new recording's trace. */
     synchronized void recorded(LivenessTrace trace) {
-        plan = Optional.of(new ReplayPlan(trace));
+        plan = Optional.of(new ReplayPlan(trace, false));
         recordings++;
         divergences = 0;
     }
@@ -72,9 +72,29 @@ final class TypeState {
     /** Takes a stored trace. It counts as no recording, so one of our own may follow. */
     synchronized void restored(LivenessTrace trace) {
         try {
-            plan = Optional.of(new ReplayPlan(trace));
+            plan = Optional.of(new ReplayPlan(trace, false));
         } catch (IllegalArgumentException e) {
             logger.warn("A stored trace is of no use: {}", e.getMessage());
+        }
+    }
+
+    /** Takes the trace of inputs of other shapes, to be tried by the next pass. */
+    synchronized void borrow(LivenessTrace trace) {
+        if (wantsRecording()) {
+            plan = Optional.of(new ReplayPlan(trace, true));
+            divergences = 0;
+        }
+    }
+
+    /** Returns whether the plan was recorded with inputs of other shapes. */
+    synchronized boolean borrows() {
+        return plan.filter(ReplayPlan::borrowed).isPresent();
+    }
+
+    /** Takes what a pass made of a plan that was borrowed. */
+    synchronized void learnt(ReplayPlan followed, LivenessTrace trace) {
+        if (plan.isPresent() && plan.get() == followed) {
+            plan = Optional.of(new ReplayPlan(trace, false));
         }
     }
 

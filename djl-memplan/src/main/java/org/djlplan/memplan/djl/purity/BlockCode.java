@@ -18,12 +18,19 @@ import org.djlplan.memplan.djl.purity.Finding.Kind;
  * @param hash of all code that was read; another version of a class has another
  * @param findings what a pass does besides computing
  * @param statics the classes whose static fields the code reads
+ * @param classes names of the classes whose code was read
  */
-public record BlockCode(String hash, List<Finding> findings, Set<Class<?>> statics) {
+public record BlockCode(
+        String hash, List<Finding> findings, Set<Class<?>> statics, Set<String> classes) {
+
+    /** What would be known of a block if nobody looked: it is taken for pure, on trust. */
+    public static final BlockCode UNREAD =
+            new BlockCode("", List.of(), ImmutableSet.of(), ImmutableSet.of());
 
     public BlockCode {
         findings = ImmutableList.copyOf(findings);
         statics = ImmutableSet.copyOf(statics);
+        classes = ImmutableSet.copyOf(classes);
     }
 
     /** Reads the code of a block. Runs none of it, but may initialize its classes. */
@@ -34,6 +41,19 @@ public record BlockCode(String hash, List<Finding> findings, Set<Class<?>> stati
     /** Returns whether a pass leaves nothing behind, so that it may be run twice. */
     public boolean pure() {
         return impurity().isEmpty();
+    }
+
+    /** Returns whether a pass is known, rather than trusted, to leave nothing behind. */
+    public boolean knownPure() {
+        return pure() && !classes.isEmpty();
+    }
+
+    /**
+     * Returns whether a pass is known to leave nothing behind and runs none of a user's code, so
+     * that nobody can tell how often it runs.
+     */
+    public boolean djlsOwn() {
+        return knownPure() && classes.stream().allMatch(name -> name.startsWith("ai.djl."));
     }
 
     /** Returns the most telling reason why the block is not known to be pure, if it is not. */

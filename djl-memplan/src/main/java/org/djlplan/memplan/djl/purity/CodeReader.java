@@ -88,7 +88,10 @@ final class CodeReader {
                         hasher.putString(name, StandardCharsets.UTF_8)
                                 .putString(hash, StandardCharsets.UTF_8));
         return new BlockCode(
-                hasher.hash().toString(), ImmutableList.copyOf(findings.values()), statics);
+                hasher.hash().toString(),
+                ImmutableList.copyOf(findings.values()),
+                statics,
+                hashes.keySet());
     }
 
     private void follow() {

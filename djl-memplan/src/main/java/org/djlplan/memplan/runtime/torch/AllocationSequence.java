@@ -125,6 +125,9 @@ final class AllocationSequence implements AutoCloseable {
     /** Keeps when an imperative block's arrays are closed; allocations are recorded anew. */
     void keepLiveness(LivenessTrace trace) {
         synchronized (this) {
+            if (liveness.equals(Optional.of(trace))) {
+                return;
+            }
             liveness = Optional.of(trace);
             kept = Optional.empty();
             unplannable = false;
@@ -157,6 +160,7 @@ final class AllocationSequence implements AutoCloseable {
         if (closed || unplannable || recording || installed.isPresent()) {
             return Optional.empty();
         }
+        pool.freeIdle();
         Optional<TorchRun> run = watch.record();
         recording = run.isPresent();
         return run.map(begun -> new TorchPrediction(begun, guarded(this::endRecording)));

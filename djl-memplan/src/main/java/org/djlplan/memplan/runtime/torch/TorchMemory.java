@@ -98,6 +98,37 @@ public final class TorchMemory implements AutoCloseable {
         }
     }
 
+    /**
+     * Begins a pass on this thread whose allocations are not those of predictions. What it frees is
+     * the system's again at once, as nobody will need it like that.
+     */
+    public TorchPrediction beginUnlike() {
+        if (closed || stopped.isPresent() || VirtualThreads.isCurrent()) {
+            return TorchPrediction.unplanned();
+        }
+        // The model may be closed meanwhile.
+        NativeLoader.Use passing = NativeLoader.hold();
+        try {
+            pool.freeIdle();
+            Optional<TorchRun> run = AllocationWatch.ofEngine().record();
+            if (run.isPresent()) {
+                return new TorchPrediction(
+                        run.get(),
+                        (ended, failed) -> {
+                            try (passing) {
+                                ended.finish();
+                            } catch (RuntimeException | Error e) {
+                                stop(e);
+                            }
+                        });
+            }
+        } catch (RuntimeException | Error e) {
+            stop(e);
+        }
+        passing.close();
+        return TorchPrediction.unplanned();
+    }
+
     private void stop(Throwable problem) {
         Throwable root = problem;
         while (root.getCause() != null) {

@@ -1,0 +1,71 @@
+package org.djlplan.memplan.djl.liveness;
+
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
+
+/**
+ * Decides when it is worth a garbage collection to find out which arrays of a pass nobody can reach
+ * any more: when what came alive since the last one is more than a share of all that was created so
+ * far. So arrays hold that share at most of what they hold in DJL, above what is in use; and the
+ * number of collections grows with the logarithm of the pass's size.
+ *
+ * <p>The JVM may be told not to collect on demand, or have a heap that takes long: a few futile
+ * collections, or one long one, are the last.
+ */
+final class Reclaimer {
+
+    /** Less than this is not worth a collection. */
+    private static final long FREE_BYTES = 16 << 20;
+
+    private static final int SHARE = 5;
+
+    /** So many arrays are in use at a time in any block. */
+    private static final int IN_USE = 3;
+
+    private static final int MOST_FUTILE = 3;
+    private static final long LONGEST_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    private long createdBytes;
+    private long aliveBytes;
+    private long largestBytes;
+    private long limitBytes = FREE_BYTES;
+    private int futile;
+
+    /** Notes that an array came into being. */
+    void created(long bytes) {
+        createdBytes += bytes;
+        aliveBytes += bytes;
+        largestBytes = Math.max(largestBytes, bytes);
+    }
+
+    /** Notes that an array was closed. */
+    void closed(long bytes) {
+        aliveBytes -= bytes;
+    }
+
+    /** Notes how much is alive, counted anew. */
+    void left(long bytes) {
+        aliveBytes = bytes;
+    }
+
+    /** Returns whether so much is alive that unreachable arrays should be looked for. */
+    boolean due() {
+        return futile < MOST_FUTILE
+                && aliveBytes > limitBytes
+                && aliveBytes > IN_USE * largestBytes;
+    }
+
+    /**
+     * Collects garbage.
+     *
+     * @param closing closes what then turns out to be unreachable, and returns how many arrays
+     */
+    void collect(IntSupplier closing) {
+        long start = System.nanoTime();
+        System.gc();
+        boolean tooLong = System.nanoTime() - start > LONGEST_NANOS;
+        boolean found = closing.getAsInt() > 0;
+        futile = tooLong ? MOST_FUTILE : found ? 0 : futile + 1;
+        limitBytes = aliveBytes + Math.max(FREE_BYTES, createdBytes / SHARE);
+    }
+}
