@@ -17,6 +17,7 @@ import ai.djl.nn.norm.BatchNorm;
 import ai.djl.training.ParameterStore;
 import ai.djl.translate.TranslateException;
 import ai.djl.util.PairList;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -28,13 +29,16 @@ import org.djlplan.memplan.cli.zoo.Networks;
 import org.djlplan.memplan.runtime.ProcessMemory;
 
 /**
- * Predicts with a network of random weights in a JVM of its own, and prints for each prediction by
- * how many bytes memory was above that of the loaded model at most, and a checksum of the outputs.
+ * Predicts with a network of random weights, or a TorchScript file, in a JVM of its own, and prints
+ * for each prediction by how many bytes memory was above that of the loaded model at most, and a
+ * checksum of the outputs.
  */
 final class FirstPrediction {
 
     private static final int SEED = 42;
     private static final int REHEARSALS = 100;
+
+    private static final String FILE = ".pt";
 
     /** A network of a user's own. */
     static final String COMPOSITE = "composite";
@@ -124,6 +128,14 @@ final class FirstPrediction {
     }
 
     private static Network network(String name) {
+        if (name.endsWith(FILE)) {
+            return new Network(
+                    name,
+                    List.of(new DataDesc(new Shape(1, 3, 224, 224), DataType.FLOAT32)),
+                    () -> {
+                        throw new IllegalStateException("a file");
+                    });
+        }
         return name.equals(COMPOSITE)
                 ? new Network(
                         name,
@@ -149,8 +161,8 @@ final class FirstPrediction {
     /**
      * Predicts.
      *
-     * @param arguments {@code stock} or {@code planned}, the network, and for each prediction the
-     *     batch, or batch and side as in {@code 8x224}
+     * @param arguments {@code stock} or {@code planned}, the network or a TorchScript file, and for
+     *     each prediction the batch, or batch and side as in {@code 8x224}
      */
     public static void main(String[] arguments) throws Exception {
         Torch.threads(1);
@@ -192,7 +204,13 @@ final class FirstPrediction {
         }
     }
 
-    private static Model model(Network network) {
+    private static Model model(Network network) throws Exception {
+        if (network.name().endsWith(FILE)) {
+            Path file = Path.of(network.name());
+            Model model = Model.newInstance(file.getFileName().toString(), "PyTorch");
+            model.load(file.getParent(), model.getName());
+            return model;
+        }
         Engine.getEngine("PyTorch").setRandomSeed(SEED);
         Model model = Model.newInstance(network.name(), Device.cpu(), "PyTorch");
         Block block = network.blocks().get();

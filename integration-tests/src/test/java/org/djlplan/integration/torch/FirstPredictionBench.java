@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.djlplan.integration.ChildJvm;
+import org.djlplan.integration.RealModels;
 import org.djlplan.memplan.cli.zoo.Networks;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -64,6 +65,17 @@ class FirstPredictionBench {
         }
     }
 
+    /** The file is copied, so that no plan lies beside it. */
+    @Test
+    void printTorchScript() throws Exception {
+        for (Path file : RealModels.TORCHSCRIPT.present()) {
+            for (String batch : List.of("1", "8")) {
+                Path own = Files.createTempDirectory(folder, "model").resolve(file.getFileName());
+                printNetwork(Files.copy(file, own).toString(), batch);
+            }
+        }
+    }
+
     private void printNetwork(String network, String batch) throws Exception {
         List<String> four = List.of(network, batch, batch, batch, batch);
         Path cache = Files.createTempDirectory(folder, "cache");
@@ -72,7 +84,7 @@ class FirstPredictionBench {
         List<FirstPrediction.Figures> again = run(cache, "planned", four);
         print(
                 "%-14s %6s %9.1f %9.1f %9.1f %9.1f %9d %9d %9d  %s%n",
-                network,
+                Path.of(network).getFileName(),
                 batch,
                 stock.get(0).peakBytes() / MEBI,
                 planned.get(0).peakBytes() / MEBI,
