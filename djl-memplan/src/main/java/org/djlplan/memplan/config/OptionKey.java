@@ -47,9 +47,9 @@ public enum OptionKey implements Option {
             "auto",
             Origin.UP_TO_THE_CORES,
             "how many forward passes run at once, on as few threads; more "
-                    + "wait. `auto`: one for each core, or for as many cores as the engine uses "
-                    + "for one prediction; of an imperative block only if its code is known to "
-                    + "be pure. A number: of every block. `0`: each pass runs on the thread "
+                    + "wait. `auto`: one for each core; if the engine uses several threads for "
+                    + "a prediction, one for as many cores, and one more; of an imperative block "
+                    + "only if its code is known to be pure. A number: of every block. `0`: each pass runs on the thread "
                     + "that calls"),
     MAX_PREDICTIONS(
             "any number",

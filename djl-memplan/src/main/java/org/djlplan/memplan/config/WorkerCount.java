@@ -13,7 +13,7 @@ import org.djlplan.memplan.machine.Machine;
  */
 public record WorkerCount(int fixed, int most) {
 
-    /** One for each core, or for as many cores as the engine uses for one prediction. */
+    /** As many as keep the cores busy. */
     public static final int AUTO = -1;
 
     public WorkerCount {
@@ -42,12 +42,16 @@ public record WorkerCount(int fixed, int most) {
     }
 
     /**
-     * Returns how many passes run at once.
+     * Returns how many passes run at once. Where the engine uses several threads for each, one more
+     * than these fill: it computes while another one's threads wait for each other.
      *
      * @param threads how many the engine uses for each, −1 if that is unknown
      */
     public int forThreads(int threads) {
-        int wanted = isAuto() ? Math.max(1, Machine.cores() / Math.max(1, threads)) : fixed;
-        return Math.min(wanted, most);
+        return Math.min(isAuto() ? auto(threads, Machine.cores()) : fixed, most);
+    }
+
+    private static int auto(int threads, int cores) {
+        return threads > 1 ? Math.max(1, cores / threads) + 1 : cores;
     }
 }

@@ -17,8 +17,8 @@ class WorkerCountTest {
         WorkerCount auto = new WorkerCount(WorkerCount.AUTO);
         assertEquals(CORES, auto.forThreads(1));
         assertEquals(CORES, auto.forThreads(-1));
-        assertEquals(1, auto.forThreads(CORES));
-        assertEquals(1, auto.forThreads(100 * CORES));
+        assertEquals(2, auto.forThreads(100 * CORES));
+        assertEquals(Math.max(1, CORES / 2) + 1, auto.forThreads(2));
         assertTrue(auto.isAuto() && !auto.isOff());
     }
 
@@ -33,7 +33,7 @@ class WorkerCountTest {
     void atMost_severalLimits_theSmallestCounts() {
         WorkerCount limited = new WorkerCount(7).atMost(5).atMost(6);
         assertEquals(5, limited.forThreads(1));
-        assertEquals(1, new WorkerCount(WorkerCount.AUTO).atMost(1).forThreads(1));
+        assertEquals(1, new WorkerCount(WorkerCount.AUTO).atMost(1).forThreads(7));
         assertThrows(IllegalArgumentException.class, () -> limited.atMost(0));
         assertThrows(IllegalArgumentException.class, () -> new WorkerCount(-2));
     }
