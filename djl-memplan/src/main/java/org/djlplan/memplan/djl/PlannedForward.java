@@ -13,6 +13,7 @@ import java.util.function.Supplier;
 import org.djlplan.memplan.djl.liveness.ArrayTypes;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.runtime.VirtualThreads;
 import org.djlplan.memplan.runtime.Workers;
 import org.djlplan.memplan.runtime.torch.TorchMemory;
 import org.djlplan.memplan.runtime.torch.TorchPrediction;
@@ -60,7 +61,10 @@ final class PlannedForward implements StockForward {
         ImmutableList<ArrayType> types = ArrayTypes.of(inputs);
         TorchSettings settings = TorchSettings.current();
         boolean changed =
-                settings.recordsGradients() && inputs.stream().noneMatch(NDArray::hasGradient);
+                settings.recordsGradients()
+                        // A virtual one may go on with another thread before they are set back.
+                        && !VirtualThreads.isCurrent()
+                        && inputs.stream().noneMatch(NDArray::hasGradient);
         if (!changed) {
             return planned(types, parameters, inputs, params);
         }

@@ -46,8 +46,13 @@ final class PredictionScope implements NDResource {
             Optional<PredictionGate> passed = gate.filter(g -> outer.isEmpty());
             passed.ifPresent(PredictionGate::enter);
             PredictionScope scope = new PredictionScope(callManager, outer, passed);
-            callManager.tempAttachInternal(
-                    callManager, "djl-plan-" + System.identityHashCode(scope), scope);
+            try {
+                callManager.tempAttachInternal(
+                        callManager, "djl-plan-" + System.identityHashCode(scope), scope);
+            } catch (RuntimeException | Error e) {
+                scope.leaveGate();
+                throw e;
+            }
             CURRENT.set(new WeakReference<>(scope));
         }
     }

@@ -274,7 +274,7 @@ final class TfLitePlanning {
 
         private List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> shapes) {
             return workers.isPresent()
-                    ? workers.get().run(() -> runtime.run(values, shapes))
+                    ? workers.get().run(runtime, () -> runtime.run(values, shapes))
                     : runtime.run(values, shapes);
         }
 

@@ -40,6 +40,7 @@ final class WorkerForward implements StockForward {
         NDList outputs =
                 Workers.of(count.forThreads(settings.threads()))
                         .run(
+                                this,
                                 () -> inner.forward(parameters, inputs, params),
                                 () -> {
                                     elsewhere[0] = true;

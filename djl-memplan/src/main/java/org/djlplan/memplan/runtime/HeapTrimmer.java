@@ -43,6 +43,18 @@ public final class HeapTrimmer {
 
     private void trim() {
         active = false;
+        try {
+            trimAndLearn();
+        } finally {
+            if (active) {
+                schedule();
+            } else {
+                pending.set(false);
+            }
+        }
+    }
+
+    private void trimAndLearn() {
         OptionalLong before = memory.anonymousBytes();
         ProcessMemory.trim();
         OptionalLong after = memory.anonymousBytes();
@@ -51,11 +63,6 @@ public final class HeapTrimmer {
                         && after.isPresent()
                         && before.getAsLong() - after.getAsLong() >= MUCH;
         interval = much ? SHORTEST : min(interval.multipliedBy(2), LONGEST);
-        if (active) {
-            schedule();
-        } else {
-            pending.set(false);
-        }
     }
 
     private static Duration min(Duration a, Duration b) {

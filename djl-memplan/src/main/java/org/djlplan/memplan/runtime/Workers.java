@@ -6,6 +6,7 @@ import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,10 +23,11 @@ import org.slf4j.LoggerFactory;
  * for every thread that ever ran one.
  *
  * <p>At most as many passes run at once as there are workers; other callers wait, first come, first
- * served. The first callers each have a <em>seat</em>: while nobody waits, their passes run in
- * place, on their own threads, so that few callers pay nothing. Passes of all others, and of these
- * when somebody waits, are handed over to worker threads, which end when they are idle. A seat is
- * free again when its thread has ended, or when another thread is the only one that calls.
+ * served; the models that they call take turns, so that no model waits behind another one's queue.
+ * The first callers each have a <em>seat</em>: while nobody waits, their passes run in place, on
+ * their own threads, so that few callers pay nothing. Passes of all others, and of these when
+ * somebody waits, are handed over to worker threads, which end when they are idle. A seat is free
+ * again when its thread has ended, or when another thread is the only one that calls.
  *
  * <p>A pass that begins inside another one runs in place. A caller waits uninterruptibly, as its
  * arrays are in use; it is interrupted afterwards. When no pass ends for a long time, because they
@@ -51,7 +53,7 @@ public final class Workers {
     private final long patienceNanos;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
-    private final ArrayDeque<Pass<?>> waiting = new ArrayDeque<>();
+    private final Queue waiting = new Queue();
     private final Seat[] seats;
 
     private int running;
@@ -81,6 +83,7 @@ public final class Workers {
 
     /** A pass that is handed over. */
     private static final class Pass<T> {
+        private final Object model;
         private final Supplier<T> task;
         private final Thread caller = Thread.currentThread();
         private T result;
@@ -88,7 +91,8 @@ public final class Workers {
         private boolean interrupted;
         private volatile boolean done;
 
-        private Pass(Supplier<T> task) {
+        private Pass(Object model, Supplier<T> task) {
+            this.model = model;
             this.task = task;
         }
 
@@ -105,6 +109,45 @@ public final class Workers {
         private void release() {
             done = true;
             LockSupport.unpark(caller);
+        }
+    }
+
+    /** What waits, by model; the model at the front comes next, and then goes to the back. */
+    private static final class Queue {
+        private final Map<Object, ArrayDeque<Pass<?>>> models = new LinkedHashMap<>();
+        private int size;
+
+        private void add(Pass<?> pass) {
+            models.computeIfAbsent(pass.model, model -> new ArrayDeque<>()).add(pass);
+            size++;
+        }
+
+        private Pass<?> peek() {
+            return models.values().iterator().next().element();
+        }
+
+        private Pass<?> remove() {
+            Pass<?> next = peek();
+            ArrayDeque<Pass<?>> others = models.remove(next.model);
+            others.remove();
+            if (!others.isEmpty()) {
+                models.put(next.model, others);
+            }
+            size--;
+            return next;
+        }
+
+        private void removeLast(Pass<?> pass) {
+            ArrayDeque<Pass<?>> passes = models.get(pass.model);
+            passes.removeLast();
+            if (passes.isEmpty()) {
+                models.remove(pass.model);
+            }
+            size--;
+        }
+
+        private boolean isEmpty() {
+            return size == 0;
         }
     }
 
@@ -127,27 +170,28 @@ public final class Workers {
     }
 
     /** Runs a pass, here or on a worker, that does not depend on its thread. */
-    public <T> T run(Supplier<T> pass) {
-        return run(pass, () -> pass);
+    public <T> T run(Object model, Supplier<T> pass) {
+        return run(model, pass, () -> pass);
     }
 
     /**
      * Runs a pass, here or on a worker.
      *
+     * @param model whose pass it is; models are told apart by {@code equals}
      * @param inPlace runs it on this thread
      * @param handOver asked on this thread for what runs it on another one
      * @return what it returns
      * @throws RuntimeException as the pass throws it, with this thread's stack below the worker's;
      *     so are errors
      */
-    public <T> T run(Supplier<T> inPlace, Supplier<Supplier<T>> handOver) {
+    public <T> T run(Object model, Supplier<T> inPlace, Supplier<Supplier<T>> handOver) {
         if (isRunning()) {
             return inPlace.get();
         }
         if (seated()) {
             return runInPlace(inPlace);
         }
-        Pass<T> pass = new Pass<>(handOver.get());
+        Pass<T> pass = new Pass<>(model, handOver.get());
         if (!enqueue(pass)) {
             return runInPlace(inPlace);
         }
@@ -239,13 +283,13 @@ public final class Workers {
         lock.lock();
         try {
             waiting.add(pass);
-            if (running == 0 && waiting.size() == 1) {
+            if (running == 0 && waiting.size == 1) {
                 lastEnd = System.nanoTime();
             }
             work.signal();
-            boolean wanted = waiting.size() > idle && threads < count;
+            boolean wanted = waiting.size > idle && threads < count;
             if (wanted && !start() && threads == 0) {
-                waiting.remove(pass);
+                waiting.removeLast(pass);
                 running++;
                 return false;
             }
@@ -339,10 +383,10 @@ public final class Workers {
         try {
             long now = System.nanoTime();
             boolean stuck = now - lastEnd >= Math.max(patienceNanos, 10 * longest);
-            if (!stuck || waiting.peek() != pass) {
+            if (!stuck || waiting.isEmpty() || waiting.peek() != pass) {
                 return false;
             }
-            waiting.remove();
+            Pass<?> unused = waiting.remove();
             running++;
             lastEnd = now;
             return true;

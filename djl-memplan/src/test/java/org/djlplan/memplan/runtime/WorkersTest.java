@@ -35,7 +35,7 @@ class WorkersTest {
     private final Workers one = new Workers(1, LONG, LONG);
 
     private static <T> T run(Workers workers, Supplier<T> task) {
-        return workers.run(task, () -> task);
+        return workers.run("model", task);
     }
 
     private static Thread where(Workers workers) {
@@ -333,5 +333,39 @@ class WorkersTest {
         Thread next = onThread(() -> where(shortLived));
         assertNotEquals(worker, next);
         assertTrue(next.getName().startsWith("djl-plan-worker-"), next.getName());
+    }
+
+    /** Five of one model wait already when one of another model comes: it is the second. */
+    @Test
+    void run_otherModelsWait_takesTurns() throws Exception {
+        CountDownLatch began = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        FutureTask<Integer> first =
+                new FutureTask<>(
+                        () ->
+                                run(
+                                        one,
+                                        () -> {
+                                            began.countDown();
+                                            await(release);
+                                            return 0;
+                                        }));
+        new Thread(first).start();
+        began.await();
+        ConcurrentLinkedQueue<String> order = new ConcurrentLinkedQueue<>();
+        List<FutureTask<Boolean>> waiting = new ArrayList<>();
+        for (String name : List.of("a1", "a2", "a3", "a4", "a5", "b1", "b2")) {
+            FutureTask<Boolean> task =
+                    new FutureTask<>(() -> one.run(name.charAt(0), () -> order.add(name)));
+            waiting.add(task);
+            Thread thread = new Thread(task);
+            thread.start();
+            awaitQueued(thread);
+        }
+        release.countDown();
+        for (FutureTask<Boolean> each : waiting) {
+            assertTrue(each.get());
+        }
+        assertEquals(List.of("a1", "b1", "a2", "b2", "a3", "a4", "a5"), List.copyOf(order));
     }
 }
