@@ -151,7 +151,7 @@ public final class MeasuredDelegation implements DelegationProvider {
     static DelegationChoice cpu(Request request, String reason) {
         return new DelegationChoice(
                 Candidate.cpu(request.unmeasuredThreads()),
-                DelegationChoice.Origin.PREDICTED,
+                DelegationChoice.Origin.UNVERIFIED,
                 "CPU kernels: " + reason);
     }
 

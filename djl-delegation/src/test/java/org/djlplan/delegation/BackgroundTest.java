@@ -74,7 +74,7 @@ class BackgroundTest extends ProviderFixture {
                 new MeasuredDelegation(
                         (request, runner, progress) -> TABLE,
                         (request, partitions) ->
-                                new DelegationChoice(TABLE.chosen(), Origin.PREDICTED, "same"),
+                                new DelegationChoice(TABLE.chosen(), Origin.UNVERIFIED, "same"),
                         SHORT);
         provider.choose(model, Map.of(), Optional.empty(), better::add);
         afterwards();
@@ -198,7 +198,7 @@ class BackgroundTest extends ProviderFixture {
                     choose((request, runner, progress) -> SampleTables.cpu(model.reported), mode);
             assertEquals(TABLE.chosen(), choosing.first().candidate());
             assertEquals(
-                    new DelegationChoice(PREDICTED, Origin.PREDICTED, "cheapest"), nextBetter());
+                    new DelegationChoice(PREDICTED, Origin.UNVERIFIED, "cheapest"), nextBetter());
             assertEquals(Origin.MEASURED, nextBetter().origin());
             choosing.close();
             assertEquals(
@@ -213,7 +213,7 @@ class BackgroundTest extends ProviderFixture {
     void choose_keptOfOtherPartitionsAndNotMeasured_isDroppedAndPredicted() throws Exception {
         keepForged();
         choose((request, runner, progress) -> fail(), "off");
-        assertEquals(Origin.PREDICTED, nextBetter().origin());
+        assertEquals(Origin.UNVERIFIED, nextBetter().origin());
         assertEquals(Optional.empty(), ProfileStore.of(model).load(key()));
         assertEquals(1, log.lines("WARN").size(), log.lines()::toString);
     }

@@ -42,7 +42,7 @@ class MeasuredDelegationTest extends ProviderFixture {
 
     private static void assertCpu(DelegationChoice choice) {
         assertFalse(choice.candidate().delegates());
-        assertEquals(Origin.PREDICTED, choice.origin());
+        assertEquals(Origin.UNVERIFIED, choice.origin());
     }
 
     private long keptTables() throws IOException {
@@ -119,7 +119,7 @@ class MeasuredDelegationTest extends ProviderFixture {
     void choose_profileOff_predictsAndKeepsNothing() throws IOException {
         DelegationChoice choice = first((request, runner, progress) -> fail(), "off");
         assertEquals(PREDICTED, choice.candidate());
-        assertEquals(Origin.PREDICTED, choice.origin());
+        assertEquals(Origin.UNVERIFIED, choice.origin());
         assertEquals(0, model.startedProcesses.get());
         assertEquals(0, model.openRunners.get());
         assertEquals(0, keptTables());
@@ -325,7 +325,7 @@ class MeasuredDelegationTest extends ProviderFixture {
                                 Optional.empty(),
                                 better::add)
                         .first();
-        assertEquals(Origin.PREDICTED, choice.origin());
+        assertEquals(Origin.UNVERIFIED, choice.origin());
         assertEquals(1, model.askedInThisProcess.get());
         assertEquals(List.of(), log.lines());
     }

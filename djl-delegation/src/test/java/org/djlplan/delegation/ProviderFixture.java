@@ -58,7 +58,7 @@ abstract class ProviderFixture {
         new MeasuredDelegation(
                         (request, runner, progress) -> TABLE,
                         (request, partitions) ->
-                                new DelegationChoice(PREDICTED, Origin.PREDICTED, "cheapest"),
+                                new DelegationChoice(PREDICTED, Origin.UNVERIFIED, "cheapest"),
                         SHORT)
                 .choose(last, Map.of(), Optional.empty(), switched::add);
         assertNotNull(switched.poll(20, TimeUnit.SECONDS));
@@ -73,7 +73,7 @@ abstract class ProviderFixture {
                 (request, partitions) -> {
                     predictions.incrementAndGet();
                     assertEquals(2, partitions.size());
-                    return new DelegationChoice(PREDICTED, Origin.PREDICTED, "cheapest");
+                    return new DelegationChoice(PREDICTED, Origin.UNVERIFIED, "cheapest");
                 },
                 patience);
     }

@@ -302,7 +302,7 @@ class FolderIsDataTest {
         Forgery.change(profile(), "profile", table -> setThreads(table, threads));
         try (LogCapture log = new LogCapture();
                 ZooModel<NDList, NDList> model = Planned.load(file, NOT_MEASURED)) {
-            assertEquals("PREDICTED", report(model).origin());
+            assertEquals("UNVERIFIED", report(model).origin());
             assertEquals(1, report(model).threads());
             assertPredicts(model, 1);
             assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());

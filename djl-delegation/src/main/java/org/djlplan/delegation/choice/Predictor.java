@@ -1,6 +1,6 @@
 package org.djlplan.delegation.choice;
 
-import static org.djlplan.memplan.spi.DelegationChoice.Origin.PREDICTED;
+import static org.djlplan.memplan.spi.DelegationChoice.Origin.UNVERIFIED;
 
 import com.google.common.collect.ImmutableSet;
 import java.util.BitSet;
@@ -97,11 +97,11 @@ public final class Predictor {
         }
         Set<Integer> chosen = best.stream().boxed().collect(ImmutableSet.toImmutableSet());
         return new DelegationChoice(
-                new Candidate(units.operators(chosen), threads), PREDICTED, reason(found, cpu));
+                new Candidate(units.operators(chosen), threads), UNVERIFIED, reason(found, cpu));
     }
 
     private DelegationChoice cpu(String reason) {
-        return new DelegationChoice(Candidate.cpu(threads), PREDICTED, reason);
+        return new DelegationChoice(Candidate.cpu(threads), UNVERIFIED, reason);
     }
 
     private Predicted predicted(BitSet union) {

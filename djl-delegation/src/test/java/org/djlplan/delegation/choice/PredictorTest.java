@@ -53,7 +53,7 @@ class PredictorTest {
         DelegationChoice choice = predict(graph, LATENCY);
         assertEquals(all(graph), choice.candidate().operators());
         assertEquals(2, choice.candidate().threads());
-        assertEquals(DelegationChoice.Origin.PREDICTED, choice.origin());
+        assertEquals(DelegationChoice.Origin.UNVERIFIED, choice.origin());
         assertTrue(
                 choice.reason()
                         .matches(

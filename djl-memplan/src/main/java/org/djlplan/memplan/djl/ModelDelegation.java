@@ -63,7 +63,7 @@ final class ModelDelegation implements AutoCloseable {
         } catch (UnplannableException e) {
             logger.warn("{}: nothing is delegated: {}", file.original(), e.getMessage());
             return new DelegationChoice(
-                    Candidate.cpu(runtimeOptions.threads()), Origin.PREDICTED, e.getMessage());
+                    Candidate.cpu(runtimeOptions.threads()), Origin.UNVERIFIED, e.getMessage());
         }
         MeasurableModel model =
                 new MeasurableModel(

@@ -1,5 +1,8 @@
 package org.djlplan.memplan.report;
 
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+
 /**
  * What of a model runs in the engine's delegate.
  *
@@ -8,8 +11,10 @@ package org.djlplan.memplan.report;
  * @param delegatedOperators how many of them are delegated
  * @param partitions how many delegate kernels they became
  * @param threads threads per prediction, −1 for the engine's default
- * @param origin PREDICTED, MEASURED or STORED
+ * @param origin UNVERIFIED, VERIFIED, MEASURED or STORED
  * @param reason why, in one line
+ * @param outputs how near its outputs come to those of the CPU kernels, as far as that was
+ *     measured; empty if nothing is delegated
  */
 public record DelegationReport(
         String delegate,
@@ -18,4 +23,10 @@ public record DelegationReport(
         int partitions,
         int threads,
         String origin,
-        String reason) {}
+        String reason,
+        List<OutputAgreement> outputs) {
+
+    public DelegationReport {
+        outputs = ImmutableList.copyOf(outputs);
+    }
+}

@@ -2,19 +2,34 @@ package org.djlplan.memplan.spi;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+import org.djlplan.memplan.report.OutputAgreement;
+
 /**
  * What a model runs with, and why.
  *
- * @param candidate the operators and threads
+ * @param candidate the operators and threads of a prediction that has the processors for itself
+ * @param lighter verified candidates of fewer threads, for predictions that share the processors
+ *     with others: the best of each number of threads, most threads first; empty where the number
+ *     of threads is the user's
  * @param origin where the choice comes from
  * @param reason in one line, for people
+ * @param outputs how near the outputs come to the CPU kernels', as far as known
  */
-public record DelegationChoice(Candidate candidate, Origin origin, String reason) {
+public record DelegationChoice(
+        Candidate candidate,
+        List<Candidate> lighter,
+        Origin origin,
+        String reason,
+        List<OutputAgreement> outputs) {
 
     /** Where a choice comes from. */
     public enum Origin {
-        /** Computed from what operators cost on this machine; nothing was run. */
-        PREDICTED,
+        /** Nothing was run: these are the CPU kernels. */
+        UNVERIFIED,
+        /** Its outputs were compared with the CPU kernels'; whether others are better is open. */
+        VERIFIED,
         /** Measured now. */
         MEASURED,
         /** Measured earlier and kept. */
@@ -23,5 +38,21 @@ public record DelegationChoice(Candidate candidate, Origin origin, String reason
 
     public DelegationChoice {
         checkArgument(!reason.isEmpty(), "a choice without a reason");
+        lighter = ImmutableList.copyOf(lighter);
+        outputs = ImmutableList.copyOf(outputs);
+        int threads = candidate.threads();
+        for (Candidate next : lighter) {
+            checkArgument(
+                    next.threads() > 0 && (threads == -1 || next.threads() < threads),
+                    "%s threads after %s",
+                    next.threads(),
+                    threads);
+            threads = next.threads();
+        }
+    }
+
+    /** A choice for predictions under any load. */
+    public DelegationChoice(Candidate candidate, Origin origin, String reason) {
+        this(candidate, List.of(), origin, reason, List.of());
     }
 }

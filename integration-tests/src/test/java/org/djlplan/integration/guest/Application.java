@@ -73,7 +73,7 @@ public final class Application {
                         .optArgument("delegation.profileBudget", "500ms")
                         .build();
         try (ZooModel<NDList, NDList> model = criteria.loadModel()) {
-            if (event == Event.SHORT_LIFE && choice(model).origin().equals("PREDICTED")) {
+            if (event == Event.SHORT_LIFE && choice(model).origin().equals("UNVERIFIED")) {
                 boolean unused = EVENT.await(PATIENCE_MINUTES, TimeUnit.MINUTES);
             }
             DelegationReport choice = choice(model);

@@ -99,7 +99,7 @@ class ExitTest {
                 Started application = run(group.inside(), "background", Application.Event.NONE);
                 assertEquals(0, application.exitCode(), application.toString());
                 assertTrue(
-                        application.out().contains("choice PREDICTED false"),
+                        application.out().contains("choice UNVERIFIED false"),
                         application.toString());
                 assertFalse(application.out().contains("child "), application.toString());
                 assertEquals(1, warnings().size(), warnings().toString());
@@ -113,7 +113,7 @@ class ExitTest {
         try (MemoryGroup group = MemoryGroup.of(300 * MIB)) {
             Started greedy = run(group.inside(), "blocking", Application.Event.GREEDY);
             assertEquals(0, greedy.exitCode(), greedy.toString());
-            assertTrue(greedy.out().contains("choice PREDICTED false"), greedy.toString());
+            assertTrue(greedy.out().contains("choice UNVERIFIED false"), greedy.toString());
             assertTrue(
                     warnings().toString().contains("out of memory: killed by the system"),
                     warnings().toString());
@@ -135,7 +135,7 @@ class ExitTest {
         assertEquals(1, kept(".measuring.json"));
         Started again = run(group.inside(), "blocking", Application.Event.NONE);
         assertEquals(0, again.exitCode(), again.toString());
-        assertTrue(again.out().contains("choice PREDICTED false"), again.toString());
+        assertTrue(again.out().contains("choice UNVERIFIED false"), again.toString());
         assertEquals(1, warnings().size(), warnings().toString());
         assertTrue(warnings().get(0).contains("djlplan tune"), warnings().get(0));
 

@@ -122,7 +122,7 @@ class PackagingTest {
                         packages.classPath(),
                         List.of(model.toString(), "background", "NONE"));
         assertEquals(0, application.exitCode(), application.toString());
-        assertTrue(application.out().contains("choice PREDICTED false"), application.toString());
+        assertTrue(application.out().contains("choice UNVERIFIED false"), application.toString());
         List<String> warnings =
                 Files.readAllLines(log).stream()
                         .filter(l -> l.startsWith("WARN Measurement "))

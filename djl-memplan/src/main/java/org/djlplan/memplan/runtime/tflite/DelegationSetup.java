@@ -35,6 +35,6 @@ public record DelegationSetup(
     }
 
     private static DelegationChoice nothing(int threads) {
-        return new DelegationChoice(Candidate.cpu(threads), Origin.PREDICTED, "delegation is off");
+        return new DelegationChoice(Candidate.cpu(threads), Origin.UNVERIFIED, "delegation is off");
     }
 }

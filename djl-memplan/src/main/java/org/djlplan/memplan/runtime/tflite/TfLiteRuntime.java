@@ -323,7 +323,8 @@ public final class TfLiteRuntime implements AutoCloseable {
                 described.partitions(),
                 choice.candidate().threads(),
                 choice.origin().name(),
-                choice.reason());
+                choice.reason(),
+                choice.outputs());
     }
 
     /** Frees everything: idle interpreters at once, others when their prediction ends. */

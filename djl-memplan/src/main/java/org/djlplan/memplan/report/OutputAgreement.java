@@ -1,0 +1,14 @@
+package org.djlplan.memplan.report;
+
+/**
+ * How near an output of what is delegated comes to the CPU kernels' output; the worst of several
+ * inputs.
+ *
+ * @param output its name
+ * @param difference the largest absolute difference of two elements divided by the largest absolute
+ *     element; of quantized outputs in steps
+ * @param noise by how much the CPU kernels' own output moves if the inputs move by one unit in
+ *     their last place, in the same measure; 0 if that was not needed
+ * @param limit the difference that is accepted at most
+ */
+public record OutputAgreement(String output, double difference, double noise, double limit) {}
