@@ -74,10 +74,7 @@ final class Processors {
     private long nextSample;
     private Optional<Sample> last = Optional.empty();
 
-    /** Time of threads that ran passes since the last sample. */
-    private long passNanos;
-
-    /** Whether some of these threads may wait actively after their pass. */
+    /** Whether a pass had several threads since the last sample, which may still wait actively. */
     private boolean wideSinceSample;
 
     private record Sample(long atNanos, ProcessorTimes.Reading reading) {}
@@ -229,14 +226,9 @@ final class Processors {
         }
     }
 
-    /**
-     * Ends what {@link #arrive} counted.
-     *
-     * @param nanos how long the engine ran with {@code threads}
-     */
-    void leave(int threads, long nanos) {
+    /** Ends what {@link #arrive} counted. */
+    void leave(int threads) {
         running--;
-        passNanos += nanos * threads;
         wideSinceSample |= threads > 1;
     }
 
@@ -250,16 +242,14 @@ final class Processors {
             last.ifPresent(before -> compare(before, now, reading.get()));
         }
         last = reading.map(r -> new Sample(now, r));
-        passNanos = 0;
         wideSinceSample = false;
     }
 
     private void compare(Sample before, long now, ProcessorTimes.Reading reading) {
         long own = reading.ownNanos() - before.reading().ownNanos();
         if (!wideSinceSample) {
-            // The application's other threads are others. (The threads of a pass that has several
-            // wait actively for some time after it, and are not.)
-            own = Math.min(own, passNanos);
+            // More than one thread, which predicts or prepares that, are the application's others.
+            own = Math.min(own, now - before.atNanos());
         }
         double others =
                 (double) Math.max(0, reading.busyNanos() - before.reading().busyNanos() - own)

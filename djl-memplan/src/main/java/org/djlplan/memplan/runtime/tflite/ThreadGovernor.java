@@ -127,7 +127,7 @@ final class ThreadGovernor {
                 try {
                     processors.enter(gear.threads);
                 } catch (InterruptedException e) {
-                    processors.leave(gear.threads, 0);
+                    processors.leave(gear.threads);
                     throw e;
                 }
             }
@@ -173,7 +173,7 @@ final class ThreadGovernor {
             if (guarded) {
                 processors.exit(gear.threads);
             }
-            processors.leave(gear.threads, nanos);
+            processors.leave(gear.threads);
         } finally {
             processors.lock.unlock();
         }

@@ -108,6 +108,18 @@ class InterpreterFactoryTest {
         assertFreed();
     }
 
+    /** State cannot move from one candidate's interpreter to another's. */
+    @Test
+    void choice_modelThatKeepsState_hasOneCandidate() {
+        Candidate two = new Candidate(ALL.candidate().operators(), 2);
+        DelegationChoice choice =
+                new DelegationChoice(
+                        two, ALL.candidates(), ALL.origin(), ALL.reason(), ALL.outputs());
+        InterpreterFactory factory =
+                engine.factory(FakeEngine.statefulGraph(), threads -> delegate(), choice);
+        assertEquals(ALL, factory.choice());
+    }
+
     @Test
     void build_failsAtTheLastStep_keepsNeitherSessionNorDelegateNorArena() {
         AtomicInteger calls = new AtomicInteger();

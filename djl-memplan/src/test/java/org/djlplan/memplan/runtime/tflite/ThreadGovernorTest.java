@@ -186,6 +186,18 @@ class ThreadGovernorTest {
         assertEquals(1, predictFor(governor, 20 * SECOND));
     }
 
+    /** What one thread does between its predictions is no load beside them. */
+    @Test
+    void begin_inputsArePreparedBetweenPasses_takesMoreThreads() throws Exception {
+        ThreadGovernor governor = governor(2, 1);
+        int threads = 0;
+        while (now < 2 * SECOND) {
+            threads = predict(governor);
+            pass(1, 12 * MILLI);
+        }
+        assertEquals(2, threads);
+    }
+
     /** After a pass of several threads they wait actively for some time. */
     @Test
     void begin_threadsWaitActivelyBetweenPasses_keepsTwoThreads() throws Exception {
