@@ -46,7 +46,7 @@ final class ServiceApplication {
 
         static Figures of(String line) {
             double[] numbers =
-                    Arrays.stream(line.split(" ")).mapToDouble(Double::valueOf).toArray();
+                    Arrays.stream(line.split(" ", -1)).mapToDouble(Double::parseDouble).toArray();
             return new Figures(numbers[0], numbers[1], numbers[2]);
         }
 
@@ -114,7 +114,7 @@ final class ServiceApplication {
                 new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         System.out.println("ready");
         for (String line = in.readLine(); line != null; line = in.readLine()) {
-            String[] order = line.split(" ");
+            String[] order = line.split(" ", -1);
             System.out.println(
                     slice(
                                     Integer.parseInt(order[0]),

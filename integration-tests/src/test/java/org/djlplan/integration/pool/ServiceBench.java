@@ -43,7 +43,7 @@ class ServiceBench {
     private static final ImmutableList<String> MODELS =
             ImmutableList.copyOf(
                     System.getProperty("djlplan.bench.models", "hand_landmark_full,onet")
-                            .split(","));
+                            .split(",", -1));
 
     private static final String OFF = "delegation off";
     private static final String OURS = "ours";
@@ -246,7 +246,7 @@ class ServiceBench {
             if (line == null) {
                 throw new IOException("no predictions: " + options);
             }
-            return Arrays.stream(line.split(" ")).mapToDouble(Double::parseDouble).toArray();
+            return Arrays.stream(line.split(" ", -1)).mapToDouble(Double::parseDouble).toArray();
         }
     }
 

@@ -106,9 +106,7 @@ final class InterpreterFactory {
     /** Returns a candidate if it is one of the present choice, else the one of fewest threads. */
     Candidate chosen(Candidate wanted) {
         DelegationChoice now = choice();
-        return now.candidate() == wanted
-                        || now.candidate().equals(wanted)
-                        || now.lighter().contains(wanted)
+        return now.candidate().equals(wanted) || now.lighter().contains(wanted)
                 ? wanted
                 : now.lightest();
     }

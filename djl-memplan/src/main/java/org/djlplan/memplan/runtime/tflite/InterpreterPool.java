@@ -267,7 +267,7 @@ final class InterpreterPool implements AutoCloseable {
     }
 
     private boolean isChosen(PlannedInterpreter interpreter) {
-        return factory.chosen(interpreter.candidate()) == interpreter.candidate();
+        return interpreter.delegates(factory.chosen(interpreter.candidate()));
     }
 
     /** Closes what is idle for long, later, unless it is the only one. */

@@ -164,8 +164,8 @@ final class PlannedInterpreter implements AutoCloseable {
 
     /** Returns whether it delegates what is chosen. */
     boolean delegates(Candidate chosen) {
-        // Nearly always the same object.
-        return candidate() == chosen || candidate().equals(chosen);
+        // Nearly always the same object, which equal sets look at first.
+        return candidate().equals(chosen);
     }
 
     /** Returns how long the engine took for the last prediction. */

@@ -3,7 +3,6 @@ package org.djlplan.memplan.runtime.tflite;
 import com.google.common.annotations.VisibleForTesting;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.Lists;
-import java.time.Duration;
 import java.util.List;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
@@ -33,7 +32,7 @@ final class ThreadGovernor {
     private static final double STEP = 1.05;
 
     /** What predictions may lose before more threads do not pay, however short they are. */
-    private static final long LEAST_LOSS_NANOS = Duration.ofMillis(20).toNanos();
+    private static final double LEAST_LOSS_NANOS = 20e6;
 
     private final DelegationChoice choice;
     private final Processors processors;

@@ -55,8 +55,7 @@ class ThreadGovernorTest {
     private Optional<ProcessorTimes.Reading> read() {
         readings.add(readings.size());
         return told
-                ? Optional.of(
-                        new ProcessorTimes.Reading((long) busyNanos, (long) (ownNanos), cores))
+                ? Optional.of(new ProcessorTimes.Reading((long) busyNanos, (long) ownNanos, cores))
                 : Optional.empty();
     }
 
@@ -235,9 +234,9 @@ class ThreadGovernorTest {
                 new ThreadGovernor(
                         new DelegationChoice(Candidate.cpu(-1), Origin.UNVERIFIED, "a test"),
                         processors());
-        ThreadGovernor.Gear long_ = other.begin();
+        ThreadGovernor.Gear slow = other.begin();
         assertEquals(1, predict(governor));
-        other.end(long_, SECOND, true);
+        other.end(slow, SECOND, true);
         assertEquals(1, predict(governor));
         assertEquals(2, predictFor(governor, 2 * SECOND));
     }
