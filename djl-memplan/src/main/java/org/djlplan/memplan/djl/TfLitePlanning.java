@@ -19,7 +19,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.UnaryOperator;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.config.SearchMode;
@@ -219,7 +218,10 @@ final class TfLitePlanning {
         private final TfLiteAdapter adapter;
         private final NDManager manager;
         private final Inputs inputs;
-        private final AtomicReferenceArray<Form> forms;
+
+        /** By output. Threads may overwrite each other's: each is right, and never changes. */
+        private final Form[] forms;
+
         private Optional<Block> stock = Optional.empty();
         private volatile boolean failed;
 
@@ -227,7 +229,13 @@ final class TfLitePlanning {
         private record Inputs(List<Shape> shapes, List<List<Integer>> dimensions) {}
 
         /** What the last array of an output was like. */
-        private record Form(TensorInfo info, Shape shape, DataType type) {}
+        private record Form(TensorInfo info, Shape shape, DataType type) {
+
+            /** Not the record's own comparison: what that links at its first use takes long. */
+            private boolean isOf(TensorInfo other) {
+                return info.type() == other.type() && info.shape().equals(other.shape());
+            }
+        }
 
         Forward(
                 String model,
@@ -246,7 +254,7 @@ final class TfLitePlanning {
                     new Inputs(
                             runtime.inputs().stream().map(TfLitePlanning::shape).toList(),
                             runtime.inputs().stream().map(TensorInfo::shape).toList());
-            forms = new AtomicReferenceArray<>(runtime.outputs().size());
+            forms = new Form[runtime.outputs().size()];
         }
 
         @Override
@@ -299,10 +307,10 @@ final class TfLitePlanning {
         }
 
         private Form form(int output, TensorInfo info) {
-            Form form = forms.get(output);
-            if (form == null || !form.info().equals(info)) {
+            Form form = forms[output];
+            if (form == null || !form.isOf(info)) {
                 form = new Form(info, TfLitePlanning.shape(info), dataType(info.type()));
-                forms.set(output, form);
+                forms[output] = form;
             }
             return form;
         }

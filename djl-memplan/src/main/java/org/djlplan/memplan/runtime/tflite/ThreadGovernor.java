@@ -6,6 +6,7 @@ import com.google.common.collect.Lists;
 import java.util.List;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
 
 /**
  * Decides at the beginning of each prediction with which candidate of a choice it runs: with one
@@ -96,6 +97,22 @@ final class ThreadGovernor {
         serving = gears.get(0);
         guarded = gears.size() > 1 || (choice.candidate().delegates() && serving.threads > 1);
         slow = new Processors.Patience(processors.now());
+    }
+
+    /**
+     * Looks at the processors for the first time, so that no prediction has to load what that
+     * needs.
+     */
+    static void warmUp() throws InterruptedException {
+        ThreadGovernor governor =
+                new ThreadGovernor(
+                        new DelegationChoice(
+                                Candidate.cpu(2),
+                                List.of(Candidate.cpu(1)),
+                                Origin.UNVERIFIED,
+                                "warming up",
+                                List.of()));
+        governor.end(governor.begin(), 0, false);
     }
 
     /** Returns what it chooses from. */
