@@ -63,11 +63,21 @@ class CommandsTest {
 
     @Test
     void compare_oneThread_isIdenticalToTheBareInterpreter() throws Exception {
-        Result result = djlplan("compare", "--threads", "1", "--json", "--iterations", "7", model);
+        Result result =
+                djlplan(
+                        "compare",
+                        "--no-delegation",
+                        "--threads",
+                        "1",
+                        "--json",
+                        "--iterations",
+                        "7",
+                        model);
         assertEquals(0, result.exitCode(), result.err());
         JsonObject comparison = result.json();
         assertTrue(comparison.get("identical").getAsBoolean());
         assertEquals(0, comparison.get("maxRelativeError").getAsDouble());
+        assertTrue(comparison.get("delegated").isJsonNull(), comparison.toString());
         JsonObject planned = comparison.getAsJsonObject("planned");
         long arenaBytes = planned.get("arenaBytes").getAsLong();
         assertTrue(arenaBytes > 0 && arenaBytes < planned.get("naiveBytes").getAsLong());
@@ -80,10 +90,104 @@ class CommandsTest {
     }
 
     @Test
+    void compare_nothingKept_measuresFirstAndShowsAllThree() throws Exception {
+        String[] line = {
+            "compare", "--json", "--iterations", "6", "-o", "delegation.profileBudget=1s", model
+        };
+        Result first = djlplan(line);
+        assertEquals(0, first.exitCode(), first.err());
+        assertTrue(first.err().contains("is kept: it is measured first"), first.err());
+        assertNoNews(first);
+        JsonObject comparison = first.json();
+        assertTrue(comparison.get("identical").getAsBoolean());
+        JsonObject delegated = comparison.getAsJsonObject("delegated");
+        assertTrue(delegated.get("agrees").getAsBoolean(), delegated.toString());
+        assertTrue(delegated.get("limit").getAsDouble() >= 1e-4, delegated.toString());
+        assertTrue(delegated.get("medianMillis").getAsDouble() > 0, delegated.toString());
+        JsonObject delegation = delegated.getAsJsonObject("delegation");
+        assertEquals("STORED", delegation.get("origin").getAsString(), delegation.toString());
+        assertEquals(3, delegation.get("operators").getAsInt());
+        assertTrue(comparison.getAsJsonObject("planned").get("delegation").isJsonNull());
+
+        // What an application finds that sets nothing but the budget, which is no part of the key.
+        Result second = djlplan("run", "--json", "--iterations", "2", model);
+        assertEquals("", second.err());
+        assertEquals(delegation, second.json().getAsJsonObject("delegation"));
+        Result without = djlplan("run", "--json", "--iterations", "2", "--no-delegation", model);
+        assertTrue(without.json().get("delegation").isJsonNull(), without.out());
+    }
+
+    @Test
+    void compare_onlyDelegation_hasATableWithoutNews() throws Exception {
+        Result result =
+                djlplan(
+                        "compare",
+                        "--only-delegation",
+                        "--iterations",
+                        "2",
+                        "-o",
+                        "delegation.profileBudget=500ms",
+                        model);
+        assertEquals(0, result.exitCode(), result.err());
+        assertNoNews(result);
+        assertTrue(
+                result.out()
+                        .lines()
+                        .anyMatch(l -> l.matches(" +stock +delegated +delegated/stock")),
+                result.out());
+        assertTrue(result.out().contains("\ndelegated: outputs a"), result.out());
+    }
+
+    /** Neither the engine's own lines nor how far measuring is. */
+    private static void assertNoNews(Result result) {
+        assertFalse((result.out() + result.err()).contains("INFO: "), result.err());
+        assertFalse((result.out() + result.err()).contains("djlplan-progress"), result.err());
+    }
+
+    @Test
+    void compare_nothingToDelegate_saysThatTheCpuKernelsWereChosen() throws Exception {
+        NetworkBuilder network = new NetworkBuilder("tanh", 1);
+        Value x = network.unary("TANH", network.input("in", 1, 32, 32, 3));
+        Path file = folder.resolve("tanh.tflite");
+        TfLiteWriter.write(network.output(x).build(), file);
+        Result result = djlplan("compare", "--iterations", "2", file.toString());
+        assertEquals(0, result.exitCode(), result.err());
+        assertTrue(
+                result.out()
+                        .lines()
+                        .anyMatch(
+                                line ->
+                                        line.matches(
+                                                "delegated: the CPU kernels were chosen, .*: .+")),
+                result.out());
+    }
+
+    @Test
+    void compare_noDelegationModule_saysSoAndHasTwoColumns() throws Exception {
+        Result result =
+                DjlPlanProcess.runWithout(
+                        "djl-delegation", folder, "compare", "--iterations", "2", model);
+        assertEquals(0, result.exitCode(), result.err());
+        assertEquals(
+                "djl-delegation is not on the class path: nothing is delegated",
+                result.err().strip());
+        assertFalse(result.out().contains("delegated"), result.out());
+    }
+
+    @Test
+    void run_nothingKept_saysHowToMeasure() throws Exception {
+        Result result = djlplan("run", "--iterations", "2", model);
+        assertEquals(0, result.exitCode(), result.err());
+        assertTrue(result.err().contains("`djlplan tune " + model + "`"), result.err());
+        assertTrue(result.out().contains("\ndelegated: "), result.out());
+    }
+
+    @Test
     void compare_againstTunedMalloc_hasItsFiguresAndRatios() throws Exception {
         JsonObject against =
                 djlplan(
                                 "compare",
+                                "--no-delegation",
                                 "--against",
                                 "tuned-malloc",
                                 "--json",
@@ -129,6 +233,9 @@ class CommandsTest {
         String page = Files.readString(folder.resolve("djlplan-demo.html"));
         assertTrue(page.startsWith("<!doctype html>") && page.contains("mobilenet_v2"), page);
         assertTrue(result.out().contains("djlplan-demo.html"), result.out());
+        assertTrue(page.contains("<th>delegated/stock</th>"), page);
+        assertTrue(report().getAsJsonObject("delegated").get("agrees").getAsBoolean());
+        assertNoNews(result);
         return result;
     }
 

@@ -69,6 +69,48 @@ class OutputDifferenceTest {
     }
 
     @Test
+    void between_zerosExpected_isRelativeToOne() throws IOException {
+        OutputDifference difference =
+                between(write("a", floats(0, 0)), write("b", floats(0.25f, 0)));
+        assertEquals(0.25, difference.maxRelativeError().getAsDouble());
+    }
+
+    @Test
+    void agrees_floats_byTheLimit() throws IOException {
+        OutputDifference difference = between(write("a", floats(1)), write("b", floats(1.5f)));
+        assertTrue(difference.agrees(0.5));
+        assertFalse(difference.agrees(0.49));
+        assertEquals("5e-1", difference.text());
+        assertFalse(between(write("a", floats(1)), write("b", floats(Float.NaN))).agrees(1e9));
+        assertFalse(between(write("a", floats(1)), write("b", floats(1, 1))).agrees(1e9));
+    }
+
+    @Test
+    void agrees_quantized_byOneStepWhateverTheLimit() throws IOException {
+        OutputDifference one = between(bytes(3), bytes(4));
+        assertTrue(one.agrees(0));
+        assertEquals("1 step", one.text());
+        OutputDifference two = between(bytes(3), bytes(5));
+        assertFalse(two.agrees(1e9));
+        assertEquals("2 steps", two.text());
+    }
+
+    @Test
+    void agrees_otherIntegers_onlyIfEqual() throws IOException {
+        OutputDifference difference = between(ids(100_000), ids(100_001));
+        assertFalse(difference.agrees(1));
+    }
+
+    private Written bytes(int value) throws IOException {
+        return write("bytes" + value, "int8", ByteBuffer.wrap(new byte[] {(byte) value}));
+    }
+
+    private Written ids(int value) throws IOException {
+        ByteBuffer buffer = ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.nativeOrder());
+        return write("ids" + value, "int32", buffer.putInt(value).flip());
+    }
+
+    @Test
     void sha256_emptyAndKnownBytes_isTheStandardsValue() throws IOException {
         byte[] abc = {'a', 'b', 'c'};
         assertEquals(

@@ -1,0 +1,126 @@
+package org.djlplan.memplan.cli;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.OutputAgreement;
+
+/** What a model's report says of delegation, as JSON and in sentences. */
+final class DelegationFacts {
+
+    /** What is accepted of floats where nobody says anything else. */
+    static final double USUAL_LIMIT = 1e-4;
+
+    private static final String CPU_KERNELS = "CPU kernels: ";
+
+    private DelegationFacts() {}
+
+    static JsonObject toJson(DelegationReport report) {
+        JsonObject json = new JsonObject();
+        json.addProperty("delegate", report.delegate());
+        json.addProperty("operators", report.operators());
+        json.addProperty("delegatedOperators", report.delegatedOperators());
+        json.addProperty("kernels", report.partitions());
+        json.addProperty("threads", report.threads());
+        json.addProperty("origin", report.origin());
+        json.addProperty("reason", report.reason());
+        JsonArray outputs = new JsonArray();
+        for (OutputAgreement output : report.outputs()) {
+            JsonObject each = new JsonObject();
+            each.addProperty("output", output.output());
+            each.addProperty("difference", output.difference());
+            each.addProperty("noise", output.noise());
+            each.addProperty("limit", output.limit());
+            outputs.add(each);
+        }
+        json.add("outputs", outputs);
+        return json;
+    }
+
+    /** Reads what {@link #toJson} writes. */
+    static DelegationReport fromJson(JsonObject json) {
+        List<OutputAgreement> outputs = new ArrayList<>();
+        for (JsonElement element : json.getAsJsonArray("outputs")) {
+            JsonObject each = element.getAsJsonObject();
+            outputs.add(
+                    new OutputAgreement(
+                            each.get("output").getAsString(),
+                            each.get("difference").getAsDouble(),
+                            each.get("noise").getAsDouble(),
+                            each.get("limit").getAsDouble()));
+        }
+        return new DelegationReport(
+                json.get("delegate").getAsString(),
+                json.get("operators").getAsInt(),
+                json.get("delegatedOperators").getAsInt(),
+                json.get("kernels").getAsInt(),
+                json.get("threads").getAsInt(),
+                json.get("origin").getAsString(),
+                json.get("reason").getAsString(),
+                outputs);
+    }
+
+    /** Returns what was chosen and why, in one line. */
+    static String choice(DelegationReport report) {
+        String threads =
+                report.threads() == -1 ? "the engine's own" : Integer.toString(report.threads());
+        String what =
+                report.delegatedOperators() == 0
+                        ? "the CPU kernels were chosen"
+                        : "%d of %d operators in %s"
+                                .formatted(
+                                        report.delegatedOperators(),
+                                        report.operators(),
+                                        report.delegate());
+        String reason = report.reason();
+        return "%s, threads: %s (%s): %s"
+                .formatted(
+                        what,
+                        threads,
+                        report.origin().toLowerCase(Locale.ROOT),
+                        reason.startsWith(CPU_KERNELS)
+                                ? reason.substring(CPU_KERNELS.length())
+                                : reason);
+    }
+
+    /** Returns a line for each output, as it was when the choice was measured. */
+    static List<String> outputs(DelegationReport report) {
+        return report.outputs().stream()
+                .map(
+                        output ->
+                                "  %s: %s%s, limit %s"
+                                        .formatted(
+                                                output.output(),
+                                                number(output, output.difference()),
+                                                output.noise() == 0
+                                                        ? ""
+                                                        : ", the CPU kernels' own noise "
+                                                                + number(output, output.noise()),
+                                                number(output, output.limit())))
+                .toList();
+    }
+
+    /**
+     * Returns by how much floating-point outputs may differ from stock's: the largest limit of
+     * those that were measured, and at least {@code least}.
+     */
+    static double limit(DelegationReport report, double least) {
+        return report.outputs().stream()
+                .filter(output -> !isInSteps(output))
+                .mapToDouble(OutputAgreement::limit)
+                .reduce(least, Math::max);
+    }
+
+    /** Differences of floats are relative to the largest element, and their limits far below 1. */
+    private static boolean isInSteps(OutputAgreement output) {
+        return output.limit() >= 1;
+    }
+
+    private static String number(OutputAgreement output, double value) {
+        return isInSteps(output) ? OutputDifference.steps(value) : Scientific.text(value);
+    }
+}
