@@ -97,9 +97,11 @@ final class PlannedLoading {
         arguments.putAll(options.arguments());
         if (way != Way.DELEGATED) {
             arguments.keySet().removeIf(key -> key.startsWith(PlanOptions.DELEGATION_PREFIX));
-            arguments.put(PlanOptions.DELEGATION_PREFIX + "enabled", "false");
-        } else if (knowsDelegation()) {
-            arguments.putIfAbsent(RunOptions.PROFILE, "off");
+        }
+        if (knowsDelegation()) {
+            arguments.putIfAbsent(
+                    way == Way.DELEGATED ? RunOptions.PROFILE : RunOptions.ENABLED,
+                    way == Way.DELEGATED ? "off" : "false");
         }
         return ImmutableMap.copyOf(arguments);
     }

@@ -25,6 +25,9 @@ final class RunOptions {
 
     private static final String DELEGATION = PlanOptions.DELEGATION_PREFIX;
 
+    /** Whether anything is delegated. */
+    static final String ENABLED = DELEGATION + "enabled";
+
     /** When delegation is measured. */
     static final String PROFILE = DELEGATION + "profile";
 
@@ -107,7 +110,7 @@ final class RunOptions {
     /** Returns whether a model of these options may be delegated. */
     boolean mayDelegate() {
         return engine() == EngineKind.TFLITE
-                && !"false".equalsIgnoreCase(arguments.get(DELEGATION + "enabled"));
+                && !"false".equalsIgnoreCase(arguments.get(ENABLED));
     }
 
     /** Returns whether the user says anything of delegation. */

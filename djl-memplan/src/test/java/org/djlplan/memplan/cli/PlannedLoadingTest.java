@@ -37,10 +37,7 @@ class PlannedLoadingTest {
                         "delegation.objective=memory",
                         "a.tflite");
         assertEquals(
-                Map.of(
-                        "memplan.threads", "2",
-                        "memplan.inPlace", "true",
-                        "delegation.enabled", "false"),
+                Map.of("memplan.threads", "2", "memplan.inPlace", "true"),
                 PlannedLoading.arguments(options, Way.PLANNED));
         assertEquals(
                 Map.of(
