@@ -135,7 +135,8 @@ class CommandsTest {
         Value x = network.unary("TANH", network.input("in", 1, 32, 32, 3));
         Path file = folder.resolve("tanh.tflite");
         TfLiteWriter.write(network.output(x).build(), file);
-        Result result = djlplan("compare", "--only-delegation", "--iterations", "2", file.toString());
+        Result result =
+                djlplan("compare", "--only-delegation", "--iterations", "2", file.toString());
         assertEquals(0, result.exitCode(), result.err());
         assertTrue(
                 result.out()

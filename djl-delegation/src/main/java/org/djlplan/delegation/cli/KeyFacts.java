@@ -14,7 +14,7 @@ import org.djlplan.memplan.config.OptionKey;
 final class KeyFacts {
 
     private static final String USUAL_OBJECTIVE = "latency";
-    private static final String USUAL_TOLERANCE = "1e-4";
+    private static final String USUAL_TOLERANCE = "auto";
     private static final String USUAL_DELEGATE = "xnnpack";
 
     /** Those that tell two tables of one model on one machine from each other. */
@@ -61,7 +61,7 @@ final class KeyFacts {
             options.put(DelegationKey.MAX_MEMORY.key(), facts.get("maxMemoryBytes"));
         }
         String tolerance = facts.getOrDefault("tolerance", USUAL_TOLERANCE);
-        if (Double.parseDouble(tolerance) != Double.parseDouble(USUAL_TOLERANCE)) {
+        if (!tolerance.equals(USUAL_TOLERANCE)) {
             options.put(DelegationKey.TOLERANCE.key(), tolerance);
         }
         String delegate = facts.getOrDefault("delegate", USUAL_DELEGATE);

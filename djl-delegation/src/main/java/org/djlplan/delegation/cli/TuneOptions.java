@@ -31,7 +31,7 @@ final class TuneOptions {
                     DelegationKey.PROFILE_BUDGET.key(), "--budget",
                     DelegationKey.TOLERANCE.key(), "--tolerance");
 
-    private static final String USUAL_BUDGET = "10s";
+    private static final String USUAL_BUDGET = "auto";
     private static final String EXHAUSTIVE_BUDGET = "10m";
 
     @Spec(Spec.Target.MIXEE)
@@ -86,7 +86,8 @@ final class TuneOptions {
             paramLabel = "X",
             description =
                     "Largest relative error of floating-point outputs against the CPU kernels'; a"
-                            + " set beyond it is not used (default: 1e-4).")
+                            + " set beyond it is not used (default: auto, what roundings may"
+                            + " move in this model).")
     private String tolerance;
 
     /** For picocli. */

@@ -10,7 +10,7 @@ class KeyFactsTest {
 
     private static ImmutableMap<String, String> loads(String... facts) {
         ImmutableMap.Builder<String, String> all = ImmutableMap.builder();
-        all.put("cores", "4").put("objective", "latency").put("tolerance", "1.0E-4");
+        all.put("cores", "4").put("objective", "latency").put("tolerance", "auto");
         all.put("delegate", "xnnpack").put("threads", "1,2,4");
         for (int i = 0; i < facts.length; i += 2) {
             all.put(facts[i], facts[i + 1]);

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.cli.Comparison.Variant;
+import org.djlplan.memplan.cli.OutputDifference.Limit;
 import org.djlplan.memplan.config.OptionKey;
 
 /**
@@ -155,16 +156,21 @@ final class Comparer {
             RunOptions options, ComparisonExtent extent, Ready stock, Ready ready, Way way)
             throws IOException {
         RunFigures figures = ready.figures(options);
-        double limit =
+        List<String> types = new ArrayList<>();
+        stock.layout().forEach(each -> types.add(each.getAsJsonObject().get("type").getAsString()));
+        // The layout has them for each prediction.
+        List<String> once = types.subList(0, types.size() / Measurement.OUTPUT_SEEDS);
+        Limit limit =
                 figures.delegation()
-                        .map(report -> DelegationFacts.limit(report, options.tolerance()))
-                        .orElse(0.0);
+                        .map(report -> DelegationFacts.limit(report, once).or(options.limit()))
+                        .orElse(Limit.IDENTICAL);
         return new Variant(
                 way,
                 figures,
                 OutputDifference.between(
                         stock.outputs(), stock.layout(), ready.outputs(), ready.layout()),
-                Math.max(limit, extent.tolerance()));
+                limit.or(new Limit(extent.tolerance(), 0)),
+                once);
     }
 
     private Ready ready(Contestant contestant, RunOptions options, Path folder, Closer closer) {

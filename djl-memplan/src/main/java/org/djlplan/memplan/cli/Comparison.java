@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.djlplan.memplan.cli.OutputDifference.Limit;
 import org.djlplan.memplan.report.DelegationReport;
 
 /**
@@ -51,14 +52,23 @@ record Comparison(
      * A way to run the model besides stock.
      *
      * @param outputs how far its outputs are from those of the stock run
-     * @param limit how far floating-point outputs may be from them, relatively; 0: all outputs must
-     *     be identical
+     * @param limit how far they may be
+     * @param types of the model's outputs, in their order
      */
-    record Variant(Way way, RunFigures figures, OutputDifference outputs, double limit) {
+    record Variant(
+            Way way,
+            RunFigures figures,
+            OutputDifference outputs,
+            Limit limit,
+            List<String> types) {
+
+        Variant {
+            types = ImmutableList.copyOf(types);
+        }
 
         /** Returns whether the outputs are as this way promises. */
         boolean agrees() {
-            return way == Way.DELEGATED ? outputs.agrees(limit) : outputs.within(limit);
+            return way == Way.DELEGATED ? outputs.agrees(limit) : outputs.within(limit.relative());
         }
 
         /** Returns what is wrong with the outputs; empty if they are as this way promises. */
@@ -72,13 +82,13 @@ record Comparison(
                                     figures.model(),
                                     way.label(),
                                     outputs.text(),
-                                    limit == 0
+                                    limit.equals(Limit.IDENTICAL)
                                             ? "they must be identical"
-                                            : "the limit is " + Scientific.text(limit)));
+                                            : "the limit is " + Scientific.text(limit.relative())));
         }
 
         private Variant named(String name) {
-            return new Variant(way, figures.named(name), outputs, limit);
+            return new Variant(way, figures.named(name), outputs, limit, types);
         }
     }
 
@@ -116,7 +126,8 @@ record Comparison(
                             each.get(0).way(),
                             RunFigures.median(each.stream().map(Variant::figures).toList()),
                             OutputDifference.worst(each.stream().map(Variant::outputs).toList()),
-                            each.get(0).limit()));
+                            each.stream().map(Variant::limit).reduce(Limit.IDENTICAL, Limit::or),
+                            each.get(0).types()));
         }
         return new Comparison(medianOf(runs, Comparison::stock), variants, against, runs);
     }
@@ -252,7 +263,8 @@ record Comparison(
         json.add("ratios", ratios(figure -> ratio(way, figure)));
         json.addProperty("identical", outputs.identical());
         json.add("maxRelativeError", element(outputs.maxRelativeError()));
-        json.addProperty("limit", variant.get().limit());
+        json.addProperty("limit", variant.get().limit().relative());
+        json.addProperty("limitSteps", variant.get().limit().steps());
         json.addProperty("agrees", variant.get().agrees());
         return json;
     }

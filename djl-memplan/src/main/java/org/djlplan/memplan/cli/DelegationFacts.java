@@ -1,20 +1,20 @@
 package org.djlplan.memplan.cli;
 
+import com.google.common.collect.Streams;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.djlplan.memplan.cli.OutputDifference.Limit;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OutputAgreement;
 
 /** What a model's report says of delegation, as JSON and in sentences. */
 final class DelegationFacts {
 
-    /** What is accepted of floats where nobody says anything else. */
-    static final double USUAL_LIMIT = 1e-4;
-
+    private static final String FLOAT = "float";
     private static final String CPU_KERNELS = "CPU kernels: ";
 
     private DelegationFacts() {}
@@ -87,40 +87,47 @@ final class DelegationFacts {
                                 : reason);
     }
 
-    /** Returns a line for each output, as it was when the choice was measured. */
-    static List<String> outputs(DelegationReport report) {
-        return report.outputs().stream()
-                .map(
-                        output ->
-                                "  %s: %s%s, limit %s"
-                                        .formatted(
-                                                output.output(),
-                                                number(output, output.difference()),
-                                                output.noise() == 0
-                                                        ? ""
-                                                        : ", the CPU kernels' own noise "
-                                                                + number(output, output.noise()),
-                                                number(output, output.limit())))
+    /**
+     * Returns a line for each output, as it was when the choice was measured.
+     *
+     * @param types of the outputs, in their order
+     */
+    static List<String> outputs(DelegationReport report, List<String> types) {
+        return Streams.zip(report.outputs().stream(), types.stream(), DelegationFacts::line)
                 .toList();
     }
 
+    private static String line(OutputAgreement output, String type) {
+        String noise =
+                output.noise() == 0
+                        ? ""
+                        : ", the CPU kernels' own noise " + number(output.noise(), type);
+        return "  %s: %s%s, limit %s"
+                .formatted(
+                        output.output(),
+                        number(output.difference(), type),
+                        noise,
+                        number(output.limit(), type));
+    }
+
     /**
-     * Returns by how much floating-point outputs may differ from stock's: the largest limit of
-     * those that were measured, and at least {@code least}.
+     * Returns how far outputs may be from stock's: the largest limits of those that were measured,
+     * as other inputs run here, and at least a rounding.
+     *
+     * @param types of the outputs, in their order
      */
-    static double limit(DelegationReport report, double least) {
-        return report.outputs().stream()
-                .filter(output -> !isInSteps(output))
-                .mapToDouble(OutputAgreement::limit)
-                .reduce(least, Math::max);
+    static Limit limit(DelegationReport report, List<String> types) {
+        return Streams.zip(
+                        report.outputs().stream(),
+                        types.stream(),
+                        (output, type) ->
+                                type.startsWith(FLOAT)
+                                        ? new Limit(output.limit(), 0)
+                                        : new Limit(0, output.limit()))
+                .reduce(Limit.ROUNDING, Limit::or);
     }
 
-    /** Differences of floats are relative to the largest element, and their limits far below 1. */
-    private static boolean isInSteps(OutputAgreement output) {
-        return output.limit() >= 1;
-    }
-
-    private static String number(OutputAgreement output, double value) {
-        return isInSteps(output) ? OutputDifference.steps(value) : Scientific.text(value);
+    private static String number(double value, String type) {
+        return type.startsWith(FLOAT) ? Scientific.text(value) : OutputDifference.steps(value);
     }
 }

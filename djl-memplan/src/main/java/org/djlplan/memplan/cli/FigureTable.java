@@ -110,7 +110,9 @@ final class FigureTable {
             lines.add(variant.way().label() + ": outputs " + verdict(variant));
             variant.figures()
                     .delegation()
-                    .ifPresent(report -> lines.addAll(DelegationFacts.outputs(report)));
+                    .ifPresent(
+                            report ->
+                                    lines.addAll(DelegationFacts.outputs(report, variant.types())));
         }
         return lines;
     }
@@ -124,7 +126,7 @@ final class FigureTable {
             return "DIFFER from stock's by " + outputs.text();
         }
         return "agree with stock's within %s (limit %s)"
-                .formatted(outputs.text(), Scientific.text(variant.limit()));
+                .formatted(outputs.text(), Scientific.text(variant.limit().relative()));
     }
 
     /** Returns what a run says of itself beyond its figures. */

@@ -59,9 +59,10 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
             return type.equals("int8") || type.equals("uint8") || type.equals("int16");
         }
 
-        /** The rule of delegation: integers of 8 and 16 bits may be rounded to the next step. */
-        private boolean agrees(double limit) {
-            return isFloat() ? relative <= limit : largest <= (isQuantized() ? 1 : 0);
+        private boolean agrees(Limit limit) {
+            return isFloat()
+                    ? relative <= limit.relative()
+                    : largest <= (isQuantized() ? limit.steps() : 0);
         }
     }
 
@@ -80,10 +81,27 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
     }
 
     /**
-     * Returns whether what is delegated may differ as much: floats by {@code limit}, relatively, 8-
-     * and 16-bit integers by one, others not at all.
+     * How far outputs may be apart; other types than these not at all.
+     *
+     * @param relative the largest error of floating-point outputs, relative as above
+     * @param steps the largest difference of integers of 8 and 16 bits
      */
-    boolean agrees(double limit) {
+    record Limit(double relative, double steps) {
+
+        /** Of outputs that must be the same bytes. */
+        static final Limit IDENTICAL = new Limit(0, 0);
+
+        /** Of what is delegated, whatever a model is like: a rounding. */
+        static final Limit ROUNDING = new Limit(1e-4, 1);
+
+        /** Returns the larger ones of both. */
+        Limit or(Limit other) {
+            return new Limit(Math.max(relative, other.relative), Math.max(steps, other.steps));
+        }
+    }
+
+    /** Returns whether the outputs are no further apart than a limit. */
+    boolean agrees(Limit limit) {
         return comparable && outputs.stream().allMatch(output -> output.agrees(limit));
     }
 

@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import org.djlplan.memplan.cli.OutputDifference.Limit;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
 import picocli.CommandLine.Mixin;
@@ -100,17 +101,16 @@ final class RunOptions {
         return with(PROFILE, "blocking");
     }
 
-    /** Returns how far floating-point outputs may differ where something is delegated. */
-    double tolerance() {
-        // It was checked; what is wrong with it shows when the model is loaded.
-        Double given = Doubles.tryParse(arguments.getOrDefault(DELEGATION + "tolerance", "0"));
-        return Math.max(DelegationFacts.USUAL_LIMIT, given == null ? 0 : given);
+    /** Returns how far outputs may differ where something is delegated, if the user says so. */
+    Limit limit() {
+        // What is no number is "auto", or an error when the model is loaded.
+        Double given = Doubles.tryParse(arguments.getOrDefault(DELEGATION + "tolerance", "auto"));
+        return given == null ? Limit.IDENTICAL : new Limit(given, 1);
     }
 
     /** Returns whether a model of these options may be delegated. */
     boolean mayDelegate() {
-        return engine() == EngineKind.TFLITE
-                && !"false".equalsIgnoreCase(arguments.get(ENABLED));
+        return engine() == EngineKind.TFLITE && !"false".equalsIgnoreCase(arguments.get(ENABLED));
     }
 
     /** Returns whether the user says anything of delegation. */

@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import org.djlplan.memplan.cli.Comparison.Variant;
+import org.djlplan.memplan.cli.OutputDifference.Limit;
 import org.djlplan.memplan.cli.OutputDifference.Output;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OutputAgreement;
@@ -30,7 +31,10 @@ class ComparisonTest {
                     "the only partition",
                     List.of(
                             new OutputAgreement("landmarks", 2.9e-3, 6e-4, 9.6e-3),
-                            new OutputAgreement("mask", 1, 0, 1)));
+                            new OutputAgreement("mask", 1, 0, 4)));
+
+    private static final List<String> TYPES = List.of("float32", "uint8");
+    private static final Limit LIMIT = new Limit(9.6e-3, 4);
 
     private final RunFigures stock =
             figures(Map.of(Figure.MEDIAN_MILLIS, 10.0, Figure.PAGE_FAULTS, 0.0), Optional.empty());
@@ -50,8 +54,13 @@ class ComparisonTest {
             new Comparison(
                     stock,
                     List.of(
-                            new Variant(Way.PLANNED, planned, OutputDifference.NONE, 0),
-                            new Variant(Way.DELEGATED, delegated, floats(3e-3), 9.6e-3)),
+                            new Variant(
+                                    Way.PLANNED,
+                                    planned,
+                                    OutputDifference.NONE,
+                                    Limit.IDENTICAL,
+                                    TYPES),
+                            new Variant(Way.DELEGATED, delegated, floats(3e-3), LIMIT, TYPES)),
                     ImmutableMap.of(
                             "tuned-malloc", Optional.of(tuned), "jemalloc", Optional.empty()),
                     List.of());
@@ -196,7 +205,7 @@ class ComparisonTest {
                         + " partition");
         assertLine(table, "delegated: outputs agree with stock's within 3e-3 \\(limit 9\\.6e-3\\)");
         assertLine(table, "  landmarks: 2\\.9e-3, the CPU kernels' own noise 6e-4, limit 9\\.6e-3");
-        assertLine(table, "  mask: 1 step, limit 1 step");
+        assertLine(table, "  mask: 1 step, limit 4 steps");
         assertFalse(table.contains("iffer"), table);
     }
 
@@ -217,8 +226,9 @@ class ComparisonTest {
                 new Comparison(
                         stock,
                         List.of(
-                                new Variant(Way.PLANNED, planned, floats(1e-7), 0),
-                                new Variant(Way.DELEGATED, delegated, floats(2e-2), 9.6e-3)),
+                                new Variant(
+                                        Way.PLANNED, planned, floats(1e-7), Limit.IDENTICAL, TYPES),
+                                new Variant(Way.DELEGATED, delegated, floats(2e-2), LIMIT, TYPES)),
                         Map.of(),
                         List.of());
         assertEquals(
@@ -233,11 +243,20 @@ class ComparisonTest {
 
     @Test
     void limit_measuredOutputs_isTheLargestOfFloatsAndAtLeastTheUsual() {
-        assertEquals(9.6e-3, DelegationFacts.limit(CHOICE, 1e-4));
-        assertEquals(2e-2, DelegationFacts.limit(CHOICE, 2e-2));
-        DelegationReport unknown =
-                new DelegationReport("xnnpack", 9, 7, 1, 2, "STORED", "kept", List.of());
-        assertEquals(1e-4, DelegationFacts.limit(unknown, 1e-4));
+        assertEquals(LIMIT, DelegationFacts.limit(CHOICE, TYPES));
+        DelegationReport exact =
+                new DelegationReport(
+                        "xnnpack",
+                        9,
+                        7,
+                        1,
+                        2,
+                        "STORED",
+                        "kept",
+                        List.of(
+                                new OutputAgreement("a", 0, 0, 1e-6),
+                                new OutputAgreement("b", 0, 0, 0)));
+        assertEquals(Limit.ROUNDING, DelegationFacts.limit(exact, List.of("float32", "int32")));
     }
 
     @Test
@@ -266,7 +285,8 @@ class ComparisonTest {
                                         Map.of(Figure.MEDIAN_MILLIS, plannedMillis),
                                         Optional.empty()),
                                 plannedMillis == 5 ? OutputDifference.NONE : floats(plannedMillis),
-                                0)),
+                                Limit.IDENTICAL,
+                                TYPES)),
                 comparison.against(),
                 List.of());
     }
