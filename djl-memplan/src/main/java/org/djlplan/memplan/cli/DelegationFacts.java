@@ -1,5 +1,6 @@
 package org.djlplan.memplan.cli;
 
+import com.google.common.base.CharMatcher;
 import com.google.common.collect.Streams;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
@@ -76,7 +77,7 @@ final class DelegationFacts {
                                         report.delegatedOperators(),
                                         report.operators(),
                                         report.delegate());
-        String reason = report.reason();
+        String reason = plain(report.reason());
         return "%s, threads: %s (%s): %s"
                 .formatted(
                         what,
@@ -104,7 +105,7 @@ final class DelegationFacts {
                         : ", the CPU kernels' own noise " + number(output.noise(), type);
         return "  %s: %s%s, limit %s"
                 .formatted(
-                        output.output(),
+                        plain(output.output()),
                         number(output.difference(), type),
                         noise,
                         number(output.limit(), type));
@@ -125,6 +126,11 @@ final class DelegationFacts {
                                         ? new Limit(output.limit(), 0)
                                         : new Limit(0, output.limit()))
                 .reduce(Limit.ROUNDING, Limit::or);
+    }
+
+    /** What a file says is not to steer a terminal. */
+    private static String plain(String text) {
+        return CharMatcher.javaIsoControl().replaceFrom(text, ' ');
     }
 
     private static String number(double value, String type) {

@@ -24,7 +24,7 @@ final class FigureTable {
             }
         }
         StringBuilder text = new StringBuilder(title(figures)).append('\n').append(layOut(rows));
-        facts(figures).forEach(line -> text.append(line).append('\n'));
+        facts("", figures).forEach(line -> text.append(line).append('\n'));
         return text.append("outputs (SHA-256)  ")
                 .append(figures.outputSha256())
                 .append('\n')
@@ -106,7 +106,7 @@ final class FigureTable {
     static List<String> sentences(Comparison comparison) {
         List<String> lines = new ArrayList<>();
         for (Variant variant : comparison.variants()) {
-            lines.addAll(facts(variant.figures()));
+            lines.addAll(facts(variant.way().label() + ": ", variant.figures()));
             lines.add(variant.way().label() + ": outputs " + verdict(variant));
             variant.figures()
                     .delegation()
@@ -129,12 +129,17 @@ final class FigureTable {
                 .formatted(outputs.text(), Scientific.text(variant.limit().relative()));
     }
 
-    /** Returns what a run says of itself beyond its figures. */
-    private static List<String> facts(RunFigures figures) {
+    /**
+     * Returns what a run says of itself beyond its figures.
+     *
+     * @param label before what may be said of several runs
+     */
+    private static List<String> facts(String label, RunFigures figures) {
         List<String> lines = new ArrayList<>();
         figures.delegation()
                 .ifPresent(report -> lines.add("delegated: " + DelegationFacts.choice(report)));
-        figures.unplannedReason().ifPresent(reason -> lines.add("runs as stock: " + reason));
+        figures.unplannedReason()
+                .ifPresent(reason -> lines.add(label + "runs as stock: " + reason));
         return lines;
     }
 
