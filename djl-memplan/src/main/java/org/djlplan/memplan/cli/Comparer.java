@@ -160,16 +160,22 @@ final class Comparer {
         stock.layout().forEach(each -> types.add(each.getAsJsonObject().get("type").getAsString()));
         // The layout has them for each prediction.
         List<String> once = types.subList(0, types.size() / Measurement.OUTPUT_SEEDS);
-        Limit limit =
+        Limit tolerance = new Limit(extent.tolerance(), 0);
+        List<Limit> limits =
                 figures.delegation()
-                        .map(report -> DelegationFacts.limit(report, once).or(options.limit()))
-                        .orElse(Limit.IDENTICAL);
+                        .map(
+                                report ->
+                                        DelegationFacts.limits(
+                                                report,
+                                                once,
+                                                Limit.ROUNDING.or(options.limit()).or(tolerance)))
+                        .orElse(List.of(tolerance));
         return new Variant(
                 way,
                 figures,
                 OutputDifference.between(
                         stock.outputs(), stock.layout(), ready.outputs(), ready.layout()),
-                limit.or(new Limit(extent.tolerance(), 0)),
+                limits,
                 once);
     }
 

@@ -52,23 +52,32 @@ record Comparison(
      * A way to run the model besides stock.
      *
      * @param outputs how far its outputs are from those of the stock run
-     * @param limit how far they may be
-     * @param types of the model's outputs, in their order
+     * @param limits how far each output may be, in their order
+     * @param types of the outputs, in their order
      */
     record Variant(
             Way way,
             RunFigures figures,
             OutputDifference outputs,
-            Limit limit,
+            List<Limit> limits,
             List<String> types) {
 
         Variant {
+            checkArgument(!limits.isEmpty(), "no limits");
+            limits = ImmutableList.copyOf(limits);
             types = ImmutableList.copyOf(types);
+        }
+
+        /** Returns the largest limits. */
+        Limit limit() {
+            return limits.stream().reduce(Limit.IDENTICAL, Limit::or);
         }
 
         /** Returns whether the outputs are as this way promises. */
         boolean agrees() {
-            return way == Way.DELEGATED ? outputs.agrees(limit) : outputs.within(limit.relative());
+            return way == Way.DELEGATED
+                    ? outputs.agrees(limits)
+                    : outputs.within(limit().relative());
         }
 
         /** Returns what is wrong with the outputs; empty if they are as this way promises. */
@@ -82,13 +91,14 @@ record Comparison(
                                     figures.model(),
                                     way.label(),
                                     outputs.text(),
-                                    limit.equals(Limit.IDENTICAL)
+                                    limit().equals(Limit.IDENTICAL)
                                             ? "they must be identical"
-                                            : "the limit is " + Scientific.text(limit.relative())));
+                                            : "the limit is "
+                                                    + Scientific.text(limit().relative())));
         }
 
         private Variant named(String name) {
-            return new Variant(way, figures.named(name), outputs, limit, types);
+            return new Variant(way, figures.named(name), outputs, limits, types);
         }
     }
 
@@ -126,7 +136,7 @@ record Comparison(
                             each.get(0).way(),
                             RunFigures.median(each.stream().map(Variant::figures).toList()),
                             OutputDifference.worst(each.stream().map(Variant::outputs).toList()),
-                            each.stream().map(Variant::limit).reduce(Limit.IDENTICAL, Limit::or),
+                            each.get(0).limits(),
                             each.get(0).types()));
         }
         return new Comparison(medianOf(runs, Comparison::stock), variants, against, runs);

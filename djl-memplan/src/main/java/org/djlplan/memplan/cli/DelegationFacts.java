@@ -16,6 +16,10 @@ import org.djlplan.memplan.report.OutputAgreement;
 final class DelegationFacts {
 
     private static final String FLOAT = "float";
+
+    /** No limit is larger of anything but scores. */
+    private static final double MOST = 1e-2;
+
     private static final String CPU_KERNELS = "CPU kernels: ";
 
     private DelegationFacts() {}
@@ -112,20 +116,28 @@ final class DelegationFacts {
     }
 
     /**
-     * Returns how far outputs may be from stock's: the largest limits of those that were measured,
-     * as other inputs run here, and at least a rounding.
+     * Returns how far each output may be from stock's: as other inputs run here than when it was
+     * measured, by the largest limit that any of them had then, but not by what scores may be off
+     * as part of their whole range.
      *
      * @param types of the outputs, in their order
+     * @param least the least limit of all
      */
-    static Limit limit(DelegationReport report, List<String> types) {
-        return Streams.zip(
-                        report.outputs().stream(),
-                        types.stream(),
-                        (output, type) ->
-                                type.startsWith(FLOAT)
-                                        ? new Limit(output.limit(), 0)
-                                        : new Limit(0, output.limit()))
-                .reduce(Limit.ROUNDING, Limit::or);
+    static List<Limit> limits(DelegationReport report, List<String> types, Limit least) {
+        List<Limit> own =
+                Streams.zip(
+                                report.outputs().stream().map(OutputAgreement::limit),
+                                types.stream(),
+                                (limit, type) ->
+                                        type.startsWith(FLOAT)
+                                                ? new Limit(limit, 0)
+                                                : new Limit(0, limit))
+                        .toList();
+        Limit common =
+                own.stream()
+                        .map(limit -> new Limit(Math.min(limit.relative(), MOST), limit.steps()))
+                        .reduce(least, Limit::or);
+        return own.isEmpty() ? List.of(common) : own.stream().map(common::or).toList();
     }
 
     /** What a file says is not to steer a terminal. */

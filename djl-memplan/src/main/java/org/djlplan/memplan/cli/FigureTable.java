@@ -125,8 +125,7 @@ final class FigureTable {
         if (!variant.agrees()) {
             return "DIFFER from stock's by " + outputs.text();
         }
-        return "agree with stock's within %s (limit %s)"
-                .formatted(outputs.text(), Scientific.text(variant.limit().relative()));
+        return "agree with stock's " + outputs.agreement(variant.limits());
     }
 
     /**

@@ -1,6 +1,7 @@
 package org.djlplan.memplan.cli;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Streams;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
@@ -13,12 +14,15 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
 
 /**
  * How far the outputs of two runs are apart.
@@ -60,9 +64,21 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
         }
 
         private boolean agrees(Limit limit) {
+            return part(limit) <= 1;
+        }
+
+        /** Returns what part of a limit it reaches; above 1 it is outside. */
+        private double part(Limit limit) {
+            double difference = isFloat() ? relative : largest;
+            double most = isFloat() ? limit.relative() : isQuantized() ? limit.steps() : 0;
+            return difference == 0 ? 0 : difference / most;
+        }
+
+        private String text(Limit limit) {
             return isFloat()
-                    ? relative <= limit.relative()
-                    : largest <= (isQuantized() ? limit.steps() : 0);
+                    ? "within %s (limit %s)"
+                            .formatted(Scientific.text(relative), Scientific.text(limit.relative()))
+                    : "within %s (limit %s)".formatted(steps(largest), steps(limit.steps()));
         }
     }
 
@@ -100,9 +116,27 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
         }
     }
 
-    /** Returns whether the outputs are no further apart than a limit. */
-    boolean agrees(Limit limit) {
-        return comparable && outputs.stream().allMatch(output -> output.agrees(limit));
+    /**
+     * Returns whether no output is further apart than its limit.
+     *
+     * @param limits of the outputs of one prediction, in their order
+     */
+    boolean agrees(List<Limit> limits) {
+        return comparable
+                && Streams.zip(outputs.stream(), repeated(limits), Output::agrees)
+                        .allMatch(agrees -> agrees);
+    }
+
+    /** Returns how far the output is apart that comes nearest to its limit, for people. */
+    String agreement(List<Limit> limits) {
+        return Streams.zip(outputs.stream(), repeated(limits), Map::entry)
+                .max(Comparator.comparingDouble(each -> each.getKey().part(each.getValue())))
+                .map(each -> each.getKey().text(each.getValue()))
+                .orElse("exactly");
+    }
+
+    private static Stream<Limit> repeated(List<Limit> limits) {
+        return Stream.generate(() -> limits).flatMap(List::stream);
     }
 
     /** Returns by how much the outputs differ, such as "4.2e-6" or "1 step", for people. */

@@ -58,9 +58,14 @@ class ComparisonTest {
                                     Way.PLANNED,
                                     planned,
                                     OutputDifference.NONE,
-                                    Limit.IDENTICAL,
+                                    List.of(Limit.IDENTICAL),
                                     TYPES),
-                            new Variant(Way.DELEGATED, delegated, floats(3e-3), LIMIT, TYPES)),
+                            new Variant(
+                                    Way.DELEGATED,
+                                    delegated,
+                                    floats(3e-3),
+                                    List.of(LIMIT, LIMIT),
+                                    TYPES)),
                     ImmutableMap.of(
                             "tuned-malloc", Optional.of(tuned), "jemalloc", Optional.empty()),
                     List.of());
@@ -227,8 +232,17 @@ class ComparisonTest {
                         stock,
                         List.of(
                                 new Variant(
-                                        Way.PLANNED, planned, floats(1e-7), Limit.IDENTICAL, TYPES),
-                                new Variant(Way.DELEGATED, delegated, floats(2e-2), LIMIT, TYPES)),
+                                        Way.PLANNED,
+                                        planned,
+                                        floats(1e-7),
+                                        List.of(Limit.IDENTICAL),
+                                        TYPES),
+                                new Variant(
+                                        Way.DELEGATED,
+                                        delegated,
+                                        floats(2e-2),
+                                        List.of(LIMIT, LIMIT),
+                                        TYPES)),
                         Map.of(),
                         List.of());
         assertEquals(
@@ -243,20 +257,49 @@ class ComparisonTest {
 
     @Test
     void limit_measuredOutputs_isTheLargestOfFloatsAndAtLeastTheUsual() {
-        assertEquals(LIMIT, DelegationFacts.limit(CHOICE, TYPES));
-        DelegationReport exact =
-                new DelegationReport(
-                        "xnnpack",
-                        9,
-                        7,
-                        1,
-                        2,
-                        "STORED",
-                        "kept",
+        assertEquals(List.of(LIMIT, LIMIT), DelegationFacts.limits(CHOICE, TYPES, Limit.ROUNDING));
+        assertEquals(
+                new Limit(2e-2, 4),
+                DelegationFacts.limits(CHOICE, TYPES, new Limit(2e-2, 0)).get(0));
+        assertEquals(
+                List.of(Limit.ROUNDING, Limit.ROUNDING),
+                DelegationFacts.limits(
+                        choice(1e-6, 0), List.of("float32", "int32"), Limit.ROUNDING));
+    }
+
+    @Test
+    void limit_scoreOfAWideRange_isItsOwnOnly() {
+        List<Limit> limits =
+                DelegationFacts.limits(
+                        choice(3e-3, 0.8), List.of("float32", "float32"), Limit.ROUNDING);
+        assertEquals(List.of(new Limit(1e-2, 1), new Limit(0.8, 1)), limits);
+        OutputDifference far =
+                new OutputDifference(
+                        false,
+                        true,
                         List.of(
-                                new OutputAgreement("a", 0, 0, 1e-6),
-                                new OutputAgreement("b", 0, 0, 0)));
-        assertEquals(Limit.ROUNDING, DelegationFacts.limit(exact, List.of("float32", "int32")));
+                                new Output("float32", 5e-3, 1),
+                                new Output("float32", 0.5, 1),
+                                new Output("float32", 2e-2, 1),
+                                new Output("float32", 0.1, 1)));
+        assertFalse(far.agrees(limits));
+        OutputDifference near = new OutputDifference(false, true, far.outputs().subList(0, 2));
+        assertTrue(near.agrees(limits));
+        assertEquals("within 5e-1 (limit 8e-1)", near.agreement(limits));
+    }
+
+    private static DelegationReport choice(double first, double second) {
+        return new DelegationReport(
+                "xnnpack",
+                9,
+                7,
+                1,
+                2,
+                "STORED",
+                "kept",
+                List.of(
+                        new OutputAgreement("a", 0, 0, first),
+                        new OutputAgreement("b", 0, 0, second)));
     }
 
     @Test
@@ -285,7 +328,7 @@ class ComparisonTest {
                                         Map.of(Figure.MEDIAN_MILLIS, plannedMillis),
                                         Optional.empty()),
                                 plannedMillis == 5 ? OutputDifference.NONE : floats(plannedMillis),
-                                Limit.IDENTICAL,
+                                List.of(Limit.IDENTICAL),
                                 TYPES)),
                 comparison.against(),
                 List.of());
