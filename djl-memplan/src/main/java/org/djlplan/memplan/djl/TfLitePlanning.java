@@ -79,8 +79,8 @@ final class TfLitePlanning {
         // Closed first: never are two interpreters of a model in memory.
         adapter.close(stock);
         try {
-            RuntimeOptions runtimeOptions = runtimeOptions();
-            OrderedModel ordered = ordered(file.get(), runtimeOptions);
+            RuntimeOptions runtimeOptions = runtimeOptions(options);
+            OrderedModel ordered = ordered(file.get(), options, runtimeOptions);
             TfLiteRuntime runtime =
                     TfLiteRuntime.open(
                             ordered,
@@ -106,13 +106,13 @@ final class TfLitePlanning {
         }
     }
 
-    private OrderedModel ordered(Path file, RuntimeOptions runtimeOptions) {
+    static OrderedModel ordered(Path file, PlanOptions options, RuntimeOptions runtimeOptions) {
         return options.reorder()
                 ? new Reordering(ModelDelegation.cacheFolder()).of(file, runtimeOptions)
                 : OrderedModel.asInFile(file);
     }
 
-    private RuntimeOptions runtimeOptions() {
+    static RuntimeOptions runtimeOptions(PlanOptions options) {
         return new RuntimeOptions(
                 options.strategy(),
                 options.inPlace(),
