@@ -39,6 +39,12 @@ public enum DelegationKey implements Option {
             "sets whose outputs differ by more from the CPU kernels' are not used: largest"
                     + " difference / largest element for floats; 8- and 16-bit integers may differ"
                     + " by one step, others not at all"),
+    EXCLUDE(
+            "none",
+            Origin.ANYONE,
+            "operators that stay in the CPU kernels, separated by commas: numbers in the model's"
+                    + " file (`17`, `17-23`), types (`CONV_2D`) or names of output tensors, where"
+                    + " `*` stands for anything; [how](delegation.md)"),
     PROGRESS(
             "none",
             Origin.ANYONE,

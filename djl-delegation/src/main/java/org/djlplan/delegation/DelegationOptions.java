@@ -25,6 +25,7 @@ import org.djlplan.memplan.config.Threads;
  * @param profile when candidates are measured
  * @param profileBudget how long measuring may take
  * @param tolerance the largest error of a candidate's outputs against the CPU kernels'
+ * @param exclude operators that stay in the CPU kernels
  */
 public record DelegationOptions(
         boolean enabled,
@@ -32,7 +33,8 @@ public record DelegationOptions(
         ThreadSetting threads,
         ProfileMode profile,
         Duration profileBudget,
-        double tolerance) {
+        double tolerance,
+        Exclusion exclude) {
 
     private static final Duration LONGEST_BUDGET = Duration.ofHours(24);
 
@@ -109,7 +111,8 @@ public record DelegationOptions(
                         DelegationKey.TOLERANCE,
                         "1e-4",
                         DelegationOptions::tolerance,
-                        "a number from 0 to 1, such as 1e-4"));
+                        "a number from 0 to 1, such as 1e-4"),
+                value(options, DelegationKey.EXCLUDE, "", Exclusion::parse, Exclusion.ALLOWED));
     }
 
     private static <T> T value(

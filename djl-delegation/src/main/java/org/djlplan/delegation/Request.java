@@ -4,9 +4,11 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.Iterables;
 import java.time.Duration;
 import java.util.List;
+import java.util.SortedSet;
 import org.djlplan.delegation.profile.ProfileSettings;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.UnusableOptionException;
 
 /**
  * What is to be chosen for a model.
@@ -16,22 +18,35 @@ import org.djlplan.memplan.spi.DelegableModel;
  * @param threads the numbers of threads to choose from, in ascending order
  * @param budget how long measuring may take
  * @param tolerance the largest error of a candidate's outputs
+ * @param excluded operators of which the model's delegate is not offered anything
  */
 record Request(
-        DelegableModel model, Goal goal, List<Integer> threads, Duration budget, double tolerance) {
+        DelegableModel model,
+        Goal goal,
+        List<Integer> threads,
+        Duration budget,
+        double tolerance,
+        SortedSet<Integer> excluded) {
 
     Request {
         threads = ImmutableList.copyOf(threads);
     }
 
+    /**
+     * Returns what options ask for.
+     *
+     * @throws UnusableOptionException if they name what the model does not have
+     */
     static Request of(DelegableModel model, DelegationOptions options) {
+        SortedSet<Integer> excluded = options.exclude().of(model);
         return new Request(
-                model,
+                ReducedModel.of(model, excluded),
                 options.goal(),
                 options.threads()
                         .candidates(model.threads(), Runtime.getRuntime().availableProcessors()),
                 options.profileBudget(),
-                options.tolerance());
+                options.tolerance(),
+                excluded);
     }
 
     /** Returns what is to be found by measuring. */

@@ -26,7 +26,8 @@ class DelegationOptionsTest {
                         new ThreadSetting.AsModel(),
                         ProfileMode.BACKGROUND,
                         Duration.ofSeconds(10),
-                        1e-4),
+                        1e-4,
+                        Exclusion.NONE),
                 options);
     }
 
@@ -43,6 +44,7 @@ class DelegationOptionsTest {
                                 "delegation.profile", "blocking",
                                 "delegation.profileBudget", "2m",
                                 "delegation.tolerance", "1e-3",
+                                "delegation.exclude", " 17-23, CONV_2D,conv/Relu6,",
                                 "delegation.progress", "a Progress"));
         assertEquals(
                 new DelegationOptions(
@@ -51,7 +53,8 @@ class DelegationOptionsTest {
                         new ThreadSetting.Fixed(2),
                         ProfileMode.BLOCKING,
                         Duration.ofMinutes(2),
-                        1e-3),
+                        1e-3,
+                        new Exclusion(List.of("17-23", "CONV_2D", "conv/Relu6"))),
                 options);
     }
 
