@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.SortedSet;
 import java.util.function.IntPredicate;
+import java.util.function.IntUnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -16,7 +17,6 @@ import java.util.stream.Stream;
 import org.djlplan.memplan.config.Nearest;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
-import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.UnusableOptionException;
 
 /**
@@ -87,25 +87,28 @@ public record Exclusion(List<String> parts) {
     }
 
     /**
-     * Returns the operators of a model that are excluded, as its graph has them.
+     * Returns the operators of a graph that are excluded.
      *
-     * @throws UnusableOptionException if the model has none that a part names; the message lists
-     *     what it has that is near
+     * @param numberInFile the number that an operator of the graph has in the model's file
+     * @throws UnusableOptionException if there is none that a part names; the message lists what is
+     *     near
      */
-    SortedSet<Integer> of(DelegableModel model) {
-        if (parts.isEmpty()) {
-            return ImmutableSortedSet.of();
-        }
-        Graph graph = model.graph();
+    public SortedSet<Integer> of(Graph graph, IntUnaryOperator numberInFile) {
         ImmutableSortedSet.Builder<Integer> all = ImmutableSortedSet.naturalOrder();
-        parts.forEach(part -> all.addAll(operators(part, model, graph)));
+        parts.forEach(part -> all.addAll(operators(part, graph, numberInFile)));
         return all.build();
     }
 
-    private static List<Integer> operators(String part, DelegableModel model, Graph graph) {
+    private static List<Integer> operators(
+            String part, Graph graph, IntUnaryOperator numberInFile) {
         Matcher numbers = NUMBERS.matcher(part);
         if (numbers.matches()) {
-            return numbered(part, first(numbers), last(numbers), model, graph);
+            requireNumber(last(numbers), part, graph);
+            return matching(
+                    graph,
+                    i ->
+                            numberInFile.applyAsInt(i) >= first(numbers)
+                                    && numberInFile.applyAsInt(i) <= last(numbers));
         }
         boolean name = part.startsWith(NAME);
         boolean type = part.startsWith(TYPE);
@@ -124,16 +127,13 @@ public record Exclusion(List<String> parts) {
         return ImmutableList.<Integer>builder().addAll(named).addAll(typed).build();
     }
 
-    private static List<Integer> numbered(
-            String part, int first, int last, DelegableModel model, Graph graph) {
+    private static void requireNumber(int number, String part, Graph graph) {
         int count = graph.operators().size();
-        if (last >= count) {
+        if (number >= count) {
             throw new UnusableOptionException(
                     "%s=%s: the operators of %s are 0 to %d"
                             .formatted(DelegationKey.EXCLUDE.key(), part, graph.name(), count - 1));
         }
-        return matching(
-                graph, i -> model.numberInFile(i) >= first && model.numberInFile(i) <= last);
     }
 
     private static List<Integer> matching(Graph graph, IntPredicate wanted) {

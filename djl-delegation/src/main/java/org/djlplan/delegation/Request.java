@@ -38,7 +38,7 @@ record Request(
      * @throws UnusableOptionException if they name what the model does not have
      */
     static Request of(DelegableModel model, DelegationOptions options) {
-        SortedSet<Integer> excluded = options.exclude().of(model);
+        SortedSet<Integer> excluded = options.exclude().of(model.graph(), model::numberInFile);
         return new Request(
                 ReducedModel.of(model, excluded),
                 options.goal(),

@@ -78,7 +78,11 @@ class ExclusionTest {
     }
 
     private static Set<Integer> excluded(String text) {
-        return Exclusion.parse(text).orElseThrow().of(model(OPERATORS));
+        return excluded(text, model(OPERATORS));
+    }
+
+    private static Set<Integer> excluded(String text, FakeModel model) {
+        return Exclusion.parse(text).orElseThrow().of(model.graph(), model::numberInFile);
     }
 
     @ParameterizedTest
@@ -171,7 +175,7 @@ class ExclusionTest {
             @ForAll @Size(min = 1, max = 30) Set<@IntRange(max = 39) Integer> numbers) {
         FakeModel model = model(Collections.nCopies(40, List.of("ABS", "")));
         SortedSet<Integer> sorted = ImmutableSortedSet.copyOf(numbers);
-        assertEquals(sorted, Exclusion.parse(Exclusion.text(sorted)).orElseThrow().of(model));
+        assertEquals(sorted, excluded(Exclusion.text(sorted), model));
     }
 
     /** Numbers are those of the file; the graph has the operators as they run. */
@@ -183,7 +187,7 @@ class ExclusionTest {
         FakeModel model = model(Collections.nCopies(20, List.of("ABS", "")));
         model.order =
                 Optional.of(IntStream.range(0, 20).map(i -> (i * 7 + 3) % 20).boxed().toList());
-        Set<Integer> found = Exclusion.parse(low + "-" + high).orElseThrow().of(model);
+        Set<Integer> found = excluded(low + "-" + high, model);
         assertEquals(
                 IntStream.rangeClosed(low, high).boxed().collect(Collectors.toSet()),
                 found.stream().map(model::numberInFile).collect(Collectors.toSet()));

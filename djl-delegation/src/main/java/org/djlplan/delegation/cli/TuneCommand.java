@@ -1,5 +1,6 @@
 package org.djlplan.delegation.cli;
 
+import ai.djl.util.Progress;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import java.io.IOException;
@@ -15,6 +16,7 @@ import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.CliCommand;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.UnusableOptionException;
 import org.djlplan.memplan.store.Kept;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -59,6 +61,17 @@ public final class TuneCommand implements CliCommand {
                             + " is nothing.")
     private boolean show;
 
+    @Option(
+            names = "--explain",
+            description =
+                    "Also tell of each operator whether it is delegated, and if not, why; of"
+                            + " consecutive ones with the same reason in one line, unless --all is"
+                            + " given.")
+    private boolean explain;
+
+    @Option(names = "--all", description = "With --explain: a line for each operator.")
+    private boolean all;
+
     @Option(names = "--json", description = "Print one JSON object.")
     private boolean json;
 
@@ -67,6 +80,9 @@ public final class TuneCommand implements CliCommand {
 
     @Override
     public Integer call() throws IOException {
+        if (all && !explain) {
+            throw new ParameterException(spec.commandLine(), "--all goes with --explain only");
+        }
         Path file = model.file();
         List<DelegationOptions> settings = options.settings(model.delegate(), exhaustive);
         if (show) {
@@ -98,7 +114,7 @@ public final class TuneCommand implements CliCommand {
     private boolean tune(DelegableModel measurable, DelegationOptions setting, Output output)
             throws IOException, InterruptedException {
         PrintWriter err = spec.commandLine().getErr();
-        Tuning tuning = Tuning.of(measurable, setting, exhaustive, ProgressLine.ifWatched(err));
+        Tuning tuning = tuning(measurable, setting, ProgressLine.ifWatched(err));
         Optional<ProfileTable> kept = exhaustive ? tuning.kept() : Optional.empty();
         ProfileTable table =
                 tuning.measure(found -> objection(output, setting, tuning, found, kept).isEmpty())
@@ -111,6 +127,16 @@ public final class TuneCommand implements CliCommand {
         objection.ifPresent(reason -> complain("not kept: " + reason));
         output.add(new Kept<>(tuning.key(), table), objection.isEmpty());
         return anyMeasured(table);
+    }
+
+    private Tuning tuning(
+            DelegableModel measurable, DelegationOptions setting, Optional<Progress> progress)
+            throws IOException {
+        try {
+            return Tuning.of(measurable, setting, exhaustive, progress);
+        } catch (UnusableOptionException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
     }
 
     private static boolean anyMeasured(ProfileTable table) {
@@ -171,11 +197,18 @@ public final class TuneCommand implements CliCommand {
         }
 
         void add(Kept<ProfileTable> kept, boolean isKept) {
+            Optional<Explained> explained =
+                    explain
+                            ? Explained.of(graph, kept.key().facts(), kept.value())
+                            : Optional.empty();
             if (json) {
-                tables.add(ProfileJson.of(graph, kept.key().facts(), kept.value(), isKept));
+                JsonObject table = ProfileJson.of(graph, kept.key().facts(), kept.value(), isKept);
+                explained.ifPresent(it -> table.add("explanation", it.json()));
+                tables.add(table);
             } else {
                 out.print(first ? "" : "\n");
                 out.print(ProfileText.of(graph, kept.key().facts(), kept.value()));
+                explained.ifPresent(it -> out.print(it.summary() + "\n" + it.table(all).text()));
                 out.flush();
             }
             first = false;

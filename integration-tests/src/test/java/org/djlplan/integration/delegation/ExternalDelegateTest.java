@@ -8,6 +8,7 @@ import ai.djl.repository.zoo.ZooModel;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.integration.LogCapture;
@@ -37,6 +38,21 @@ class ExternalDelegateTest {
         }
         // All additions, forced: a tool of this test's own choice must work, too.
         assertSameWithAllAdditions(file, arguments);
+    }
+
+    /** The delegate takes nothing but additions. */
+    @Test
+    void goodDelegate_itsOperatorsExcluded_isLeftOut() throws Exception {
+        Path file = model();
+        Map<String, Object> arguments = new HashMap<>(arguments("GOOD"));
+        arguments.put("delegation.exclude", "ADD");
+        try (ZooModel<NDList, NDList> model = Planned.load(file, arguments);
+                StockInterpreter stock = new StockInterpreter(file, 1)) {
+            assertEquals("MEASURED", report(model).origin());
+            assertEquals(0, report(model).delegatedOperators());
+            List<ByteBuffer> inputs = stock.randomInputs(1);
+            assertEquals(stock.run(inputs), Planned.predict(model, inputs, stock.shapes()));
+        }
     }
 
     @ParameterizedTest

@@ -1,0 +1,175 @@
+package org.djlplan.delegation.explain;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Sets;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.djlplan.delegation.partition.Dataflow;
+import org.djlplan.delegation.table.Entry;
+import org.djlplan.delegation.table.Goal;
+import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.delegation.table.Tolerance;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.spi.OutputError;
+
+/**
+ * Why each operator of a model is delegated or not, as far as a table of measurements tells.
+ *
+ * <p>The reason for an operator that could be delegated is what became of the set that has it and
+ * is nearest to the chosen one: of which the fewest operators are on another side. If that set did
+ * not run or was wrong, it is the smallest set of that kind which has it: there is the least else
+ * that may be to blame.
+ */
+public final class Explanation {
+
+    private final Dataflow flow;
+    private final ProfileTable table;
+    private final Goal goal;
+    private final Tolerance tolerance;
+    private final Set<Integer> excluded;
+    private final DelegateRules rules;
+    private final Set<Integer> offered;
+    private final List<Entry> comparable;
+
+    private Explanation(
+            Graph graph,
+            ProfileTable table,
+            Goal goal,
+            Tolerance tolerance,
+            Set<Integer> excluded,
+            DelegateRules rules) {
+        this.flow = Dataflow.of(graph);
+        this.table = table;
+        this.goal = goal;
+        this.tolerance = tolerance;
+        this.excluded = ImmutableSet.copyOf(excluded);
+        this.rules = rules;
+        offered =
+                table.partitions().stream()
+                        .flatMap(Set::stream)
+                        .collect(ImmutableSet.toImmutableSet());
+        int threads = table.chosen().threads();
+        List<Entry> asMany =
+                table.entries().stream().filter(e -> e.candidate().threads() == threads).toList();
+        comparable = asMany.isEmpty() ? table.entries() : asMany;
+    }
+
+    /**
+     * Returns the verdict on each operator, in the graph's order.
+     *
+     * @param table what was measured of the model without the excluded operators
+     * @param goal what the choice was to reach
+     * @param tolerance by which outputs were judged
+     * @param excluded operators that were not to be delegated
+     * @param rules of the delegate
+     */
+    public static List<Verdict> of(
+            Graph graph,
+            ProfileTable table,
+            Goal goal,
+            Tolerance tolerance,
+            Set<Integer> excluded,
+            DelegateRules rules) {
+        Explanation explanation = new Explanation(graph, table, goal, tolerance, excluded, rules);
+        return graph.operators().stream()
+                .map(Operator::index)
+                .map(explanation::verdict)
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    private Verdict verdict(int operator) {
+        if (table.chosen().operators().contains(operator)) {
+            return new Verdict.Delegated();
+        }
+        if (excluded.contains(operator)) {
+            return new Verdict.Excluded();
+        }
+        if (flow.isConstantOperator(operator)) {
+            return new Verdict.Unpacks();
+        }
+        if (!offered.contains(operator)) {
+            return new Verdict.Unsupported(rules.refusal(operator));
+        }
+        return nearest(operator)
+                .map(entry -> verdict(operator, entry))
+                .orElseGet(Verdict.Untried::new);
+    }
+
+    private Optional<Entry> nearest(int operator) {
+        return comparable.stream()
+                .filter(entry -> entry.candidate().operators().contains(operator))
+                .min(Comparator.comparingInt(this::distance).thenComparingInt(Explanation::rank));
+    }
+
+    /** Constant operators, which run in no inference, follow the others. */
+    private int distance(Entry entry) {
+        Set<Integer> other =
+                Sets.symmetricDifference(entry.candidate().operators(), table.chosen().operators());
+        return (int) other.stream().filter(i -> !flow.isConstantOperator(i)).count();
+    }
+
+    private static int rank(Entry entry) {
+        return entry instanceof Entry.Measured ? 0 : entry instanceof Entry.Wrong ? 1 : 2;
+    }
+
+    private Verdict verdict(int operator, Entry nearest) {
+        if (nearest instanceof Entry.Wrong wrong) {
+            return outside(smallest(operator, Entry.Wrong.class).orElse(wrong));
+        }
+        if (nearest instanceof Entry.Failed failed) {
+            return new Verdict.Failed(smallest(operator, Entry.Failed.class).orElse(failed));
+        }
+        Entry.Measured with = (Entry.Measured) nearest;
+        if (goal.maxMemoryBytes().isPresent()
+                && with.memoryBytes() > goal.maxMemoryBytes().getAsLong()) {
+            return new Verdict.OverLimit(with, goal.maxMemoryBytes().getAsLong());
+        }
+        // The CPU kernels are chosen also where they were not measured.
+        return chosen().<Verdict>map(chosen -> new Verdict.NotWorth(with, chosen, goal.objective()))
+                .orElseGet(Verdict.Untried::new);
+    }
+
+    private <T extends Entry> Optional<T> smallest(int operator, Class<T> kind) {
+        return comparable.stream()
+                .filter(kind::isInstance)
+                .map(kind::cast)
+                .filter(entry -> entry.candidate().operators().contains(operator))
+                .min(Comparator.comparingInt(entry -> entry.candidate().operators().size()));
+    }
+
+    private Optional<Entry.Measured> chosen() {
+        return table.entries().stream()
+                .filter(entry -> entry.candidate().equals(table.chosen()))
+                .filter(Entry.Measured.class::isInstance)
+                .map(Entry.Measured.class::cast)
+                .findFirst();
+    }
+
+    private Verdict outside(Entry.Wrong wrong) {
+        return wrong.errors().stream()
+                .filter(error -> !tolerance.admits(error))
+                .max(Comparator.comparingDouble(this::excess))
+                .<Verdict>map(
+                        error ->
+                                new Verdict.OutsideTolerance(
+                                        wrong, error.type(), error.difference(), limit(error)))
+                .orElseGet(Verdict.Untried::new);
+    }
+
+    private double excess(OutputError error) {
+        double limit = limit(error);
+        return limit == 0 ? Double.POSITIVE_INFINITY : error.difference() / limit;
+    }
+
+    private double limit(OutputError error) {
+        return switch (error.type()) {
+            case FLOAT16, FLOAT32, FLOAT64 -> tolerance.relative();
+            case INT8, UINT8, INT16, UINT16 -> 1;
+            default -> 0;
+        };
+    }
+}
