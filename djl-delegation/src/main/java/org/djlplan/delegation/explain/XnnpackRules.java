@@ -24,9 +24,6 @@ import org.djlplan.memplan.graph.Tensor;
  */
 public final class XnnpackRules implements DelegateRules {
 
-    /** XNN_MAX_TENSOR_DIMS. */
-    private static final int MOST_DIMENSIONS = 6;
-
     private static final int BIAS = 2;
 
     private static final String ACTIVATION =
@@ -37,7 +34,7 @@ public final class XnnpackRules implements DelegateRules {
      *
      * @param constants places of operands that must be constants
      * @param parameters places of operands that are no floats
-     * @param dimensions of the first input and of the output, 0 for any number
+     * @param dimensions of the first input, 0 for any number
      * @param hint what else may be wrong, empty if nothing
      */
     private record Rule(
@@ -54,7 +51,7 @@ public final class XnnpackRules implements DelegateRules {
             new Rule(
                     ImmutableSet.of(1, BIAS),
                     Set.of(),
-                    4,
+                    0,
                     "strides and dilations must be positive; " + ACTIVATION);
 
     private static final Rule POOL =
@@ -112,7 +109,7 @@ public final class XnnpackRules implements DelegateRules {
                     .put("RELU6", ANY)
                     .put("RELU_N1_TO_1", ANY)
                     .put("RESHAPE", new Rule(ImmutableSet.of(1), ImmutableSet.of(1), 0, ""))
-                    .put("RESIZE_BILINEAR", new Rule(ImmutableSet.of(1), ImmutableSet.of(1), 4, ""))
+                    .put("RESIZE_BILINEAR", new Rule(ImmutableSet.of(1), ImmutableSet.of(1), 0, ""))
                     .put("ROUND", ANY)
                     .put("SOFTMAX", Rule.of("beta must be 1"))
                     .put("SQRT", ANY)
@@ -127,7 +124,10 @@ public final class XnnpackRules implements DelegateRules {
     private final Graph graph;
     private final Dataflow flow;
 
-    private XnnpackRules(Graph graph) {
+    /**
+     * @param graph of the model
+     */
+    public XnnpackRules(Graph graph) {
         this.graph = graph;
         this.flow = Dataflow.of(graph);
     }
@@ -163,7 +163,7 @@ public final class XnnpackRules implements DelegateRules {
     /**
      * Returns the rule that an operator breaks, as far as a graph tells; empty if it tells none.
      */
-    Optional<String> broken(int operator) {
+    public Optional<String> broken(int operator) {
         Operator it = graph.operators().get(operator);
         Rule rule = RULES.get(it.type());
         return rule == null ? Optional.of(refusal(operator)) : broken(it, rule);
@@ -203,16 +203,8 @@ public final class XnnpackRules implements DelegateRules {
         if (all.stream().anyMatch(tensor -> tensor.shape().contains(-1))) {
             return Optional.of("a size is known only at run time");
         }
-        if (all.stream().anyMatch(tensor -> tensor.shape().size() > MOST_DIMENSIONS)) {
-            return Optional.of("a tensor has more than " + MOST_DIMENSIONS + " dimensions");
-        }
         int asked = rule.dimensions();
-        boolean others =
-                Stream.concat(
-                                tensors(operator.inputs()).stream().limit(1),
-                                tensors(operator.outputs()).stream())
-                        .anyMatch(tensor -> tensor.shape().size() != asked);
-        return asked > 0 && others
+        return asked > 0 && !all.isEmpty() && all.get(0).shape().size() != asked
                 ? Optional.of(
                         "XNNPACK takes %s of %d dimensions only".formatted(operator.type(), asked))
                 : Optional.empty();

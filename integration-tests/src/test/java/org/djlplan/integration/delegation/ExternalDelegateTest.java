@@ -5,12 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
+import com.google.common.collect.Iterables;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.djlplan.delegation.store.ProfileStore;
+import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.integration.LogCapture;
 import org.djlplan.integration.Planned;
 import org.djlplan.integration.StockInterpreter;
@@ -18,6 +21,7 @@ import org.djlplan.integration.Tolerance;
 import org.djlplan.integration.runtime.NativeProgram;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.store.Kept;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -53,6 +57,8 @@ class ExternalDelegateTest {
             List<ByteBuffer> inputs = stock.randomInputs(1);
             assertEquals(stock.run(inputs), Planned.predict(model, inputs, stock.shapes()));
         }
+        List<Kept<ProfileTable>> kept = ProfileStore.list(file, folder.resolve("cache"));
+        assertEquals(List.of(), Iterables.getOnlyElement(kept).value().partitions());
     }
 
     @ParameterizedTest
