@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.djlplan.delegation.partition.Dataflow;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
@@ -33,7 +34,9 @@ public final class Explanation {
     private final Set<Integer> excluded;
     private final DelegateRules rules;
     private final Set<Integer> offered;
-    private final List<Entry> comparable;
+
+    /** The nearest to what was chosen first. */
+    private final List<Entry> nearest;
 
     private Explanation(
             Graph graph,
@@ -55,7 +58,10 @@ public final class Explanation {
         int threads = table.chosen().threads();
         List<Entry> asMany =
                 table.entries().stream().filter(e -> e.candidate().threads() == threads).toList();
-        comparable = asMany.isEmpty() ? table.entries() : asMany;
+        nearest =
+                ImmutableList.sortedCopyOf(
+                        Comparator.comparingInt(this::distance).thenComparingInt(Explanation::rank),
+                        asMany.isEmpty() ? table.entries() : asMany);
     }
 
     /**
@@ -89,7 +95,7 @@ public final class Explanation {
             return new Verdict.Excluded();
         }
         if (flow.isConstantOperator(operator)) {
-            return new Verdict.Unpacks();
+            return ofReaders(operator);
         }
         if (!offered.contains(operator)) {
             return new Verdict.Unsupported(rules.refusal(operator));
@@ -99,10 +105,32 @@ public final class Explanation {
                 .orElseGet(Verdict.Untried::new);
     }
 
+    /** What unpacks a constant goes where its readers go, if there is one reason for them all. */
+    private Verdict ofReaders(int operator) {
+        Set<Verdict> reasons =
+                IntStream.of(flow.writes(operator))
+                        .flatMap(tensor -> IntStream.of(flow.readers(tensor)))
+                        .mapToObj(
+                                reader ->
+                                        flow.isConstantOperator(reader)
+                                                ? new Verdict.Unpacks()
+                                                : verdict(reader))
+                        .collect(ImmutableSet.toImmutableSet());
+        if (reasons.size() != 1) {
+            return new Verdict.Unpacks();
+        }
+        Verdict reason = reasons.iterator().next();
+        boolean own =
+                reason instanceof Verdict.Delegated
+                        || reason instanceof Verdict.Excluded
+                        || reason instanceof Verdict.Unsupported;
+        return own ? new Verdict.Unpacks() : reason;
+    }
+
     private Optional<Entry> nearest(int operator) {
-        return comparable.stream()
+        return nearest.stream()
                 .filter(entry -> entry.candidate().operators().contains(operator))
-                .min(Comparator.comparingInt(this::distance).thenComparingInt(Explanation::rank));
+                .findFirst();
     }
 
     /** Constant operators, which run in no inference, follow the others. */
@@ -116,14 +144,14 @@ public final class Explanation {
         return entry instanceof Entry.Measured ? 0 : entry instanceof Entry.Wrong ? 1 : 2;
     }
 
-    private Verdict verdict(int operator, Entry nearest) {
-        if (nearest instanceof Entry.Wrong wrong) {
+    private Verdict verdict(int operator, Entry entry) {
+        if (entry instanceof Entry.Wrong wrong) {
             return outside(smallest(operator, Entry.Wrong.class).orElse(wrong));
         }
-        if (nearest instanceof Entry.Failed failed) {
+        if (entry instanceof Entry.Failed failed) {
             return new Verdict.Failed(smallest(operator, Entry.Failed.class).orElse(failed));
         }
-        Entry.Measured with = (Entry.Measured) nearest;
+        Entry.Measured with = (Entry.Measured) entry;
         if (goal.maxMemoryBytes().isPresent()
                 && with.memoryBytes() > goal.maxMemoryBytes().getAsLong()) {
             return new Verdict.OverLimit(with, goal.maxMemoryBytes().getAsLong());
@@ -134,7 +162,7 @@ public final class Explanation {
     }
 
     private <T extends Entry> Optional<T> smallest(int operator, Class<T> kind) {
-        return comparable.stream()
+        return nearest.stream()
                 .filter(kind::isInstance)
                 .map(kind::cast)
                 .filter(entry -> entry.candidate().operators().contains(operator))

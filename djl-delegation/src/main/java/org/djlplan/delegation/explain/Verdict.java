@@ -105,10 +105,10 @@ public sealed interface Verdict {
         @Override
         public String reason() {
             return text(
-                    "%s: %.3f ms with %s, %.3f as chosen",
+                    "%s (%.3f ms %s, %.3f as chosen)",
                     costs(),
                     with.latency().medianNanos() / NANOS_PER_MILLI,
-                    operators(with),
+                    where(with),
                     chosen.latency().medianNanos() / NANOS_PER_MILLI);
         }
 
@@ -140,9 +140,9 @@ public sealed interface Verdict {
         @Override
         public String reason() {
             return text(
-                    "%.1f MB with %s, where %.1f may be",
+                    "%.1f MB %s, where %.1f may be",
                     with.memoryBytes() / BYTES_PER_MEGABYTE,
-                    operators(with),
+                    where(with),
                     limitBytes / BYTES_PER_MEGABYTE);
         }
     }
@@ -165,8 +165,8 @@ public sealed interface Verdict {
         @Override
         public String reason() {
             return text(
-                    "an output differs by %s with %s, where %s is accepted",
-                    amount(difference), operators(with), amount(limit));
+                    "an output differs by %s %s, where %s is accepted",
+                    amount(difference), where(with), amount(limit));
         }
 
         private String amount(double of) {
@@ -193,8 +193,8 @@ public sealed interface Verdict {
         public String reason() {
             String message = with.message().lines().findFirst().orElse("").strip();
             return text(
-                    "%s with %s%s",
-                    how(with.kind()), operators(with), message.isEmpty() ? "" : ": " + message);
+                    "%s %s%s",
+                    how(with.kind()), where(with), message.isEmpty() ? "" : ": " + message);
         }
 
         private static String how(CandidateException.Kind kind) {
@@ -223,8 +223,8 @@ public sealed interface Verdict {
         return String.format(Locale.ROOT, format, values);
     }
 
-    private static String operators(Entry with) {
+    private static String where(Entry with) {
         int count = with.candidate().operators().size();
-        return count == 1 ? "it alone delegated" : count + " operators delegated, it among them";
+        return count == 1 ? "alone" : "in a set of " + count + " operators";
     }
 }

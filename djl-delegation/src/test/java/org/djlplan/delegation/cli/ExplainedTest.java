@@ -38,8 +38,8 @@ class ExplainedTest {
                 "12 operators: 5 delegated, 2 excluded, 4 not worth it, 1 unsupported",
                 explained.summary());
         String slower =
-                "not worth it: 20.000 ms slower: 60.000 ms with 9 operators delegated, it among"
-                        + " them, 40.000 as chosen";
+                "not worth it: 20.000 ms slower (60.000 ms in a set of 9 operators, 40.000 as"
+                        + " chosen)";
         assertEquals(
                 List.of(
                         List.of("operator", "type", "output", ""),
@@ -59,8 +59,7 @@ class ExplainedTest {
         Explained explained =
                 explained(Map.of("maxMemoryBytes", "8000000", "objective", "latency"));
         assertEquals(
-                "over the limit: 8.4 MB with 9 operators delegated, it among them, where 8.0 may"
-                        + " be",
+                "over the limit: 8.4 MB in a set of 9 operators, where 8.0 may be",
                 explained.table(false).rows().get(1).get(3));
     }
 

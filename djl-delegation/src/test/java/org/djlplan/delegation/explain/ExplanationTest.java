@@ -116,9 +116,21 @@ class ExplanationTest {
         measured(set(), 9);
         measured(set(1, 2, 3), 2);
         measured(ALL, 3);
+        List<Verdict> verdicts = verdicts(set(1, 2, 3));
+        assertInstanceOf(Verdict.NotWorth.class, verdicts.get(5));
         assertEquals(
                 "unpacks a constant: which an operator reads that is not delegated",
-                text(verdicts(set(1, 2, 3)).get(0)));
+                text(verdicts.get(0)));
+        assertEquals(new Verdict.Unpacks(), verdicts(set(), 1, 5).get(0), "nobody excluded it");
+    }
+
+    @Test
+    void of_unpackingOfWhichAllReadersHaveOneReason_hasItToo() {
+        measured(set(), 9);
+        measured(set(0, 1, 2, 3, 5, 6, 8), 9.5);
+        List<Verdict> verdicts = verdicts(set());
+        assertInstanceOf(Verdict.NotWorth.class, verdicts.get(1));
+        assertEquals(verdicts.get(1), verdicts.get(0));
     }
 
     @Test
@@ -143,8 +155,8 @@ class ExplanationTest {
         Verdict.NotWorth verdict = assertInstanceOf(Verdict.NotWorth.class, verdicts.get(8));
         assertEquals(250_000, verdict.slowerNanos());
         assertEquals(
-                "not worth it: 0.250 ms slower: 2.250 ms with 6 operators delegated, it among"
-                        + " them, 2.000 as chosen",
+                "not worth it: 0.250 ms slower (2.250 ms in a set of 6 operators, 2.000 as"
+                        + " chosen)",
                 text(verdict));
         assertEquals(new Verdict.Delegated(), verdicts.get(5));
     }
@@ -155,9 +167,7 @@ class ExplanationTest {
         measured(set(5), 8.99);
         assertTrue(
                 text(verdicts(set()).get(5))
-                        .startsWith(
-                                "not worth it: not faster beyond the noise: 8.990 ms with it alone"
-                                        + " delegated"));
+                        .startsWith("not worth it: not faster beyond the noise (8.990 ms alone,"));
     }
 
     @Test
@@ -167,11 +177,10 @@ class ExplanationTest {
         measured(ALL, 1, 2, 4_500_000);
         assertTrue(
                 text(verdicts(set()).get(1))
-                        .startsWith("not worth it: 7.000 ms faster, 3.5 MB more: "));
+                        .startsWith("not worth it: 7.000 ms faster, 3.5 MB more ("));
         goal = new Goal(Objective.LATENCY, OptionalLong.of(4_000_000));
         assertEquals(
-                "over the limit: 4.5 MB with 6 operators delegated, it among them, where 4.0 may"
-                        + " be",
+                "over the limit: 4.5 MB in a set of 6 operators, where 4.0 may be",
                 text(verdicts(set()).get(1)));
     }
 
@@ -198,12 +207,12 @@ class ExplanationTest {
                 new OutputError(ElementType.FLOAT32, 1.5e-3));
         List<Verdict> verdicts = verdicts(set(1, 2, 3));
         assertEquals(
-                "outside the tolerance: an output differs by 2.5e-03 with 2 operators delegated,"
-                        + " it among them, where 1.0e-04 is accepted",
+                "outside the tolerance: an output differs by 2.5e-03 in a set of 2 operators,"
+                        + " where 1.0e-04 is accepted",
                 text(verdicts.get(6)));
         assertEquals(
-                "outside the tolerance: an output differs by 4.0e-03 with 6 operators delegated,"
-                        + " it among them, where 1.0e-04 is accepted",
+                "outside the tolerance: an output differs by 4.0e-03 in a set of 6 operators,"
+                        + " where 1.0e-04 is accepted",
                 text(verdicts.get(8)));
     }
 
@@ -212,7 +221,7 @@ class ExplanationTest {
         measured(set(), 9);
         wrong(set(8), new OutputError(ElementType.INT8, 3));
         assertEquals(
-                "outside the tolerance: an output differs by 3 steps with it alone delegated,"
+                "outside the tolerance: an output differs by 3 steps alone,"
                         + " where one step is accepted",
                 text(verdicts(set()).get(8)));
     }
@@ -225,11 +234,10 @@ class ExplanationTest {
         failed(set(8), Kind.REFUSED, "");
         List<Verdict> verdicts = verdicts(set());
         assertEquals(
-                "failed: crashed with 2 operators delegated, it among them: exit code 139",
-                text(verdicts.get(5)));
-        assertEquals("failed: refused with it alone delegated", text(verdicts.get(8)));
+                "failed: crashed in a set of 2 operators: exit code 139", text(verdicts.get(5)));
+        assertEquals("failed: refused alone", text(verdicts.get(8)));
         assertEquals(
-                "failed: timed out with 6 operators delegated, it among them: no answer in 30 s",
+                "failed: timed out in a set of 6 operators: no answer in 30 s",
                 text(verdicts.get(1)));
     }
 
