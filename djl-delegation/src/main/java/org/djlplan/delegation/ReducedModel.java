@@ -16,6 +16,7 @@ import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.spi.Trial;
 
 /**
@@ -64,8 +65,8 @@ final class ReducedModel implements DelegableModel {
     }
 
     @Override
-    public CandidateRunner newProcess(Urgency urgency) throws IOException {
-        return new Runner(inner.newProcess(urgency));
+    public CandidateRunner newProcess(Urgency urgency, Tolerance tolerance) throws IOException {
+        return new Runner(inner.newProcess(urgency, tolerance));
     }
 
     @Override

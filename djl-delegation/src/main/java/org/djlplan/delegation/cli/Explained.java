@@ -16,7 +16,6 @@ import org.djlplan.delegation.explain.Explanation;
 import org.djlplan.delegation.explain.Verdict;
 import org.djlplan.delegation.explain.XnnpackRules;
 import org.djlplan.delegation.table.ProfileTable;
-import org.djlplan.delegation.table.Tolerance;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 
@@ -57,7 +56,7 @@ record Explained(Graph graph, List<Verdict> verdicts) {
                                 graph,
                                 table,
                                 options.goal(),
-                                new Tolerance(options.tolerance()),
+                                options.tolerance(),
                                 excluded,
                                 XnnpackRules.of(facts.getOrDefault("delegate", ""), graph))));
     }

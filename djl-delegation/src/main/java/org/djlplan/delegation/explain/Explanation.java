@@ -12,10 +12,11 @@ import org.djlplan.delegation.partition.Dataflow;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.ProfileTable;
-import org.djlplan.delegation.table.Tolerance;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.spi.Deviation;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Tolerance;
 
 /**
  * Why each operator of a model is delegated or not, as far as a table of measurements tells.
@@ -58,10 +59,12 @@ public final class Explanation {
         int threads = table.chosen().threads();
         List<Entry> asMany =
                 table.entries().stream().filter(e -> e.candidate().threads() == threads).toList();
+        // The CPU kernels may be chosen with the engine's own number of threads.
+        boolean telling = asMany.stream().anyMatch(entry -> entry.candidate().delegates());
         nearest =
                 ImmutableList.sortedCopyOf(
                         Comparator.comparingInt(this::distance).thenComparingInt(Explanation::rank),
-                        asMany.isEmpty() ? table.entries() : asMany);
+                        telling ? asMany : table.entries());
     }
 
     /**
@@ -157,7 +160,8 @@ public final class Explanation {
             return new Verdict.OverLimit(with, goal.maxMemoryBytes().getAsLong());
         }
         // The CPU kernels are chosen also where they were not measured.
-        return chosen().<Verdict>map(chosen -> new Verdict.NotWorth(with, chosen, goal.objective()))
+        return table.measured(table.chosen())
+                .<Verdict>map(chosen -> new Verdict.NotWorth(with, chosen, goal.objective()))
                 .orElseGet(Verdict.Untried::new);
     }
 
@@ -169,35 +173,43 @@ public final class Explanation {
                 .min(Comparator.comparingInt(entry -> entry.candidate().operators().size()));
     }
 
-    private Optional<Entry.Measured> chosen() {
-        return table.entries().stream()
-                .filter(entry -> entry.candidate().equals(table.chosen()))
-                .filter(Entry.Measured.class::isInstance)
-                .map(Entry.Measured.class::cast)
-                .findFirst();
-    }
-
     private Verdict outside(Entry.Wrong wrong) {
         return wrong.errors().stream()
                 .filter(error -> !tolerance.admits(error))
                 .max(Comparator.comparingDouble(this::excess))
-                .<Verdict>map(
-                        error ->
-                                new Verdict.OutsideTolerance(
-                                        wrong, error.type(), error.difference(), limit(error)))
+                .<Verdict>map(error -> outside(wrong, error))
                 .orElseGet(Verdict.Untried::new);
     }
 
-    private double excess(OutputError error) {
-        double limit = limit(error);
-        return limit == 0 ? Double.POSITIVE_INFINITY : error.difference() / limit;
+    private Verdict.OutsideTolerance outside(Entry.Wrong wrong, OutputError error) {
+        double limit = tolerance.limit(error);
+        if (error.difference() > limit || !isFloat(error)) {
+            return new Verdict.OutsideTolerance(
+                    wrong, error.type(), error.difference(), limit, false);
+        }
+        return new Verdict.OutsideTolerance(
+                wrong, error.type(), error.deviation().spread(), spreadLimit(error), true);
     }
 
-    private double limit(OutputError error) {
+    /** Euclidean deviations are judged as the largest ones are. */
+    private double spreadLimit(OutputError error) {
+        Deviation noise = new Deviation(error.noise().spread(), 0, 0);
+        return tolerance.limit(
+                new OutputError(error.type(), error.deviation(), noise, error.headroom()));
+    }
+
+    private static boolean isFloat(OutputError error) {
         return switch (error.type()) {
-            case FLOAT16, FLOAT32, FLOAT64 -> tolerance.relative();
-            case INT8, UINT8, INT16, UINT16 -> 1;
-            default -> 0;
+            case FLOAT16, FLOAT32, FLOAT64 -> true;
+            default -> false;
         };
+    }
+
+    private double excess(OutputError error) {
+        double limit = tolerance.limit(error);
+        double largest = limit == 0 ? Double.POSITIVE_INFINITY : error.difference() / limit;
+        return isFloat(error)
+                ? Math.max(largest, error.deviation().spread() / spreadLimit(error))
+                : largest;
     }
 }

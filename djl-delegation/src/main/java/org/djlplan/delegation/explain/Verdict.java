@@ -152,10 +152,13 @@ public sealed interface Verdict {
      *
      * @param with the smallest of these sets
      * @param type of the output that is furthest beyond its limit
-     * @param difference of that output, see {@link org.djlplan.memplan.spi.OutputError}
-     * @param limit what is accepted of it
+     * @param difference of that output, see {@link org.djlplan.memplan.spi.Deviation}
+     * @param limit what is accepted of it; not less than {@code difference} for integers of which
+     *     too many elements differ
+     * @param spread whether the difference is that of all elements together, not of one
      */
-    record OutsideTolerance(Entry.Wrong with, ElementType type, double difference, double limit)
+    record OutsideTolerance(
+            Entry.Wrong with, ElementType type, double difference, double limit, boolean spread)
             implements Verdict {
         @Override
         public String kind() {
@@ -164,15 +167,18 @@ public sealed interface Verdict {
 
         @Override
         public String reason() {
-            return text(
-                    "an output differs by %s %s, where %s is accepted",
-                    amount(difference), where(with), amount(limit));
+            String differs = "an output differs by " + amount(difference);
+            return difference <= limit
+                    ? text("%s in too many elements, %s", differs, where(with))
+                    : text(
+                            "%s%s %s, where %s is accepted",
+                            differs, spread ? " on the whole" : "", where(with), amount(limit));
         }
 
         private String amount(double of) {
             return switch (type) {
                 case FLOAT16, FLOAT32, FLOAT64 -> text("%.1e", of);
-                case INT8, UINT8, INT16, UINT16 -> text(of == 1 ? "one step" : "%.0f steps", of);
+                case INT8, UINT8, INT16, UINT16 -> of == 1 ? "one step" : text("%.0f steps", of);
                 default -> text("%.0f elements", of);
             };
         }

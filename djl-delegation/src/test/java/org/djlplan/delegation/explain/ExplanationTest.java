@@ -16,12 +16,13 @@ import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Latency;
 import org.djlplan.delegation.table.Objective;
 import org.djlplan.delegation.table.ProfileTable;
-import org.djlplan.delegation.table.Tolerance;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException.Kind;
+import org.djlplan.memplan.spi.Deviation;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -37,6 +38,7 @@ class ExplanationTest {
 
     private final List<Entry> entries = new ArrayList<>();
     private Goal goal = LATENCY;
+    private Tolerance tolerance = Tolerance.of(1e-4);
 
     private static SortedSet<Integer> set(Integer... operators) {
         return ImmutableSortedSet.copyOf(operators);
@@ -89,7 +91,7 @@ class ExplanationTest {
                 graph(),
                 table,
                 goal,
-                new Tolerance(1e-4),
+                tolerance,
                 Set.of(excluded),
                 XnnpackRules.of("xnnpack", graph()));
     }
@@ -184,6 +186,19 @@ class ExplanationTest {
                 text(verdicts(set()).get(1)));
     }
 
+    /** They may be chosen with as many threads as the engine takes by itself. */
+    @Test
+    void of_cpuKernelsWithTheEnginesThreads_setsOfAnyThreadsTell() {
+        measured(set(), -1, 9, 1);
+        measured(ALL, 2, 10, 1);
+        ProfileTable table =
+                new ProfileTable(PARTITIONS, entries, Candidate.cpu(-1), "as a test wants", 1, 1);
+        assertInstanceOf(
+                Verdict.NotWorth.class,
+                Explanation.of(graph(), table, goal, tolerance, Set.of(), DelegateRules.UNKNOWN)
+                        .get(8));
+    }
+
     /** Not of the chosen set's threads, unless there are no others. */
     @Test
     void of_otherThreads_doNotCount() {
@@ -214,6 +229,31 @@ class ExplanationTest {
                 "outside the tolerance: an output differs by 4.0e-03 in a set of 6 operators,"
                         + " where 1.0e-04 is accepted",
                 text(verdicts.get(8)));
+    }
+
+    /** Where not one element but all together are too far; the noise moves the limit. */
+    @Test
+    void of_outputsDifferOnTheWhole_saysSo() {
+        tolerance = Tolerance.AUTO;
+        measured(set(), 9);
+        wrong(
+                set(8),
+                new OutputError(
+                        ElementType.FLOAT32,
+                        new Deviation(5e-4, 1.5e-3, 0),
+                        new Deviation(1e-4, 5e-5, 0),
+                        1));
+        wrong(
+                set(5),
+                new OutputError(ElementType.INT8, new Deviation(3, .5, 0), Deviation.NONE, 1));
+        List<Verdict> verdicts = verdicts(set());
+        assertEquals(
+                "outside the tolerance: an output differs by 1.5e-03 on the whole alone, where"
+                        + " 8.0e-04 is accepted",
+                text(verdicts.get(8)));
+        assertEquals(
+                "outside the tolerance: an output differs by 3 steps in too many elements, alone",
+                text(verdicts.get(5)));
     }
 
     @Test

@@ -212,7 +212,11 @@ class ExcludeTest {
             throws Exception {
         Candidate candidate = new Candidate(operators, 1);
         try (CandidateInterpreters runner =
-                CandidateInterpreters.open(file, Delegates.XNNPACK, RuntimeOptions.defaults())) {
+                CandidateInterpreters.open(
+                        file,
+                        Delegates.XNNPACK,
+                        RuntimeOptions.defaults(),
+                        org.djlplan.memplan.spi.Tolerance.AUTO)) {
             return runner.profile(candidate, 1).stream()
                     .filter(NodeTime::delegated)
                     .<Set<Integer>>map(NodeTime::operators)
