@@ -4,11 +4,12 @@ import com.google.common.base.CharMatcher;
 import com.google.common.collect.ImmutableMap;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.IntUnaryOperator;
 import java.util.stream.Collectors;
 import org.djlplan.delegation.DelegationKey;
 import org.djlplan.delegation.DelegationOptions;
@@ -22,10 +23,10 @@ import org.djlplan.memplan.graph.Operator;
 /**
  * Why each operator is delegated or not, as people and programs read it.
  *
- * @param graph the model, its operators as in the file
- * @param verdicts on each of them
+ * @param graph the model
+ * @param lines its operators, as the file has them one after the other
  */
-record Explained(Graph graph, List<Verdict> verdicts) {
+record Explained(Graph graph, List<Line> lines) {
 
     private static final int LONGEST_NAME = 48;
 
@@ -38,27 +39,59 @@ record Explained(Graph graph, List<Verdict> verdicts) {
                     "exclude", DelegationKey.EXCLUDE);
 
     /**
-     * Returns what a table tells; empty if it was measured in another order of operators than the
-     * file's, where their numbers are others.
+     * One operator.
      *
+     * @param number in the model's file
+     * @param operator as the graph has it
+     * @param verdict on it
+     */
+    record Line(int number, Operator operator, Verdict verdict) {}
+
+    /**
+     * Returns what a table tells that was kept; empty if it was measured in another order of
+     * operators than the file's, where their numbers are others.
+     *
+     * @param graph as the file has it
      * @param facts what the measurements depend on, by name
      */
-    static Optional<Explained> of(Graph graph, Map<String, String> facts, ProfileTable table) {
-        if (facts.containsKey("order")) {
-            return Optional.empty();
-        }
+    static Optional<Explained> ofKept(Graph graph, Map<String, String> facts, ProfileTable table) {
+        return facts.containsKey("order")
+                ? Optional.empty()
+                : Optional.of(of(graph, operator -> operator, facts, table));
+    }
+
+    /**
+     * Returns what a table tells.
+     *
+     * @param graph as it was measured
+     * @param numberInFile the number that an operator of the graph has in the model's file
+     * @param facts what the measurements depend on, by name
+     */
+    static Explained of(
+            Graph graph,
+            IntUnaryOperator numberInFile,
+            Map<String, String> facts,
+            ProfileTable table) {
         DelegationOptions options = options(facts);
-        Set<Integer> excluded = options.exclude().of(graph, operator -> operator);
-        return Optional.of(
-                new Explained(
+        List<Verdict> verdicts =
+                Explanation.of(
                         graph,
-                        Explanation.of(
-                                graph,
-                                table,
-                                options.goal(),
-                                options.tolerance(),
-                                excluded,
-                                XnnpackRules.of(facts.getOrDefault("delegate", ""), graph))));
+                        table,
+                        options.goal(),
+                        options.tolerance(),
+                        options.exclude().of(graph, numberInFile),
+                        XnnpackRules.of(facts.getOrDefault("delegate", ""), graph));
+        return new Explained(
+                graph,
+                graph.operators().stream()
+                        .map(
+                                operator ->
+                                        new Line(
+                                                numberInFile.applyAsInt(operator.index()),
+                                                operator,
+                                                verdicts.get(operator.index())))
+                        .sorted(Comparator.comparingInt(Line::number))
+                        .toList());
     }
 
     private static DelegationOptions options(Map<String, String> facts) {
@@ -75,13 +108,15 @@ record Explained(Graph graph, List<Verdict> verdicts) {
     /** Returns how many operators have each kind of verdict, in one line. */
     String summary() {
         Map<String, Long> kinds =
-                verdicts.stream()
+                lines.stream()
                         .collect(
                                 Collectors.groupingBy(
-                                        Verdict::kind, TreeMap::new, Collectors.counting()));
+                                        line -> line.verdict().kind(),
+                                        TreeMap::new,
+                                        Collectors.counting()));
         return "%d operators: %s"
                 .formatted(
-                        verdicts.size(),
+                        lines.size(),
                         kinds.entrySet().stream()
                                 .map(kind -> kind.getValue() + " " + kind.getKey())
                                 .collect(Collectors.joining(", ")));
@@ -95,33 +130,39 @@ record Explained(Graph graph, List<Verdict> verdicts) {
     TextTable table(boolean all) {
         TextTable rows = new TextTable(true, "operator", "type", "output", "");
         int first = 0;
-        for (int i = 1; i <= verdicts.size(); i++) {
-            if (i == verdicts.size() || all || !verdicts.get(i).equals(verdicts.get(first))) {
-                row(rows, first, i - 1);
+        for (int i = 1; i <= lines.size(); i++) {
+            boolean ends =
+                    all
+                            || i == lines.size()
+                            || !lines.get(i).verdict().equals(lines.get(first).verdict());
+            if (ends) {
+                row(rows, lines.subList(first, i));
                 first = i;
             }
         }
         return rows;
     }
 
-    private void row(TextTable rows, int first, int last) {
-        Verdict verdict = verdicts.get(first);
+    private void row(TextTable rows, List<Line> run) {
+        Line first = run.get(0);
+        Verdict verdict = first.verdict();
+        boolean alone = run.size() == 1;
+        int last = run.get(run.size() - 1).number();
         rows.row(
-                first == last ? Integer.toString(first) : first + "–" + last,
-                types(first, last),
-                first == last ? shortened(name(graph.operators().get(first))) : "",
+                alone ? Integer.toString(first.number()) : first.number() + "–" + last,
+                types(run),
+                alone ? shortened(name(first.operator())) : "",
                 verdict.reason().isEmpty()
                         ? verdict.kind()
                         : plain(verdict.kind() + ": " + verdict.reason()));
     }
 
-    private String types(int first, int last) {
-        String type = graph.operators().get(first).type();
-        boolean same =
-                graph.operators().subList(first, last + 1).stream()
-                        .allMatch(operator -> operator.type().equals(type));
-        int count = last - first + 1;
-        return count == 1 ? plain(type) : count + (same ? " × " + plain(type) : " operators");
+    private static String types(List<Line> run) {
+        String type = run.get(0).operator().type();
+        boolean same = run.stream().allMatch(line -> line.operator().type().equals(type));
+        return run.size() == 1
+                ? plain(type)
+                : run.size() + (same ? " × " + plain(type) : " operators");
     }
 
     private String name(Operator operator) {
@@ -143,12 +184,12 @@ record Explained(Graph graph, List<Verdict> verdicts) {
     /** Returns all verdicts. */
     JsonArray json() {
         JsonArray operators = new JsonArray();
-        for (Operator operator : graph.operators()) {
-            Verdict verdict = verdicts.get(operator.index());
+        for (Line line : lines) {
+            Verdict verdict = line.verdict();
             JsonObject json = new JsonObject();
-            json.addProperty("operator", operator.index());
-            json.addProperty("type", operator.type());
-            json.addProperty("output", name(operator));
+            json.addProperty("operator", line.number());
+            json.addProperty("type", line.operator().type());
+            json.addProperty("output", name(line.operator()));
             json.addProperty("delegated", verdict instanceof Verdict.Delegated);
             json.addProperty("verdict", verdict.kind());
             json.addProperty("reason", verdict.reason());

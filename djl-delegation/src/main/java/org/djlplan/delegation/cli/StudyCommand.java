@@ -98,8 +98,11 @@ public final class StudyCommand implements CliCommand {
             throws IOException {
         if (page.isPresent()) {
             Explained explained =
-                    Explained.of(measurable.graph(), measurable.facts(), study.usual())
-                            .orElseThrow();
+                    Explained.of(
+                            measurable.graph(),
+                            measurable::numberInFile,
+                            measurable.facts(),
+                            study.usual());
             Files.writeString(page.get(), StudyPage.of(study, explained), StandardCharsets.UTF_8);
         }
         PrintWriter out = spec.commandLine().getOut();

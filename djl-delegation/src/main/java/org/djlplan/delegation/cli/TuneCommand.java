@@ -7,7 +7,9 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.IntUnaryOperator;
 import org.djlplan.delegation.DelegationOptions;
 import org.djlplan.delegation.Tuning;
 import org.djlplan.delegation.store.ProfileStore;
@@ -89,7 +91,7 @@ public final class TuneCommand implements CliCommand {
             return show(file);
         }
         DelegableModel measurable = TfLiteModels.open(file, model.delegate());
-        Output output = new Output(measurable.graph(), file);
+        Output output = new Output(measurable.graph(), file, Optional.of(measurable::numberInFile));
         Optional<Boolean> measured =
                 Cancellation.cancellable(
                         () -> tuneAll(measurable, settings, output),
@@ -168,7 +170,7 @@ public final class TuneCommand implements CliCommand {
             complain("nothing that was measured of " + file + " is kept");
             return ExitCode.SOFTWARE;
         }
-        Output output = new Output(TfLiteModels.graph(file), file);
+        Output output = new Output(TfLiteModels.graph(file), file, Optional.empty());
         all.forEach(kept -> output.add(kept, true));
         output.end();
         return ExitCode.OK;
@@ -185,22 +187,25 @@ public final class TuneCommand implements CliCommand {
 
         private final PrintWriter out = spec.commandLine().getOut();
         private final Graph graph;
+        private final Optional<IntUnaryOperator> numberInFile;
         private final JsonObject object = new JsonObject();
         private final JsonArray tables = new JsonArray();
         private boolean first = true;
 
-        Output(Graph graph, Path file) {
+        /**
+         * @param numberInFile of the graph's operators; empty where a table that was kept may be of
+         *     another order than the graph's
+         */
+        Output(Graph graph, Path file, Optional<IntUnaryOperator> numberInFile) {
             this.graph = graph;
+            this.numberInFile = numberInFile;
             object.addProperty("model", file.toString());
             object.addProperty("operators", graph.operators().size());
             object.add("tables", tables);
         }
 
         void add(Kept<ProfileTable> kept, boolean isKept) {
-            Optional<Explained> explained =
-                    explain
-                            ? Explained.of(graph, kept.key().facts(), kept.value())
-                            : Optional.empty();
+            Optional<Explained> explained = explain ? explained(kept) : Optional.empty();
             if (json) {
                 JsonObject table = ProfileJson.of(graph, kept.key().facts(), kept.value(), isKept);
                 explained.ifPresent(it -> table.add("explanation", it.json()));
@@ -212,6 +217,21 @@ public final class TuneCommand implements CliCommand {
                 out.flush();
             }
             first = false;
+        }
+
+        private Optional<Explained> explained(Kept<ProfileTable> kept) {
+            Map<String, String> facts = kept.key().facts();
+            Optional<Explained> explained =
+                    numberInFile.isPresent()
+                            ? Optional.of(
+                                    Explained.of(graph, numberInFile.get(), facts, kept.value()))
+                            : Explained.ofKept(graph, facts, kept.value());
+            if (explained.isEmpty()) {
+                complain(
+                        "a table of another order of operators than the file's is explained only"
+                                + " when it is measured");
+            }
+            return explained;
         }
 
         void end() {

@@ -28,7 +28,7 @@ class ExplainedTest {
                     "exclude", "4,7");
 
     private static Explained explained(Map<String, String> facts) {
-        return Explained.of(SampleStudies.graph(), facts, SampleStudies.table()).orElseThrow();
+        return Explained.ofKept(SampleStudies.graph(), facts, SampleStudies.table()).orElseThrow();
     }
 
     @Test
@@ -68,7 +68,8 @@ class ExplainedTest {
     void of_tableOfAnotherOrder_isNotExplained() {
         assertEquals(
                 Optional.empty(),
-                Explained.of(SampleStudies.graph(), Map.of("order", "abc"), SampleStudies.table()));
+                Explained.ofKept(
+                        SampleStudies.graph(), Map.of("order", "abc"), SampleStudies.table()));
     }
 
     @Test
@@ -86,6 +87,23 @@ class ExplainedTest {
         assertFalse(json.get(5).getAsJsonObject().has("slowerMillis"));
     }
 
+    /** As when operators run from the last to the first. */
+    @Test
+    void of_anotherOrder_hasTheFilesNumbersInTheirOrder() {
+        Explained explained =
+                Explained.of(
+                        SampleStudies.graph(),
+                        operator -> 11 - operator,
+                        Map.of("order", "abc", "delegate", "xnnpack", "exclude", "7"),
+                        SampleStudies.table());
+        List<List<String>> rows = explained.table(false).rows();
+        assertEquals(
+                List.of("0", "ABS", "t12", "unsupported: the delegate does not take it"),
+                rows.get(1));
+        assertEquals(List.of("1–3", "3 × ABS", "", "delegated"), rows.get(2));
+        assertEquals(List.of("7", "ABS", "t5", "excluded: by you"), rows.get(5));
+    }
+
     /** A model's file is data: its names neither steer a terminal nor fill it. */
     @Test
     void table_nameOfControlCharacters_isPlainAndShort() {
@@ -100,7 +118,13 @@ class ExplainedTest {
                         List.of(0),
                         List.of(1));
         String text =
-                new Explained(graph, List.of(new Verdict.Unsupported("no \u001b[31m")))
+                new Explained(
+                                graph,
+                                List.of(
+                                        new Explained.Line(
+                                                0,
+                                                graph.operators().get(0),
+                                                new Verdict.Unsupported("no \u001b[31m"))))
                         .table(false)
                         .text();
         assertTrue(text.chars().allMatch(c -> c == '\n' || !Character.isISOControl(c)), text);

@@ -22,7 +22,7 @@ class StudyPageTest {
     private static final Pattern CHART = Pattern.compile("<svg.*?</svg>", Pattern.DOTALL);
 
     private static final Explained EXPLAINED =
-            Explained.of(
+            Explained.ofKept(
                             SampleStudies.graph(),
                             Map.of("delegate", "<gpu>", "exclude", "name:t5"),
                             SampleStudies.table())
