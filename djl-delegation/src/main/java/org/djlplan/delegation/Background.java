@@ -8,7 +8,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
+import java.util.function.Predicate;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
@@ -18,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Begins with one choice and finds a better one on a thread that all models share: begins with a
- * prediction and measures; or begins with what was kept, and measures only if that was not of the
- * delegate's partitions.
+ * Begins with one choice and finds a better one on a thread that all models share: begins with the
+ * CPU kernels and measures; or begins with what was kept, and measures only if that was not of the
+ * delegate's partitions, or other work disturbed its measuring and there is little now.
  */
 final class Background implements Choosing {
 
@@ -69,15 +69,15 @@ final class Background implements Choosing {
         return thread;
     }
 
-    /** Begins with a prediction; a better choice is measured later. */
+    /** Begins with the CPU kernels; a better choice is measured later. */
     static Choosing measuring(
-            DelegationChoice predicted,
             Request request,
             Measurement measurement,
             Patience patience,
             Consumer<DelegationChoice> better) {
-        Background background = new Background(predicted, request, measurement, patience, better);
-        background.schedule(background::begin, patience.delay());
+        DelegationChoice first = MeasuredDelegation.cpu(request, "it is being measured");
+        Background background = new Background(first, request, measurement, patience, better);
+        background.schedule(() -> background.begin(kept -> true), patience.delay());
         return background;
     }
 
@@ -85,37 +85,44 @@ final class Background implements Choosing {
      * Begins with what was kept. Later the delegate is asked whether it offers that: this takes
      * milliseconds, for which a load does not wait.
      *
-     * @param unmeasured what to run with if it does not
-     * @param measured whether to measure then
+     * @param measured whether to measure if it does not
      */
     static Choosing confirming(
             ProfileTable kept,
-            Supplier<DelegationChoice> unmeasured,
             boolean measured,
             Request request,
             Measurement measurement,
             Patience patience,
             Consumer<DelegationChoice> better) {
         Background background =
-                new Background(Measurement.stored(kept), request, measurement, patience, better);
+                new Background(measurement.stored(kept), request, measurement, patience, better);
         background.schedule(
                 () -> {
                     if (!background.confirms(kept)) {
-                        background.beginAnew(unmeasured.get(), measured);
+                        background.beginAnew(measured);
+                    } else if (measured && kept.caveat().isPresent()) {
+                        background.measureAgainWhenQuiet();
                     }
                 },
                 patience.delay());
         return background;
     }
 
-    private void beginAnew(DelegationChoice unmeasured, boolean measured) {
+    private void beginAnew(boolean measured) {
         if (isClosed()) {
             return;
         }
-        now = unmeasured;
-        better.accept(unmeasured);
+        deliver(MeasuredDelegation.cpu(request, "what was kept is not of this delegate"));
         if (measured) {
-            begin();
+            begin(kept -> true);
+        }
+    }
+
+    private void measureAgainWhenQuiet() {
+        if (patience.quiet().getAsBoolean()) {
+            begin(kept -> kept.caveat().isEmpty());
+        } else {
+            schedule(this::measureAgainWhenQuiet, patience.betweenLooks());
         }
     }
 
@@ -135,28 +142,28 @@ final class Background implements Choosing {
     }
 
     /** The wait for others begins with the first attempt, not in the queue before it. */
-    private void begin() {
-        attempt(System.nanoTime() + patience.nanos(request.budget()));
+    private void begin(Predicate<ProfileTable> satisfying) {
+        attempt(System.nanoTime() + patience.nanos(request.longest()), satisfying);
     }
 
-    private void attempt(long deadlineNanos) {
+    private void attempt(long deadlineNanos, Predicate<ProfileTable> satisfying) {
         try {
             long leftNanos = deadlineNanos - System.nanoTime();
             Optional<DelegationChoice> choice =
-                    measurement.attempt(leftNanos, Urgency.IN_BACKGROUND);
+                    measurement.attempt(
+                            leftNanos, Urgency.IN_BACKGROUND, this::deliver, satisfying);
             if (choice.isPresent()) {
                 deliver(choice.get());
             } else if (leftNanos > 0) {
-                schedule(() -> attempt(deadlineNanos), patience.poll());
+                schedule(() -> attempt(deadlineNanos, satisfying), patience.poll());
             } else {
                 logger.info(
-                        "Another process measures {} for long; it stays as predicted",
+                        "Another process measures {} for long; it stays as it is",
                         request.model().file());
             }
         } catch (InterruptedException e) {
             logger.debug("Measuring {} was cancelled", request.model().file());
         } catch (UnmeasurableException e) {
-            // What was predicted will not be verified: it is not to stay.
             deliver(measurement.unmeasured(e));
         } catch (IOException | RuntimeException | LinkageError e) {
             logger.warn("{} could not be measured", request.model().file(), e);
@@ -164,7 +171,12 @@ final class Background implements Choosing {
     }
 
     private void deliver(DelegationChoice choice) {
-        if (!isClosed() && !choice.candidate().equals(now.candidate())) {
+        boolean other =
+                !choice.candidate().equals(now.candidate())
+                        || !choice.lighter().equals(now.lighter())
+                        || choice.origin() != now.origin();
+        if (!isClosed() && other) {
+            now = choice;
             better.accept(choice);
         }
     }

@@ -26,19 +26,24 @@ public enum DelegationKey implements Option {
     THREADS(
             "`memplan.threads`",
             Origin.UP_TO_THE_CORES,
-            "a number, or `auto`: the best of 1, 2, 4 … cores; `auto` also where neither is set"),
+            "a number, or `auto`, also where neither is set: the best of 1, 2, 4 … cores for a"
+                    + " prediction that has them for itself, fewer beside other work"),
     PROFILE(
             "background",
             Origin.ANYONE,
-            "measure in the `background`, while loading (`blocking`), or not at all (`off`: the"
-                    + " prediction stays)"),
-    PROFILE_BUDGET("10s", Origin.UP_TO_A_MINUTE, "how long measuring may take"),
+            "measure in the `background`, while loading (`blocking`), or not at all (`off`: CPU"
+                    + " kernels, unless something was kept)"),
+    PROFILE_BUDGET(
+            "auto",
+            Origin.UP_TO_A_MINUTE,
+            "how long measuring may take; `auto`: 7 s and 40 inferences in the CPU kernels"),
     TOLERANCE(
-            "1e-4",
+            "auto",
             Origin.ANYONE,
-            "sets whose outputs differ by more from the CPU kernels' are not used: largest"
-                    + " difference / largest element for floats; 8- and 16-bit integers may differ"
-                    + " by one step, others not at all"),
+            "sets whose outputs differ by more from the CPU kernels' are not used. `auto`: by more"
+                    + " than roundings may move them in this model. A number is a hard limit:"
+                    + " largest difference / largest element for floats; 8- and 16-bit integers may"
+                    + " differ by one step then, others not at all"),
     PROGRESS(
             "none",
             Origin.ANYONE,

@@ -15,6 +15,7 @@ import org.djlplan.delegation.table.Objective;
 import org.djlplan.memplan.config.Nearest;
 import org.djlplan.memplan.config.Quantities;
 import org.djlplan.memplan.config.Threads;
+import org.djlplan.memplan.spi.Tolerance;
 
 /**
  * The options of delegation of one model.
@@ -23,22 +24,27 @@ import org.djlplan.memplan.config.Threads;
  * @param goal what the choice is to reach
  * @param threads with how many threads the model may run
  * @param profile when candidates are measured
- * @param profileBudget how long measuring may take
- * @param tolerance the largest error of a candidate's outputs against the CPU kernels'
+ * @param profileBudget how long measuring may take; empty for as long as the model's latency asks
+ *     for
+ * @param tolerance by which outputs are judged against the CPU kernels'
  */
 public record DelegationOptions(
         boolean enabled,
         Goal goal,
         ThreadSetting threads,
         ProfileMode profile,
-        Duration profileBudget,
-        double tolerance) {
+        Optional<Duration> profileBudget,
+        Tolerance tolerance) {
+
+    private static final String AUTO = "auto";
 
     private static final Duration LONGEST_BUDGET = Duration.ofHours(24);
 
     public DelegationOptions {
-        checkArgument(!profileBudget.isNegative(), "profileBudget: %s", profileBudget);
-        checkArgument(tolerance >= 0 && tolerance <= 1, "tolerance: %s", tolerance);
+        checkArgument(
+                profileBudget.isEmpty() || !profileBudget.get().isNegative(),
+                "profileBudget: %s",
+                profileBudget);
     }
 
     /**
@@ -101,15 +107,15 @@ public record DelegationOptions(
                 value(
                         options,
                         DelegationKey.PROFILE_BUDGET,
-                        "10s",
-                        text -> Quantities.duration(text, LONGEST_BUDGET),
-                        "a duration of at most 24h, such as 10s, 500ms or 2m"),
+                        AUTO,
+                        DelegationOptions::budget,
+                        "auto or a duration of at most 24h, such as 10s, 500ms or 2m"),
                 value(
                         options,
                         DelegationKey.TOLERANCE,
-                        "1e-4",
+                        AUTO,
                         DelegationOptions::tolerance,
-                        "a number from 0 to 1, such as 1e-4"));
+                        "auto or a number from 0 to 1, such as 1e-4"));
     }
 
     private static <T> T value(
@@ -141,7 +147,7 @@ public record DelegationOptions(
     }
 
     private static Optional<ThreadSetting> threads(String text) {
-        if (text.toLowerCase(Locale.ROOT).equals("auto")) {
+        if (text.toLowerCase(Locale.ROOT).equals(AUTO)) {
             return Optional.of(new ThreadSetting.Auto());
         }
         // Metadata is JSON, whose numbers arrive as 2.0.
@@ -152,8 +158,18 @@ public record DelegationOptions(
                 .map(ThreadSetting.Fixed::new);
     }
 
-    private static Optional<Double> tolerance(String text) {
-        return number(text).filter(number -> number >= 0 && number <= 1);
+    private static Optional<Optional<Duration>> budget(String text) {
+        if (text.toLowerCase(Locale.ROOT).equals(AUTO)) {
+            return Optional.of(Optional.empty());
+        }
+        Optional<Duration> given = Quantities.duration(text, LONGEST_BUDGET);
+        return given.isPresent() ? Optional.of(given) : Optional.empty();
+    }
+
+    private static Optional<Tolerance> tolerance(String text) {
+        return text.toLowerCase(Locale.ROOT).equals(AUTO)
+                ? Optional.of(Tolerance.AUTO)
+                : number(text).filter(number -> number >= 0 && number <= 1).map(Tolerance::of);
     }
 
     private static Optional<Double> number(String text) {

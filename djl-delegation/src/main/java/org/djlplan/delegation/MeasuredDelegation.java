@@ -6,12 +6,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
-import org.djlplan.delegation.choice.Predictor;
-import org.djlplan.delegation.store.LearntCostsStore;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.config.Option;
-import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
@@ -21,33 +17,22 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Delegates what was measured to be best. What was measured is kept next to the model and used at
- * once from then on; until there is something, a prediction is, or the CPU kernels are.
+ * once from then on; until something was verified, the CPU kernels are.
  */
 public final class MeasuredDelegation implements DelegationProvider {
 
     private static final Logger logger = LoggerFactory.getLogger(MeasuredDelegation.class);
 
     private final Profiling profiling;
-    private final Predicting predicting;
     private final Patience patience;
 
     /** Called by ServiceLoader. */
     public MeasuredDelegation() {
-        this(
-                Profiling.of(false),
-                (request, partitions) ->
-                        Predictor.predict(
-                                request.model().graph(),
-                                partitions,
-                                request.unmeasuredThreads(),
-                                request.goal(),
-                                LearntCostsStore.load(request.model())),
-                Patience.DEFAULT);
+        this(Profiling.of(false), Patience.DEFAULT);
     }
 
-    MeasuredDelegation(Profiling profiling, Predicting predicting, Patience patience) {
+    MeasuredDelegation(Profiling profiling, Patience patience) {
         this.profiling = profiling;
-        this.predicting = predicting;
         this.patience = patience;
     }
 
@@ -79,18 +64,12 @@ public final class MeasuredDelegation implements DelegationProvider {
             kept = measurement.kept();
         } catch (IOException | RuntimeException e) {
             logger.warn("What was measured of {} cannot be looked up", model.file(), e);
-            return new Settled(predict(request));
+            return new Settled(cpu(request, "what was measured cannot be looked up"));
         }
         boolean measured = parsed.profile() != ProfileMode.OFF;
         if (kept.isPresent()) {
             return Background.confirming(
-                    kept.get(),
-                    () -> predict(request),
-                    measured,
-                    request,
-                    measurement,
-                    patience,
-                    better);
+                    kept.get(), measured, request, measurement, patience, better);
         }
         if (measured) {
             try {
@@ -100,20 +79,20 @@ public final class MeasuredDelegation implements DelegationProvider {
             }
         }
         return switch (parsed.profile()) {
-            case OFF -> new Settled(predict(request));
+            case OFF -> new Settled(cpu(request, "nothing was measured"));
             case BLOCKING -> new Settled(measure(request, measurement));
-            case BACKGROUND ->
-                    Background.measuring(predict(request), request, measurement, patience, better);
+            case BACKGROUND -> Background.measuring(request, measurement, patience, better);
         };
     }
 
     /** Measures, or waits for another JVM that does. */
     private DelegationChoice measure(Request request, Measurement measurement) {
-        long deadlineNanos = System.nanoTime() + patience.nanos(request.budget());
+        long deadlineNanos = System.nanoTime() + patience.nanos(request.longest());
         try {
             long leftNanos = deadlineNanos - System.nanoTime();
             while (leftNanos > 0) {
-                Optional<DelegationChoice> choice = measurement.attempt(leftNanos, Urgency.AWAITED);
+                Optional<DelegationChoice> choice =
+                        measurement.attempt(leftNanos, Urgency.AWAITED, verified -> {});
                 if (choice.isPresent()) {
                     return choice.get();
                 }
@@ -129,30 +108,12 @@ public final class MeasuredDelegation implements DelegationProvider {
         } catch (IOException | RuntimeException | LinkageError e) {
             logger.warn("{} could not be measured", request.model().file(), e);
         }
-        return predict(request);
-    }
-
-    /**
-     * Chooses without a measurement. A delegate that may crash is not even asked for partitions.
-     */
-    private DelegationChoice predict(Request request) {
-        DelegableModel model = request.model();
-        if (!model.trusted()) {
-            return cpu(request, "the delegate " + model.delegate() + " was not measured");
-        }
-        try {
-            return predicting.predict(request, model.partitions());
-        } catch (CandidateException | RuntimeException | LinkageError e) {
-            logger.warn("What to delegate of {} could not be predicted", model.file(), e);
-            return cpu(request, "nothing could be predicted");
-        }
+        return cpu(request, "it could not be measured");
     }
 
     static DelegationChoice cpu(Request request, String reason) {
         return new DelegationChoice(
-                Candidate.cpu(request.unmeasuredThreads()),
-                DelegationChoice.Origin.UNVERIFIED,
-                "CPU kernels: " + reason);
+                request.unmeasured(), DelegationChoice.Origin.UNVERIFIED, "CPU kernels: " + reason);
     }
 
     /** A choice that stays. */

@@ -1,6 +1,7 @@
 package org.djlplan.delegation;
 
 import ai.djl.util.Progress;
+import com.google.common.collect.Streams;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -10,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.djlplan.delegation.store.AttemptStore;
 import org.djlplan.delegation.store.AttemptStore.Mark;
@@ -19,8 +21,9 @@ import org.djlplan.delegation.store.ProfileStore;
 import org.djlplan.delegation.store.Wanted;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.ProfileTable;
-import org.djlplan.delegation.table.Tolerance;
+import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.machine.Machine;
+import org.djlplan.memplan.report.OutputAgreement;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
@@ -84,7 +87,7 @@ final class Measurement {
                         request.model().graph(),
                         request.threads(),
                         request.goal(),
-                        new Tolerance(request.tolerance()),
+                        request.tolerance(),
                         Optional.empty());
         store = ProfileStore.of(request.model(), wanted);
         marks = AttemptStore.marks(request.model());
@@ -105,7 +108,7 @@ final class Measurement {
     }
 
     /** Returns the choice of a table that was kept. */
-    static DelegationChoice stored(ProfileTable table) {
+    DelegationChoice stored(ProfileTable table) {
         return choice(table, DelegationChoice.Origin.STORED);
     }
 
@@ -195,28 +198,51 @@ final class Measurement {
      * Measures, unless the table is there by now.
      *
      * @param patienceNanos how long to wait for this JVM's measuring of other models
+     * @param verified told what is right and clearly better, before the best is found
      * @return empty if another JVM is at it, or this one is busy for longer
      * @throws UnmeasurableException if nothing can be measured here
      * @throws InterruptedException if the thread was interrupted; what was found out is kept for
      *     the next time
      */
-    Optional<DelegationChoice> attempt(long patienceNanos, Urgency urgency)
+    Optional<DelegationChoice> attempt(
+            long patienceNanos, Urgency urgency, Consumer<DelegationChoice> verified)
+            throws IOException, InterruptedException, UnmeasurableException {
+        return attempt(patienceNanos, urgency, verified, kept -> true);
+    }
+
+    /**
+     * Measures, unless a table is there by now that suffices.
+     *
+     * @param sufficient whether a table does; another one is kept unless the new one is no better
+     */
+    Optional<DelegationChoice> attempt(
+            long patienceNanos,
+            Urgency urgency,
+            Consumer<DelegationChoice> verified,
+            Predicate<ProfileTable> sufficient)
             throws IOException, InterruptedException, UnmeasurableException {
         return alone(
                 patienceNanos,
                 () -> {
                     Optional<ProfileTable> kept = kept();
-                    if (kept.isPresent()) {
+                    if (kept.filter(sufficient).isPresent()) {
                         return stored(kept.get());
                     }
                     requireMeasurable();
-                    ProfileTable table = attemptMarked(urgency);
-                    return choice(table, DelegationChoice.Origin.MEASURED);
+                    // While it is measured again, what was kept serves.
+                    Consumer<DelegationChoice> early = kept.isEmpty() ? verified : unused -> {};
+                    ProfileTable table =
+                            attemptMarked(
+                                    urgency, early, t -> kept.isEmpty() || sufficient.test(t));
+                    return kept.isPresent() && !sufficient.test(table)
+                            ? stored(kept.get())
+                            : choice(table, DelegationChoice.Origin.MEASURED);
                 });
     }
 
     /** A mark is left if this process is killed, so that it is not killed at each start. */
-    private ProfileTable attemptMarked(Urgency urgency)
+    private ProfileTable attemptMarked(
+            Urgency urgency, Consumer<DelegationChoice> verified, Predicate<ProfileTable> keep)
             throws InterruptedException, UnmeasurableException {
         int before = failedAttempts().map(Mark::attempts).orElse(0);
         marks.save(key, new Mark(circumstances(), before + 1));
@@ -224,7 +250,7 @@ final class Measurement {
         Runtime.getRuntime().addShutdownHook(farewell);
         boolean outOfMemory = false;
         try {
-            return measure(all -> true, urgency, partialResults.load(key));
+            return measure(keep, urgency, partialResults.load(key), verified);
         } catch (NoRoomException e) {
             outOfMemory = e.killed();
             if (outOfMemory) {
@@ -272,7 +298,8 @@ final class Measurement {
             return alone(
                     patienceNanos,
                     () -> {
-                        ProfileTable table = measure(keep, Urgency.AWAITED, Optional.empty());
+                        ProfileTable table =
+                                measure(keep, Urgency.AWAITED, Optional.empty(), early -> {});
                         marks.remove(key);
                         return table;
                     });
@@ -307,19 +334,23 @@ final class Measurement {
     }
 
     private ProfileTable measure(
-            Predicate<ProfileTable> keep, Urgency urgency, Optional<PartialResult> before)
+            Predicate<ProfileTable> keep,
+            Urgency urgency,
+            Optional<PartialResult> before,
+            Consumer<DelegationChoice> verified)
             throws IOException, InterruptedException {
         ProfileTable table;
         KeptAnswers answers =
                 new KeptAnswers(
-                        request.model().newProcess(urgency),
+                        request.model().newProcess(urgency, request.tolerance()),
                         request.model().file(),
                         before.orElse(PartialResult.NONE),
                         PAUSE_NANOS,
                         known -> partialResults.save(key, known));
-        try (LearningRunner runner = new LearningRunner(answers, request.model())) {
-            table = withCaveat(profiling.profile(request, runner, progress), runner.caveat());
-            runner.keep();
+        try (answers) {
+            table =
+                    profiling.profile(
+                            request, answers, progress, entry -> verified.accept(verified(entry)));
         }
         if (keep.test(table)) {
             store.save(key, table);
@@ -327,18 +358,6 @@ final class Measurement {
         partialResults.remove(key);
         warnOfUseless(table);
         return table;
-    }
-
-    private static ProfileTable withCaveat(ProfileTable table, Optional<String> caveat) {
-        return caveat.isEmpty()
-                ? table
-                : new ProfileTable(
-                        table.partitions(),
-                        table.entries(),
-                        table.chosen(),
-                        table.reason() + " (" + caveat.get() + ")",
-                        table.inferences(),
-                        table.nanos());
     }
 
     private void warnOfUseless(ProfileTable table) {
@@ -364,7 +383,39 @@ final class Measurement {
                         : "outputs outside the tolerance");
     }
 
-    private static DelegationChoice choice(ProfileTable table, DelegationChoice.Origin origin) {
-        return new DelegationChoice(table.chosen(), origin, table.reason());
+    private DelegationChoice choice(ProfileTable table, DelegationChoice.Origin origin) {
+        String caveat = table.caveat().map(" (%s)"::formatted).orElse("");
+        return new DelegationChoice(
+                table.chosen(),
+                table.lighter(),
+                origin,
+                table.reason() + caveat,
+                table.measured(table.chosen()).map(this::agreements).orElse(List.of()));
+    }
+
+    private DelegationChoice verified(Entry.Measured entry) {
+        return new DelegationChoice(
+                entry.candidate(),
+                List.of(),
+                DelegationChoice.Origin.VERIFIED,
+                "all that the delegate takes, while others are measured",
+                agreements(entry));
+    }
+
+    private List<OutputAgreement> agreements(Entry.Measured entry) {
+        if (!entry.candidate().delegates()) {
+            return List.of();
+        }
+        Graph graph = request.model().graph();
+        return Streams.zip(
+                        graph.outputs().stream().map(id -> graph.tensors().get(id).name()),
+                        entry.errors().stream(),
+                        (name, error) ->
+                                new OutputAgreement(
+                                        name,
+                                        error.difference(),
+                                        error.noise().largest(),
+                                        request.tolerance().limit(error)))
+                .toList();
     }
 }

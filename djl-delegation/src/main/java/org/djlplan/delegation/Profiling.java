@@ -2,7 +2,9 @@ package org.djlplan.delegation;
 
 import ai.djl.util.Progress;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.djlplan.delegation.profile.Profiler;
+import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.CandidateRunner;
 
@@ -10,8 +12,16 @@ import org.djlplan.memplan.spi.CandidateRunner;
 @FunctionalInterface
 interface Profiling {
 
-    /** Returns what was measured; candidates that fail are entries of it. */
-    ProfileTable profile(Request request, CandidateRunner runner, Optional<Progress> progress)
+    /**
+     * Returns what was measured; candidates that fail are entries of it.
+     *
+     * @param verified told what is right and clearly better, before the best is found
+     */
+    ProfileTable profile(
+            Request request,
+            CandidateRunner runner,
+            Optional<Progress> progress,
+            Consumer<Entry.Measured> verified)
             throws InterruptedException;
 
     /**
@@ -21,8 +31,12 @@ interface Profiling {
      *     to be good
      */
     static Profiling of(boolean exhaustive) {
-        return (request, runner, progress) ->
+        return (request, runner, progress, verified) ->
                 Profiler.profile(
-                        request.model().graph(), runner, request.settings(exhaustive), progress);
+                        request.model().graph(),
+                        runner,
+                        request.settings(exhaustive),
+                        progress,
+                        verified);
     }
 }

@@ -1,12 +1,14 @@
 package org.djlplan.delegation;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.Iterables;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.djlplan.delegation.profile.ProfileSettings;
 import org.djlplan.delegation.table.Goal;
+import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.Tolerance;
 
 /**
  * What is to be chosen for a model.
@@ -14,11 +16,18 @@ import org.djlplan.memplan.spi.DelegableModel;
  * @param model the model
  * @param goal what the choice is to reach
  * @param threads the numbers of threads to choose from, in ascending order
- * @param budget how long measuring may take
- * @param tolerance the largest error of a candidate's outputs
+ * @param budget how long measuring may take; empty for as long as the model's latency asks for
+ * @param tolerance by which outputs are judged
  */
 record Request(
-        DelegableModel model, Goal goal, List<Integer> threads, Duration budget, double tolerance) {
+        DelegableModel model,
+        Goal goal,
+        List<Integer> threads,
+        Optional<Duration> budget,
+        Tolerance tolerance) {
+
+    /** Of a budget that depends on the model it is not known how long it is. */
+    private static final Duration LONG = Duration.ofSeconds(30);
 
     Request {
         threads = ImmutableList.copyOf(threads);
@@ -39,8 +48,13 @@ record Request(
         return new ProfileSettings(goal, threads, budget, tolerance, exhaustive);
     }
 
-    /** Returns how many threads to use as long as no other number was measured to be better. */
-    int unmeasuredThreads() {
-        return Iterables.getLast(threads);
+    /** Returns how long measuring will take at most, or about that. */
+    Duration longest() {
+        return budget.orElse(LONG);
+    }
+
+    /** Returns the CPU kernels as they run without delegation: as long as nothing was measured. */
+    Candidate unmeasured() {
+        return Candidate.cpu(threads.size() == 1 ? threads.get(0) : -1);
     }
 }

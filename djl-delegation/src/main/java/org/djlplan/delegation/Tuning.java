@@ -67,7 +67,7 @@ public final class Tuning {
     public Optional<ProfileTable> measure(Predicate<ProfileTable> keep)
             throws IOException, InterruptedException {
         Patience patience = Patience.DEFAULT;
-        long deadlineNanos = System.nanoTime() + patience.nanos(request.budget());
+        long deadlineNanos = System.nanoTime() + patience.nanos(request.longest());
         long leftNanos = deadlineNanos - System.nanoTime();
         while (leftNanos > 0) {
             Optional<ProfileTable> table = measurement.renew(leftNanos, keep);

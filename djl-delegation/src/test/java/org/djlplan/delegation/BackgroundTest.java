@@ -21,12 +21,20 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.djlplan.delegation.store.ProfileKeys;
 import org.djlplan.delegation.store.ProfileStore;
 import org.djlplan.delegation.store.SampleTables;
+import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
+import org.djlplan.delegation.table.Latency;
 import org.djlplan.delegation.table.Objective;
+import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.report.OutputAgreement;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.djlplan.memplan.spi.DelegationProvider.Choosing;
+import org.djlplan.memplan.spi.Deviation;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.store.StoreKey;
 import org.djlplan.memplan.store.StoreLock;
 import org.junit.jupiter.api.Test;
@@ -34,7 +42,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Beginning with a prediction and switching over; and waiting for another JVM. */
+/** Beginning with the CPU kernels and switching over; and waiting for another JVM. */
 @Timeout(60)
 class BackgroundTest extends ProviderFixture {
 
@@ -43,43 +51,99 @@ class BackgroundTest extends ProviderFixture {
 
     private StoreKey key() throws IOException {
         Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
-        return ProfileKeys.of(model, goal, List.of(2), 1e-4);
+        return ProfileKeys.of(model, goal, List.of(2), Tolerance.AUTO);
     }
 
     @Test
-    void choose_background_predictsAtOnceAndSwitchesOver() throws Exception {
+    void choose_background_beginsWithCpuKernelsAndSwitchesOver() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         AtomicReference<Thread> thread = new AtomicReference<>();
         Choosing choosing =
                 choose(
-                        (request, runner, progress) -> {
+                        (request, runner, progress, verified) -> {
                             thread.set(Thread.currentThread());
                             go.await();
                             return TABLE;
                         });
-        assertEquals(PREDICTED, choosing.first().candidate());
+        assertEquals(CPU, choosing.first().candidate());
         assertTrue(better.isEmpty());
         go.countDown();
-        assertEquals(
-                new DelegationChoice(TABLE.chosen(), Origin.MEASURED, TABLE.reason()),
-                nextBetter());
+        assertEquals(chosen(Origin.MEASURED), nextBetter());
         assertTrue(thread.get().isDaemon());
         assertEquals(Optional.of(TABLE), ProfileStore.of(model).load(key()));
         choosing.close();
     }
 
     @Test
-    void choose_predictionWasRight_isNotCalled() throws Exception {
-        MeasuredDelegation provider =
-                new MeasuredDelegation(
-                        (request, runner, progress) -> TABLE,
-                        (request, partitions) ->
-                                new DelegationChoice(TABLE.chosen(), Origin.UNVERIFIED, "same"),
-                        SHORT);
-        provider.choose(model, Map.of(), Optional.empty(), better::add);
+    void choose_verifiedBeforeTheBestIsFound_servesFromThenOn() throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        Entry.Measured all =
+                new Entry.Measured(
+                        ALL,
+                        2,
+                        Latency.of(new long[] {1, 2, 3}),
+                        0,
+                        List.of(
+                                new OutputError(
+                                        ElementType.FLOAT32,
+                                        new Deviation(3e-3, 1e-3, 0),
+                                        new Deviation(5e-4, 1e-4, 0),
+                                        1)));
+        Choosing choosing =
+                choose(
+                        (request, runner, progress, verified) -> {
+                            verified.accept(all);
+                            go.await();
+                            return TABLE;
+                        });
+        assertEquals(CPU, choosing.first().candidate());
+        DelegationChoice early = nextBetter();
+        assertEquals(ALL, early.candidate());
+        assertEquals(Origin.VERIFIED, early.origin());
+        assertEquals(
+                List.of(new OutputAgreement("t" + FakeModel.OPERATORS, 3e-3, 5e-4, 4e-3)),
+                early.outputs());
+        go.countDown();
+        assertEquals(chosen(Origin.MEASURED), nextBetter());
+        choosing.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void choose_keptBesideOtherWork_isMeasuredAgainWhenThereIsNone(boolean quiet) throws Exception {
+        ProfileTable disturbed = TABLE.with(Optional.of("others disturbed it"));
+        ProfileStore.of(model).save(key(), disturbed);
+        Patience patience = new Patience(SHORT.delay(), SHORT.grace(), SHORT.poll(), () -> quiet);
+        Choosing choosing =
+                provider((request, runner, progress, verified) -> TABLE, patience)
+                        .choose(model, Map.of(), Optional.empty(), better::add);
+        assertEquals(TABLE.chosen(), choosing.first().candidate());
+        assertEquals(Origin.STORED, choosing.first().origin());
+        assertTrue(choosing.first().reason().contains("others disturbed it"));
+        if (quiet) {
+            assertEquals(chosen(Origin.MEASURED), nextBetter());
+        }
         afterwards();
         assertTrue(better.isEmpty());
-        assertEquals(Optional.of(TABLE), ProfileStore.of(model).load(key()));
+        assertEquals(quiet ? 1 : 0, profiles.get());
+        assertEquals(Optional.of(quiet ? TABLE : disturbed), ProfileStore.of(model).load(key()));
+        choosing.close();
+    }
+
+    @Test
+    void choose_measuredAgainBesideOtherWork_staysWithWhatWasKept() throws Exception {
+        ProfileTable disturbed = TABLE.with(Optional.of("others disturbed it"));
+        ProfileStore.of(model).save(key(), disturbed);
+        Patience patience = new Patience(SHORT.delay(), SHORT.grace(), SHORT.poll(), () -> true);
+        provider(
+                        (request, runner, progress, verified) ->
+                                SampleTables.cpu(model.reported).with(Optional.of("again")),
+                        patience)
+                .choose(model, Map.of(), Optional.empty(), better::add);
+        afterwards();
+        assertTrue(better.isEmpty());
+        assertEquals(1, profiles.get());
+        assertEquals(Optional.of(disturbed), ProfileStore.of(model).load(key()));
     }
 
     @Test
@@ -88,7 +152,7 @@ class BackgroundTest extends ProviderFixture {
         CountDownLatch interrupted = new CountDownLatch(1);
         Choosing choosing =
                 choose(
-                        (request, runner, progress) -> {
+                        (request, runner, progress, verified) -> {
                             measuring.countDown();
                             try {
                                 Thread.sleep(60_000);
@@ -115,12 +179,12 @@ class BackgroundTest extends ProviderFixture {
         CountDownLatch go = new CountDownLatch(1);
         FakeModel busy = new FakeModel(Files.createDirectory(folder.resolve("busy")));
         provider(
-                        (request, runner, progress) -> {
+                        (request, runner, progress, verified) -> {
                             go.await();
                             return TABLE;
                         })
                 .choose(busy, Map.of(), Optional.empty(), better::add);
-        Choosing waiting = choose((request, runner, progress) -> fail());
+        Choosing waiting = choose((request, runner, progress, verified) -> fail());
         waiting.close();
         go.countDown();
         nextBetter();
@@ -134,7 +198,7 @@ class BackgroundTest extends ProviderFixture {
         AtomicInteger running = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
         Profiling profiling =
-                (request, runner, progress) -> {
+                (request, runner, progress, verified) -> {
                     most.accumulateAndGet(running.incrementAndGet(), Math::max);
                     Thread.sleep(20);
                     running.decrementAndGet();
@@ -173,7 +237,7 @@ class BackgroundTest extends ProviderFixture {
     @Test
     void choose_sameModelTwice_measuresOnce() throws Exception {
         Profiling slow =
-                (request, runner, progress) -> {
+                (request, runner, progress, verified) -> {
                     Thread.sleep(100);
                     return TABLE;
                 };
@@ -195,10 +259,12 @@ class BackgroundTest extends ProviderFixture {
         for (String mode : List.of("background", "blocking")) {
             keepForged();
             Choosing choosing =
-                    choose((request, runner, progress) -> SampleTables.cpu(model.reported), mode);
+                    choose(
+                            (request, runner, progress, verified) ->
+                                    SampleTables.cpu(model.reported),
+                            mode);
             assertEquals(TABLE.chosen(), choosing.first().candidate());
-            assertEquals(
-                    new DelegationChoice(PREDICTED, Origin.UNVERIFIED, "cheapest"), nextBetter());
+            assertEquals(CPU, nextBetter().candidate());
             assertEquals(Origin.MEASURED, nextBetter().origin());
             choosing.close();
             assertEquals(
@@ -210,9 +276,9 @@ class BackgroundTest extends ProviderFixture {
     }
 
     @Test
-    void choose_keptOfOtherPartitionsAndNotMeasured_isDroppedAndPredicted() throws Exception {
+    void choose_keptOfOtherPartitionsAndNotMeasured_isDropped() throws Exception {
         keepForged();
-        choose((request, runner, progress) -> fail(), "off");
+        choose((request, runner, progress, verified) -> fail(), "off");
         assertEquals(Origin.UNVERIFIED, nextBetter().origin());
         assertEquals(Optional.empty(), ProfileStore.of(model).load(key()));
         assertEquals(1, log.lines("WARN").size(), log.lines()::toString);
@@ -223,7 +289,7 @@ class BackgroundTest extends ProviderFixture {
     void choose_keptOfThesePartitions_staysAndNothingIsTold(boolean trusted) throws Exception {
         model.trusted = trusted;
         ProfileStore.of(model).save(key(), TABLE);
-        choose((request, runner, progress) -> fail());
+        choose((request, runner, progress, verified) -> fail());
         afterwards();
         assertEquals(1, model.askedInThisProcess.get());
         assertTrue(better.isEmpty());
@@ -237,7 +303,7 @@ class BackgroundTest extends ProviderFixture {
     void choose_untrustedDelegateThatIsNotUsed_isNotAsked() throws Exception {
         model.trusted = false;
         ProfileStore.of(model).save(key(), SampleTables.cpu(model.reported));
-        choose((request, runner, progress) -> fail());
+        choose((request, runner, progress, verified) -> fail());
         afterwards();
         assertEquals(0, model.askedInThisProcess.get());
         assertTrue(better.isEmpty());
@@ -248,7 +314,7 @@ class BackgroundTest extends ProviderFixture {
         keepForged();
         Patience delayed = new Patience(Duration.ofHours(1), Duration.ZERO, Duration.ofMillis(10));
         Choosing choosing =
-                provider((request, runner, progress) -> fail(), delayed)
+                provider((request, runner, progress, verified) -> fail(), delayed)
                         .choose(model, Map.of(), Optional.empty(), better::add);
         afterwards();
         choosing.close();
@@ -256,31 +322,33 @@ class BackgroundTest extends ProviderFixture {
     }
 
     @Test
-    void choose_measuringFails_staysPredictedWithOneWarning() throws Exception {
+    void choose_measuringFails_staysWithOneWarning() throws Exception {
         Choosing choosing =
                 choose(
-                        (request, runner, progress) -> {
+                        (request, runner, progress, verified) -> {
                             throw new IllegalStateException("broken");
                         });
         afterwards();
-        assertEquals(PREDICTED, choosing.first().candidate());
+        assertEquals(CPU, choosing.first().candidate());
         assertTrue(better.isEmpty());
         assertEquals(1, log.lines("WARN").stream().filter(l -> l.contains("could not be")).count());
     }
 
     @Test
-    void choose_noProcess_switchesToCpuKernels() throws Exception {
+    void choose_noProcess_staysWithCpuKernels() throws Exception {
         model.processes = false;
-        Choosing choosing = choose((request, runner, progress) -> fail());
-        assertEquals(PREDICTED, choosing.first().candidate());
-        assertFalse(nextBetter().candidate().delegates());
-        assertEquals(1, log.lines("WARN").size());
+        Choosing choosing = choose((request, runner, progress, verified) -> fail());
+        assertEquals(CPU, choosing.first().candidate());
+        afterwards();
+        assertTrue(better.isEmpty());
+        assertEquals(
+                1, log.lines("WARN").stream().filter(l -> l.contains("is not measured")).count());
         choosing.close();
     }
 
     @Test
     void choose_background_givesWayToOthers() throws Exception {
-        choose((request, runner, progress) -> TABLE);
+        choose((request, runner, progress, verified) -> TABLE);
         nextBetter();
         assertEquals(List.of(Urgency.IN_BACKGROUND), model.urgencies);
     }
@@ -289,7 +357,7 @@ class BackgroundTest extends ProviderFixture {
     void choose_delay_measuresNothingBefore() throws Exception {
         Patience delayed = new Patience(Duration.ofHours(1), Duration.ZERO, Duration.ofMillis(10));
         Choosing choosing =
-                provider((request, runner, progress) -> fail(), delayed)
+                provider((request, runner, progress, verified) -> fail(), delayed)
                         .choose(model, Map.of(), Optional.empty(), better::add);
         afterwards();
         assertEquals(0, model.startedProcesses.get());
@@ -299,7 +367,7 @@ class BackgroundTest extends ProviderFixture {
     @Test
     void choose_anotherHoldsTheLock_getsItsResult() throws Exception {
         StoreLock other = ProfileStore.of(model).tryLock(key()).orElseThrow();
-        provider((request, runner, progress) -> fail(), NO_DELAY)
+        provider((request, runner, progress, verified) -> fail(), NO_DELAY)
                 .choose(model, Map.of(), Optional.empty(), better::add);
         Thread.sleep(50);
         assertTrue(better.isEmpty());
@@ -309,13 +377,13 @@ class BackgroundTest extends ProviderFixture {
     }
 
     @Test
-    void choose_anotherHoldsTheLockForLong_staysPredicted() throws Exception {
+    void choose_anotherHoldsTheLockForLong_stays() throws Exception {
         StoreLock other = ProfileStore.of(model).tryLock(key()).orElseThrow();
-        Choosing background = choose((request, runner, progress) -> fail());
+        Choosing background = choose((request, runner, progress, verified) -> fail());
         DelegationChoice blocking =
-                choose((request, runner, progress) -> fail(), "blocking").first();
-        assertEquals(PREDICTED, blocking.candidate());
-        assertEquals(PREDICTED, background.first().candidate());
+                choose((request, runner, progress, verified) -> fail(), "blocking").first();
+        assertEquals(CPU, blocking.candidate());
+        assertEquals(CPU, background.first().candidate());
         assertEquals(1, log.lines("WARN").size());
         background.close();
         other.close();
@@ -329,13 +397,10 @@ class BackgroundTest extends ProviderFixture {
         public static void main(String[] folders) throws InterruptedException {
             DelegationChoice choice =
                     new MeasuredDelegation(
-                                    (request, runner, progress) -> {
+                                    (request, runner, progress, verified) -> {
                                         System.out.println("measuring");
                                         Thread.sleep(Long.parseLong(folders[1]));
                                         return TABLE;
-                                    },
-                                    (request, partitions) -> {
-                                        throw new IllegalStateException();
                                     },
                                     NO_DELAY)
                             .choose(
@@ -366,17 +431,17 @@ class BackgroundTest extends ProviderFixture {
     @Test
     void choose_anotherJvmMeasures_waitsForItsResult() throws Exception {
         Process other = otherJvm(500);
-        provider((request, runner, progress) -> fail(), NO_DELAY)
+        provider((request, runner, progress, verified) -> fail(), NO_DELAY)
                 .choose(model, Map.of(), Optional.empty(), better::add);
         DelegationChoice blocking =
-                provider((request, runner, progress) -> fail(), NO_DELAY)
+                provider((request, runner, progress, verified) -> fail(), NO_DELAY)
                         .choose(
                                 model,
                                 Map.of("delegation.profile", "blocking"),
                                 Optional.empty(),
                                 better::add)
                         .first();
-        assertEquals(new DelegationChoice(TABLE.chosen(), Origin.STORED, TABLE.reason()), blocking);
+        assertEquals(chosen(Origin.STORED), blocking);
         assertEquals(blocking, nextBetter());
         assertEquals("MEASURED", other.inputReader().readLine());
         assertEquals(0, other.waitFor());
@@ -391,7 +456,9 @@ class BackgroundTest extends ProviderFixture {
                 new Thread(
                         () -> {
                             choice.set(
-                                    provider((request, runner, progress) -> TABLE, NO_DELAY)
+                                    provider(
+                                                    (request, runner, progress, verified) -> TABLE,
+                                                    NO_DELAY)
                                             .choose(
                                                     model,
                                                     Map.of("delegation.profile", "blocking"),

@@ -7,9 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Objective;
+import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -25,8 +27,8 @@ class DelegationOptionsTest {
                         new Goal(Objective.LATENCY, OptionalLong.empty()),
                         new ThreadSetting.AsModel(),
                         ProfileMode.BACKGROUND,
-                        Duration.ofSeconds(10),
-                        1e-4),
+                        Optional.empty(),
+                        Tolerance.AUTO),
                 options);
     }
 
@@ -50,8 +52,8 @@ class DelegationOptionsTest {
                         new Goal(Objective.BALANCED, OptionalLong.of(64_000_000)),
                         new ThreadSetting.Fixed(2),
                         ProfileMode.BLOCKING,
-                        Duration.ofMinutes(2),
-                        1e-3),
+                        Optional.of(Duration.ofMinutes(2)),
+                        Tolerance.of(1e-3)),
                 options);
     }
 
@@ -80,7 +82,9 @@ class DelegationOptionsTest {
     void parse_duration_isMillis(String text, long millis) {
         assertEquals(
                 Duration.ofMillis(millis),
-                DelegationOptions.parse(Map.of("delegation.profileBudget", text)).profileBudget());
+                DelegationOptions.parse(Map.of("delegation.profileBudget", text))
+                        .profileBudget()
+                        .orElseThrow());
     }
 
     @ParameterizedTest

@@ -22,6 +22,7 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.spi.Trial;
 
 /** A model in a folder, with a chain of operators and runners that only count. */
@@ -120,7 +121,7 @@ public final class FakeModel implements DelegableModel {
     }
 
     @Override
-    public CandidateRunner newProcess(Urgency urgency) throws IOException {
+    public CandidateRunner newProcess(Urgency urgency, Tolerance tolerance) throws IOException {
         urgencies.add(urgency);
         if (!processes) {
             throw new IOException("no child process here");

@@ -20,13 +20,13 @@ import org.djlplan.delegation.store.PartialResult;
 import org.djlplan.delegation.store.Wanted;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Objective;
-import org.djlplan.delegation.table.Tolerance;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.NodeTime;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.spi.Trial;
 import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.StoreKey;
@@ -109,7 +109,7 @@ class KeptAnswersTest {
         Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
         return AttemptStore.partialResults(
                 model,
-                new Wanted(model.graph(), List.of(1), goal, new Tolerance(1e-4), Optional.empty()));
+                new Wanted(model.graph(), List.of(1), goal, Tolerance.AUTO, Optional.empty()));
     }
 
     /** Each answer is kept at once, as if it had taken long. */

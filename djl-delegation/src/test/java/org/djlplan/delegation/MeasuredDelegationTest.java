@@ -25,12 +25,13 @@ import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.djlplan.memplan.spi.DelegationProvider.Choosing;
+import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is chosen at once: kept, measured, predicted, or the CPU kernels. */
+/** What is chosen at once: kept, measured, or the CPU kernels. */
 @Timeout(60)
 class MeasuredDelegationTest extends ProviderFixture {
 
@@ -68,19 +69,17 @@ class MeasuredDelegationTest extends ProviderFixture {
 
     @Test
     void choose_blocking_measuresOnceAndKeepsIt() throws IOException {
-        DelegationChoice measured = first((request, runner, progress) -> TABLE, "blocking");
-        assertEquals(
-                new DelegationChoice(TABLE.chosen(), Origin.MEASURED, TABLE.reason()), measured);
+        DelegationChoice measured =
+                first((request, runner, progress, verified) -> TABLE, "blocking");
+        assertEquals(chosen(Origin.MEASURED), measured);
         assertEquals(1, keptTables());
         assertEquals(0, model.askedInThisProcess.get());
         for (String mode : List.of("blocking", "background", "off")) {
-            DelegationChoice again = first((request, runner, progress) -> fail(), mode);
-            assertEquals(
-                    new DelegationChoice(TABLE.chosen(), Origin.STORED, TABLE.reason()), again);
+            DelegationChoice again = first((request, runner, progress, verified) -> fail(), mode);
+            assertEquals(chosen(Origin.STORED), again);
         }
         assertEquals(1, profiles.get());
         assertEquals(1, model.startedProcesses.get());
-        assertEquals(0, predictions.get());
         assertEquals(0, model.openRunners.get());
     }
 
@@ -89,10 +88,10 @@ class MeasuredDelegationTest extends ProviderFixture {
         model.threads = 2;
         Progress given = new ProgressBar();
         provider(
-                        (request, runner, progress) -> {
+                        (request, runner, progress, verified) -> {
                             assertSame(model, request.model());
                             assertEquals(List.of(2), request.threads());
-                            assertEquals(1e-3, request.tolerance());
+                            assertEquals(Tolerance.of(1e-3), request.tolerance());
                             assertSame(given, progress.orElseThrow());
                             return TABLE;
                         })
@@ -109,17 +108,16 @@ class MeasuredDelegationTest extends ProviderFixture {
 
     @Test
     void choose_usefulAndUselessCandidates_warnsOnceWhenMeasured() {
-        first((request, runner, progress) -> TABLE, "blocking");
-        first((request, runner, progress) -> fail(), "blocking");
+        first((request, runner, progress, verified) -> TABLE, "blocking");
+        first((request, runner, progress, verified) -> fail(), "blocking");
         assertEquals(1, log.lines("WARN").size());
         assertTrue(log.lines("WARN").get(0).contains("2 of 4 candidates"));
     }
 
     @Test
-    void choose_profileOff_predictsAndKeepsNothing() throws IOException {
-        DelegationChoice choice = first((request, runner, progress) -> fail(), "off");
-        assertEquals(PREDICTED, choice.candidate());
-        assertEquals(Origin.UNVERIFIED, choice.origin());
+    void choose_profileOff_isCpuAndKeepsNothing() throws IOException {
+        assertCpu(first((request, runner, progress, verified) -> fail(), "off"));
+        assertEquals(0, model.askedInThisProcess.get());
         assertEquals(0, model.startedProcesses.get());
         assertEquals(0, model.openRunners.get());
         assertEquals(0, keptTables());
@@ -129,18 +127,18 @@ class MeasuredDelegationTest extends ProviderFixture {
     @Test
     void choose_untrustedDelegate_isNotRunBeforeItWasMeasured() {
         model.trusted = false;
-        assertCpu(first((request, runner, progress) -> fail(), "off"));
+        assertCpu(first((request, runner, progress, verified) -> fail(), "off"));
         assertEquals(0, model.askedInThisProcess.get());
-        DelegationChoice measured = first((request, runner, progress) -> TABLE, "blocking");
+        DelegationChoice measured =
+                first((request, runner, progress, verified) -> TABLE, "blocking");
         assertEquals(Origin.MEASURED, measured.origin());
         assertEquals(0, model.askedInThisProcess.get());
-        assertEquals(0, predictions.get());
     }
 
     @Test
     void choose_disabled_isCpu() {
         DelegationChoice choice =
-                provider((request, runner, progress) -> fail())
+                provider((request, runner, progress, verified) -> fail())
                         .choose(
                                 model,
                                 Map.of("delegation.enabled", "false"),
@@ -156,8 +154,8 @@ class MeasuredDelegationTest extends ProviderFixture {
     void choose_noProcess_isCpuWithOneWarning(boolean trusted) throws IOException {
         model.processes = false;
         model.trusted = trusted;
-        assertCpu(first((request, runner, progress) -> fail(), "blocking"));
-        assertCpu(first((request, runner, progress) -> fail(), "blocking"));
+        assertCpu(first((request, runner, progress, verified) -> fail(), "blocking"));
+        assertCpu(first((request, runner, progress, verified) -> fail(), "blocking"));
         assertEquals(0, model.askedInThisProcess.get());
         assertEquals(1, log.lines("WARN").size());
         assertTrue(log.lines("WARN").get(0).contains("no child process here"));
@@ -168,45 +166,45 @@ class MeasuredDelegationTest extends ProviderFixture {
     @ValueSource(strings = {"blocking", "background"})
     void choose_knownThatNoProcessCanBeStarted_isCpuAtOnce(String mode) {
         model.obstacle = Optional.of("no program java");
-        assertCpu(first((request, runner, progress) -> fail(), mode));
+        assertCpu(first((request, runner, progress, verified) -> fail(), mode));
         assertEquals(0, model.startedProcesses.get());
-        assertEquals(0, predictions.get());
         assertEquals(1, log.lines("WARN").size());
         assertTrue(log.lines("WARN").get(0).contains("no program java"));
     }
 
     @Test
     void choose_noProcessAnyMore_staysWithWhatWasVerified() {
-        first((request, runner, progress) -> TABLE, "blocking");
+        first((request, runner, progress, verified) -> TABLE, "blocking");
         model.obstacle = Optional.of("no program java");
-        DelegationChoice choice = first((request, runner, progress) -> fail(), "background");
-        assertEquals(new DelegationChoice(TABLE.chosen(), Origin.STORED, TABLE.reason()), choice);
+        DelegationChoice choice =
+                first((request, runner, progress, verified) -> fail(), "background");
+        assertEquals(chosen(Origin.STORED), choice);
         assertEquals(1, log.lines("WARN").size(), "that of measuring");
     }
 
     @Test
     void choose_notEnoughMemory_isCpuAtOnce() {
         model.neededBytes = Long.MAX_VALUE / 2;
-        assertCpu(first((request, runner, progress) -> fail(), "background"));
+        assertCpu(first((request, runner, progress, verified) -> fail(), "background"));
         assertEquals(0, model.startedProcesses.get());
         assertTrue(log.lines("WARN").get(0).contains("MB of memory are left"));
     }
 
     @Test
-    void choose_measuringFails_isPredictedWithOneWarning() throws IOException {
+    void choose_measuringFails_isCpuWithOneWarning() throws IOException {
         DelegationChoice choice =
                 first(
-                        (request, runner, progress) -> {
+                        (request, runner, progress, verified) -> {
                             throw new IllegalStateException("broken");
                         },
                         "blocking");
-        assertEquals(PREDICTED, choice.candidate());
+        assertCpu(choice);
         assertEquals(1, log.lines("WARN").size());
         assertEquals(0, keptTables());
         assertEquals(0, model.openRunners.get());
         assertEquals(
                 Origin.MEASURED,
-                first((request, runner, progress) -> TABLE, "blocking").origin(),
+                first((request, runner, progress, verified) -> TABLE, "blocking").origin(),
                 "the lock was freed");
     }
 
@@ -214,11 +212,8 @@ class MeasuredDelegationTest extends ProviderFixture {
     void choose_everythingFails_isCpu() {
         DelegationChoice choice =
                 new MeasuredDelegation(
-                                (request, runner, progress) -> {
+                                (request, runner, progress, verified) -> {
                                     throw new UnsatisfiedLinkError("measuring");
-                                },
-                                (request, partitions) -> {
-                                    throw new UnsatisfiedLinkError("predicting");
                                 },
                                 SHORT)
                         .choose(
@@ -228,15 +223,14 @@ class MeasuredDelegationTest extends ProviderFixture {
                                 better::add)
                         .first();
         assertCpu(choice);
-        assertEquals(2, log.lines("WARN").size());
+        assertEquals(1, log.lines("WARN").size());
         assertEquals(0, model.openRunners.get());
     }
 
     @Test
-    void choose_unreadableModelFile_isPredictedWithOneWarning() throws IOException {
+    void choose_unreadableModelFile_isCpuWithOneWarning() throws IOException {
         Files.delete(model.file());
-        assertEquals(
-                PREDICTED, first((request, runner, progress) -> fail(), "blocking").candidate());
+        assertCpu(first((request, runner, progress, verified) -> fail(), "blocking"));
         assertEquals(1, log.lines("WARN").size());
     }
 
@@ -244,7 +238,7 @@ class MeasuredDelegationTest extends ProviderFixture {
     void choose_interrupted_isCpuAndStaysInterrupted() throws IOException {
         DelegationChoice choice =
                 first(
-                        (request, runner, progress) -> {
+                        (request, runner, progress, verified) -> {
                             Thread.currentThread().interrupt();
                             Thread.sleep(60_000);
                             return TABLE;
@@ -259,43 +253,49 @@ class MeasuredDelegationTest extends ProviderFixture {
 
     @Test
     void choose_interruptedBefore_findsWhatIsKept() {
-        first((request, runner, progress) -> TABLE, "blocking");
+        first((request, runner, progress, verified) -> TABLE, "blocking");
         Thread.currentThread().interrupt();
-        DelegationChoice choice = first((request, runner, progress) -> fail(), "blocking");
+        DelegationChoice choice =
+                first((request, runner, progress, verified) -> fail(), "blocking");
         assertTrue(Thread.interrupted());
         assertEquals(Origin.STORED, choice.origin());
     }
 
     @Test
     void choose_damagedTable_isToldOnceAndMeasuredAnew() throws IOException {
-        first((request, runner, progress) -> TABLE, "blocking");
+        first((request, runner, progress, verified) -> TABLE, "blocking");
         try (Stream<Path> files = Files.list(model.file().resolveSibling(".djlplan"))) {
             Path file = files.filter(f -> f.toString().endsWith("json")).findFirst().orElseThrow();
             Files.writeString(
                     file, Files.readString(file).replace("240", "241").replace("237", "2"));
         }
-        DelegationChoice choice = first((request, runner, progress) -> TABLE, "blocking");
+        DelegationChoice choice = first((request, runner, progress, verified) -> TABLE, "blocking");
         assertEquals(Origin.MEASURED, choice.origin());
         assertEquals(1, log.lines("WARN").stream().filter(l -> l.contains("of no use")).count());
-        assertEquals(Origin.STORED, first((request, runner, progress) -> fail(), "off").origin());
+        assertEquals(
+                Origin.STORED,
+                first((request, runner, progress, verified) -> fail(), "off").origin());
     }
 
     @Test
     void choose_otherThreads_isMeasuredAnew() {
-        first((request, runner, progress) -> TABLE, "blocking");
+        first((request, runner, progress, verified) -> TABLE, "blocking");
         model.threads = 1;
-        first((request, runner, progress) -> TABLE, "blocking");
+        first((request, runner, progress, verified) -> TABLE, "blocking");
         assertEquals(2, profiles.get());
     }
 
     @Test
     void choose_modelFolderReadOnly_keepsInCache() throws IOException {
         Files.createFile(model.file().resolveSibling(".djlplan"));
-        first((request, runner, progress) -> TABLE, "blocking");
-        assertEquals(Origin.STORED, first((request, runner, progress) -> fail(), "off").origin());
+        first((request, runner, progress, verified) -> TABLE, "blocking");
+        assertEquals(
+                Origin.STORED,
+                first((request, runner, progress, verified) -> fail(), "off").origin());
         MoreFiles.deleteRecursively(model.cacheFolder());
         assertEquals(
-                Origin.MEASURED, first((request, runner, progress) -> TABLE, "blocking").origin());
+                Origin.MEASURED,
+                first((request, runner, progress, verified) -> TABLE, "blocking").origin());
     }
 
     @Test
@@ -309,24 +309,18 @@ class MeasuredDelegationTest extends ProviderFixture {
                         0,
                         0);
         assertFalse(
-                first((request, runner, progress) -> nothing, "blocking").candidate().delegates());
-        DelegationChoice again = first((request, runner, progress) -> fail(), "blocking");
+                first((request, runner, progress, verified) -> nothing, "blocking")
+                        .candidate()
+                        .delegates());
+        DelegationChoice again = first((request, runner, progress, verified) -> fail(), "blocking");
         assertEquals(Origin.STORED, again.origin());
         assertFalse(again.candidate().delegates());
     }
 
     @Test
-    void choose_realPredictor_looksAtThePartitions() {
-        DelegationChoice choice =
-                new MeasuredDelegation()
-                        .choose(
-                                model,
-                                Map.of("delegation.profile", "off"),
-                                Optional.empty(),
-                                better::add)
-                        .first();
-        assertEquals(Origin.UNVERIFIED, choice.origin());
-        assertEquals(1, model.askedInThisProcess.get());
-        assertEquals(List.of(), log.lines());
+    void choose_noThreadsAskedFor_isCpuAsWithoutDelegation() {
+        model.threads = -1;
+        DelegationChoice choice = first((request, runner, progress, verified) -> fail(), "off");
+        assertEquals(Candidate.cpu(-1), choice.candidate());
     }
 }

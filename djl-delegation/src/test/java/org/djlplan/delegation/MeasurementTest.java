@@ -25,11 +25,11 @@ import org.djlplan.delegation.store.Wanted;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Objective;
 import org.djlplan.delegation.table.ProfileTable;
-import org.djlplan.delegation.table.Tolerance;
 import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.NoRoomException;
+import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.store.StoreLock;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -57,7 +57,7 @@ class MeasurementTest {
             throws IOException {
         return new Measurement(
                 Request.of(model, DelegationOptions.parse(options)),
-                (request, runner, progress) -> table,
+                (request, runner, progress, verified) -> table,
                 Optional.empty());
     }
 
@@ -97,7 +97,8 @@ class MeasurementTest {
                 measuring(tuned, Map.of("delegation.threads", "2"))
                         .renew(PATIENCE_NANOS, table -> true));
         model.threads = 2;
-        DelegationChoice choice = Measurement.stored(measuring(FIRST).kept().orElseThrow());
+        Measurement found = measuring(FIRST);
+        DelegationChoice choice = found.stored(found.kept().orElseThrow());
         assertEquals(DelegationChoice.Origin.STORED, choice.origin());
         assertEquals(2, choice.candidate().threads());
     }
@@ -115,7 +116,10 @@ class MeasurementTest {
         assertEquals(Optional.empty(), measurement.kept());
         assertEquals(
                 DelegationChoice.Origin.MEASURED,
-                measurement.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND).orElseThrow().origin());
+                measurement
+                        .attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {})
+                        .orElseThrow()
+                        .origin());
         assertTrue(measurement.kept().isPresent());
     }
 
@@ -140,7 +144,7 @@ class MeasurementTest {
         Measurement measurement =
                 new Measurement(
                         Request.of(model, DelegationOptions.parse(Map.of())),
-                        (request, runner, progress) -> {
+                        (request, runner, progress, verified) -> {
                             throw new IllegalArgumentException("by what was kept");
                         },
                         Optional.empty());
@@ -149,7 +153,7 @@ class MeasurementTest {
                         model.graph(),
                         List.of(2),
                         new Goal(Objective.LATENCY, OptionalLong.empty()),
-                        new Tolerance(1e-4),
+                        Tolerance.AUTO,
                         Optional.empty());
         AttemptStore.partialResults(model, wanted)
                 .save(
@@ -158,7 +162,7 @@ class MeasurementTest {
         assertEquals(1, partialResults());
         assertThrows(
                 IllegalArgumentException.class,
-                () -> measurement.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND));
+                () -> measurement.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {}));
         assertEquals(0, partialResults());
     }
 
@@ -199,7 +203,7 @@ class MeasurementTest {
         Measurement measurement =
                 inContainer(
                         LIMIT,
-                        (request, runner, progress) -> {
+                        (request, runner, progress, verified) -> {
                             try {
                                 meanwhile.set(marks());
                             } catch (IOException e) {
@@ -207,7 +211,10 @@ class MeasurementTest {
                             }
                             return FIRST;
                         });
-        assertTrue(measurement.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND).isPresent());
+        assertTrue(
+                measurement
+                        .attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {})
+                        .isPresent());
         assertEquals(1, meanwhile.get());
         assertEquals(0, marks());
     }
@@ -215,11 +222,14 @@ class MeasurementTest {
     @Test
     void attempt_tooLittleLeft_startsNothing() throws Exception {
         model.neededBytes = LIMIT * 3 / 4;
-        Measurement measurement = inContainer(LIMIT, (request, runner, progress) -> FIRST);
+        Measurement measurement =
+                inContainer(LIMIT, (request, runner, progress, verified) -> FIRST);
         UnmeasurableException e =
                 assertThrows(
                         UnmeasurableException.class,
-                        () -> measurement.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND));
+                        () ->
+                                measurement.attempt(
+                                        PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {}));
         // A twentieth of the limit is to stay free.
         assertEquals(
                 "768 MB of memory are left here, a process to measure in may need 819",
@@ -233,33 +243,33 @@ class MeasurementTest {
         Measurement dying =
                 inContainer(
                         limitBytes,
-                        (request, runner, progress) -> {
+                        (request, runner, progress, verified) -> {
                             throw new NoRoomException("killed", true);
                         });
         assertThrows(
                 UnmeasurableException.class,
-                () -> dying.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND));
+                () -> dying.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {}));
         assertEquals(1, marks());
     }
 
     @Test
     void attempt_markIsLeft_waitsForAnotherLimit() throws Exception {
         leaveMark(LIMIT);
-        Measurement same = inContainer(LIMIT, (request, runner, progress) -> FIRST);
+        Measurement same = inContainer(LIMIT, (request, runner, progress, verified) -> FIRST);
         assertThrows(UnmeasurableException.class, same::requireMeasurable);
         assertThrows(
                 UnmeasurableException.class,
-                () -> same.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND));
+                () -> same.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {}));
         assertEquals(1, model.startedProcesses.get());
-        Measurement more = inContainer(2 * LIMIT, (request, runner, progress) -> FIRST);
-        assertTrue(more.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND).isPresent());
+        Measurement more = inContainer(2 * LIMIT, (request, runner, progress, verified) -> FIRST);
+        assertTrue(more.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {}).isPresent());
         assertEquals(0, marks());
     }
 
     @Test
     void renew_markIsLeft_measuresAndRemovesIt() throws Exception {
         leaveMark(LIMIT);
-        Measurement byHand = inContainer(LIMIT, (request, runner, progress) -> FIRST);
+        Measurement byHand = inContainer(LIMIT, (request, runner, progress, verified) -> FIRST);
         assertEquals(Optional.of(FIRST), byHand.renew(PATIENCE_NANOS, table -> true));
         assertEquals(0, marks());
         assertEquals(List.of(Urgency.IN_BACKGROUND, Urgency.AWAITED), List.copyOf(model.urgencies));
@@ -270,12 +280,12 @@ class MeasurementTest {
         Measurement measurement =
                 inContainer(
                         LIMIT,
-                        (request, runner, progress) -> {
+                        (request, runner, progress, verified) -> {
                             throw new NoRoomException("no room", false);
                         });
         assertThrows(
                 UnmeasurableException.class,
-                () -> measurement.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND));
+                () -> measurement.attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {}));
         assertEquals(0, marks());
     }
 }

@@ -1,6 +1,5 @@
 package org.djlplan.delegation;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
 import com.google.common.collect.ImmutableSortedSet;
@@ -8,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.djlplan.delegation.store.SampleTables;
 import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.memplan.report.OutputAgreement;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
@@ -24,11 +25,22 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A provider over a fake model, a fake predictor, and whatever measures in a test. */
+/** A provider over a fake model, and whatever measures in a test. */
 abstract class ProviderFixture {
 
     static final ProfileTable TABLE = SampleTables.small(2);
-    static final Candidate PREDICTED = new Candidate(ImmutableSortedSet.of(0, 1, 2, 5, 6), 2);
+    static final Candidate CPU = Candidate.cpu(2);
+    static final Candidate ALL = new Candidate(ImmutableSortedSet.of(0, 1, 2, 5, 6), 2);
+
+    /** What is chosen by the table. */
+    static DelegationChoice chosen(Origin origin) {
+        return new DelegationChoice(
+                TABLE.chosen(),
+                List.of(),
+                origin,
+                TABLE.reason(),
+                List.of(new OutputAgreement("t" + FakeModel.OPERATORS, 2.2e-6, 0, 1e-4)));
+    }
 
     static final Patience SHORT =
             new Patience(Duration.ZERO, Duration.ofMillis(300), Duration.ofMillis(10));
@@ -37,7 +49,6 @@ abstract class ProviderFixture {
     FakeModel model;
     final LogCapture log = new LogCapture();
     final AtomicInteger profiles = new AtomicInteger();
-    final AtomicInteger predictions = new AtomicInteger();
     final BlockingQueue<DelegationChoice> better = new LinkedBlockingQueue<>();
 
     @BeforeEach
@@ -55,25 +66,16 @@ abstract class ProviderFixture {
     void afterwards() throws InterruptedException, IOException {
         FakeModel last = new FakeModel(Files.createTempDirectory(folder, "last"));
         BlockingQueue<DelegationChoice> switched = new LinkedBlockingQueue<>();
-        new MeasuredDelegation(
-                        (request, runner, progress) -> TABLE,
-                        (request, partitions) ->
-                                new DelegationChoice(PREDICTED, Origin.UNVERIFIED, "cheapest"),
-                        SHORT)
+        new MeasuredDelegation((request, runner, progress, verified) -> TABLE, SHORT)
                 .choose(last, Map.of(), Optional.empty(), switched::add);
         assertNotNull(switched.poll(20, TimeUnit.SECONDS));
     }
 
     MeasuredDelegation provider(Profiling profiling, Patience patience) {
         return new MeasuredDelegation(
-                (request, runner, progress) -> {
+                (request, runner, progress, verified) -> {
                     profiles.incrementAndGet();
-                    return profiling.profile(request, runner, progress);
-                },
-                (request, partitions) -> {
-                    predictions.incrementAndGet();
-                    assertEquals(2, partitions.size());
-                    return new DelegationChoice(PREDICTED, Origin.UNVERIFIED, "cheapest");
+                    return profiling.profile(request, runner, progress, verified);
                 },
                 patience);
     }

@@ -26,6 +26,7 @@ import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.spi.Trial;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -59,7 +60,7 @@ class MeasuringProcessTest {
     void newProcess_xnnpack_measures() throws Exception {
         MeasurableModel model = model("xnnpack");
         List<Set<Integer>> partitions = model.partitions();
-        try (CandidateRunner runner = model.newProcess(Urgency.AWAITED)) {
+        try (CandidateRunner runner = model.newProcess(Urgency.AWAITED, Tolerance.AUTO)) {
             assertEquals(partitions, runner.partitions());
             Candidate all = new Candidate(new TreeSet<>(partitions.get(0)), 1);
             for (Candidate candidate : List.of(Candidate.cpu(1), all)) {
@@ -87,7 +88,7 @@ class MeasuringProcessTest {
     void newProcess_delegateCrashes_candidatesWithoutItGoOn() throws Exception {
         MeasurableModel model = model("class:" + CrashingDelegates.class.getName());
         assertFalse(model.trusted());
-        try (CandidateRunner runner = model.newProcess(Urgency.AWAITED)) {
+        try (CandidateRunner runner = model.newProcess(Urgency.AWAITED, Tolerance.AUTO)) {
             CandidateException e =
                     assertThrows(CandidateException.class, () -> runner.partitions());
             assertEquals(CandidateException.Kind.CRASHED, e.kind());
@@ -100,7 +101,7 @@ class MeasuringProcessTest {
     void newProcess_damagedModel_throws() throws Exception {
         Path damaged = Files.writeString(folder.resolve("damaged.tflite"), "no model");
         MeasurableModel model = model(damaged, "xnnpack");
-        assertThrows(IOException.class, () -> model.newProcess(Urgency.AWAITED));
+        assertThrows(IOException.class, () -> model.newProcess(Urgency.AWAITED, Tolerance.AUTO));
         assertThrows(CandidateException.class, model::partitions);
     }
 

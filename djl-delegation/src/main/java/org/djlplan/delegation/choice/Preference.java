@@ -1,6 +1,7 @@
 package org.djlplan.delegation.choice;
 
 import java.util.List;
+import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Objective;
 
@@ -50,6 +51,16 @@ public record Preference(Goal goal) {
      */
     public boolean hopeless(double cost, double best) {
         return !asksForMemory() && cost > best * PREDICTION_ERROR;
+    }
+
+    /** Returns a figure that is smaller for what is better, as measured. */
+    public double cost(Entry.Measured measured) {
+        double nanos = measured.latency().medianNanos();
+        return switch (goal.objective()) {
+            case LATENCY -> nanos;
+            case BALANCED -> nanos * Math.max(1, measured.memoryBytes());
+            case MEMORY -> measured.memoryBytes() + nanos / (nanos + 1e9);
+        };
     }
 
     /** Returns what a measured contender's nanoseconds count times. */

@@ -51,6 +51,9 @@ public final class Race {
      */
     private static final double PER_DOUBLING = 0.4;
 
+    /** The simpler one may seem so many times slower, however little is known. */
+    private static final double AS_FAST = 1.02;
+
     private final ToDoubleFunction<Contender> weight;
     private final Map<Contender, List<Double>> logs = new LinkedHashMap<>();
     private final List<Contender> running = new ArrayList<>();
@@ -126,6 +129,12 @@ public final class Race {
         return ratio.low() > 1 && ratio.ratio() > WORTHWHILE;
     }
 
+    /** Takes out what seems so many times slower than the leader, as there is little time left. */
+    public void hurry(double most) {
+        leader().ifPresent(
+                        leader -> running.removeIf(c -> level(c) - level(leader) > Math.log(most)));
+    }
+
     /** Returns how many rounds have ended. */
     public int rounds() {
         return rounds;
@@ -137,14 +146,15 @@ public final class Race {
     }
 
     /**
-     * Returns the simplest of those in the race that is not measurably slower than the leader;
-     * empty if all were withdrawn.
+     * Returns the simplest of those in the race that is not measurably slower than the leader, nor
+     * seems {@value #AS_FAST} times as slow; empty if all were withdrawn.
      */
     public Optional<Contender> winner() {
         return leader().flatMap(
                         leader ->
                                 running.stream()
                                         .filter(c -> !slower(c, leader, ONCE))
+                                        .filter(c -> compare(c, leader, ONCE).ratio() <= AS_FAST)
                                         .min(Contender.SIMPLEST));
     }
 

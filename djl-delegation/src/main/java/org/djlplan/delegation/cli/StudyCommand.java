@@ -13,6 +13,7 @@ import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.CliCommand;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
+import org.djlplan.memplan.spi.Tolerance;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
@@ -37,7 +38,6 @@ public final class StudyCommand implements CliCommand {
 
     private static final Duration USUAL_BUDGET = Duration.ofSeconds(10);
     private static final Duration LONGEST_BUDGET = Duration.ofHours(24);
-    private static final double TOLERANCE = 1e-4;
 
     @Spec private CommandSpec spec;
 
@@ -111,7 +111,7 @@ public final class StudyCommand implements CliCommand {
 
     private Study study(DelegableModel measurable, StudySettings settings)
             throws IOException, InterruptedException {
-        try (CandidateRunner runner = measurable.newProcess(Urgency.AWAITED)) {
+        try (CandidateRunner runner = measurable.newProcess(Urgency.AWAITED, Tolerance.AUTO)) {
             return StudyRun.study(
                     measurable.graph(),
                     runner,
@@ -139,7 +139,7 @@ public final class StudyCommand implements CliCommand {
                                                                 .formatted(budget)
                                                         + " such as 10s, 500ms or 2m"));
         Duration usual = time.compareTo(USUAL_BUDGET) < 0 ? time : USUAL_BUDGET;
-        return new StudySettings(threads, time, rounds, usual, TOLERANCE);
+        return new StudySettings(threads, time, rounds, usual, Tolerance.AUTO);
     }
 
     private Optional<Path> page(Path file) {

@@ -25,7 +25,6 @@ import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Objective;
 import org.djlplan.delegation.table.ProfileTable;
-import org.djlplan.delegation.table.Tolerance;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
@@ -87,8 +86,7 @@ final class StudyRun {
         List<ImmutableSet<Integer>> rule = StudySets.firstN(partitions, units);
         List<PartitionCost> costs = costs();
         long start = System.nanoTime();
-        StudyTimes times =
-                new StudyTimes(runner, new Tolerance(settings.tolerance()), settings.rounds());
+        StudyTimes times = new StudyTimes(runner, settings.tolerance(), settings.rounds());
         Set<Candidate> candidates = candidates(sets, rule, usual);
         time(times, candidates, progress, start);
         return new Study(
@@ -114,10 +112,11 @@ final class StudyRun {
                 new ProfileSettings(
                         new Goal(Objective.LATENCY, OptionalLong.empty()),
                         List.of(settings.threads()),
-                        settings.usualBudget(),
+                        Optional.of(settings.usualBudget()),
                         settings.tolerance(),
                         false),
-                progress);
+                progress,
+                early -> {});
     }
 
     /** What is compared with others comes first, in case that time does not suffice for all. */

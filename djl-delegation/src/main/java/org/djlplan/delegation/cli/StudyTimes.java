@@ -9,10 +9,10 @@ import java.util.Map;
 import java.util.function.BooleanSupplier;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Latency;
-import org.djlplan.delegation.table.Tolerance;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.spi.Trial;
 
 /** Times candidates, all equally often, several in turns. */

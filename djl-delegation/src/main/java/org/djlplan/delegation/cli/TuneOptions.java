@@ -22,7 +22,7 @@ final class TuneOptions {
                     DelegationKey.PROFILE_BUDGET.key(), "--budget",
                     DelegationKey.TOLERANCE.key(), "--tolerance");
 
-    private static final String USUAL_BUDGET = "10s";
+    private static final String USUAL_BUDGET = "auto";
     private static final String EXHAUSTIVE_BUDGET = "10m";
 
     @Spec(Spec.Target.MIXEE)
@@ -68,7 +68,7 @@ final class TuneOptions {
     @Option(
             names = "--tolerance",
             paramLabel = "X",
-            defaultValue = "1e-4",
+            defaultValue = "auto",
             description =
                     "Largest relative error of floating-point outputs against the CPU kernels'; a"
                             + " set beyond it is not used (default: ${DEFAULT-VALUE}).")

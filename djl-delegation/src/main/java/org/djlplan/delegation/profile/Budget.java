@@ -12,20 +12,22 @@ final class Budget {
 
     private final LongSupplier clock;
     private final long startNanos;
-    private final long budgetNanos;
+    private boolean grows;
+    private long budgetNanos;
     private final Optional<Progress> progress;
     private int inferences;
     private double mostInferences = Double.POSITIVE_INFINITY;
 
     /**
      * @param clock nanoseconds
-     * @param budget from now on
+     * @param budget from now on; empty if it depends on the model
      * @param progress told the part that is spent
      */
-    Budget(LongSupplier clock, Duration budget, Optional<Progress> progress) {
+    Budget(LongSupplier clock, Optional<Duration> budget, Optional<Progress> progress) {
         this.clock = clock;
         this.startNanos = clock.getAsLong();
-        this.budgetNanos = budget.toNanos();
+        this.grows = budget.isEmpty();
+        this.budgetNanos = budget.orElse(ProfileSettings.BASE).toNanos();
         this.progress = progress;
     }
 
@@ -44,6 +46,15 @@ final class Budget {
     /** Returns the nanoseconds since the beginning. */
     long elapsedNanos() {
         return clock.getAsLong() - startNanos;
+    }
+
+    /** Learns how long an inference takes in the CPU kernels. */
+    void inferenceTakes(double nanos) {
+        if (grows) {
+            budgetNanos =
+                    ProfileSettings.BASE.toNanos() + Math.round(ProfileSettings.INFERENCES * nanos);
+            grows = false;
+        }
     }
 
     /** Limits the inferences, those included that were run already. */

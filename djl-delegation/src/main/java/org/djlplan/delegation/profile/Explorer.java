@@ -3,6 +3,7 @@ package org.djlplan.delegation.profile;
 import com.google.common.collect.ContiguousSet;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Sets;
+import com.google.common.math.Quantiles;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -10,6 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
+import java.util.function.Consumer;
 import org.djlplan.delegation.choice.Contender;
 import org.djlplan.delegation.choice.Forecast;
 import org.djlplan.delegation.choice.LatencyModel;
@@ -26,10 +28,11 @@ import org.djlplan.memplan.spi.NodeTime;
  * Learns from few runs what units cost.
  *
  * <ol>
- *   <li>Nothing delegated, and everything: node times give the cost of each partition on both
- *       sides.
+ *   <li>Nothing delegated, and everything. If that is clearly better, and one partition, there is
+ *       nothing else to learn.
  *   <li>If everything fails or is wrong, each partition alone; if one does, its pieces alone. What
  *       fails is left out from then on.
+ *   <li>Node times of both give the cost of each partition on both sides.
  *   <li>Partitions are cut where that can matter: all if memory does, else those that count and are
  *       not clearly better in the delegate.
  *   <li>Unless there are few units, every other one, and the rest: these tell what it costs that
@@ -54,23 +57,28 @@ final class Explorer {
     private final Trials trials;
     private final Budget budget;
     private final Preference preference;
+    private final Consumer<Contender> verified;
     private final Set<Integer> constants;
     private List<SortedSet<Integer>> parts;
     private boolean sound;
 
     /**
      * @param partitions what may be delegated
+     * @param verified told what is right and clearly better than the CPU kernels, before the best
+     *     is found
      */
     Explorer(
             Graph graph,
             List<? extends Set<Integer>> partitions,
             Trials trials,
             Preference preference,
-            Budget budget) {
+            Budget budget,
+            Consumer<Contender> verified) {
         this.graph = graph;
         this.budget = budget;
         this.trials = trials;
         this.preference = preference;
+        this.verified = verified;
         parts = operators(UnitGraph.of(graph, partitions, 1));
         // Constant operators belong to no unit, so they are added wherever units are made of parts.
         Set<Integer> rest = new HashSet<>();
@@ -82,11 +90,23 @@ final class Explorer {
     /** Returns what can be predicted with one setting of threads; empty if nothing was learnt. */
     Optional<Forecast> explore(int threads) throws InterruptedException {
         Optional<Contender> cpu = trials.prove(Candidate.cpu(threads));
-        if (cpu.isEmpty() || parts.isEmpty()) {
+        if (cpu.isEmpty()) {
+            return Optional.empty();
+        }
+        double cpuNanos = nanos(cpu.get());
+        budget.inferenceTakes(cpuNanos);
+        if (parts.isEmpty()) {
             return Optional.empty();
         }
         Optional<Contender> all = all(threads);
         if (all.isEmpty() || !all.get().candidate().delegates()) {
+            return Optional.empty();
+        }
+        boolean clear = nanos(all.get()) < CLEARLY_BETTER * cpuNanos;
+        if (clear && preference.admits(all.get())) {
+            verified.accept(all.get());
+        }
+        if (clear && parts.size() == 1 && !preference.asksForMemory()) {
             return Optional.empty();
         }
         Optional<List<NodeTime>> cpuTimes = trials.profile(cpu.get());
@@ -109,6 +129,13 @@ final class Explorer {
         }
         LatencyModel latency = new LatencyModel(units.units(), runs);
         return Optional.of(new Forecast(units, threads, latency, memory));
+    }
+
+    /** Returns the median of some inferences; as much as can be if they failed. */
+    private double nanos(Contender contender) throws InterruptedException {
+        return trials.turn(contender, Rounds.PER_TURN)
+                .map(nanos -> Math.max(1, Quantiles.median().compute(nanos)))
+                .orElse(Double.MAX_VALUE);
     }
 
     private Optional<LatencyModel.Run> alternating(

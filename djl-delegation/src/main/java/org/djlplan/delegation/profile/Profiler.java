@@ -4,9 +4,11 @@ import ai.djl.util.Progress;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedSet;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.djlplan.delegation.choice.Contender;
 import org.djlplan.delegation.choice.Forecast;
@@ -22,13 +24,15 @@ import org.djlplan.memplan.spi.CandidateRunner;
  * Finds with few runs which operators of a model to delegate.
  *
  * <ol>
- *   <li>Explore: node times of two candidates, sometimes of four, give a prediction for any union
- *       of units, for each setting of threads ({@link Explorer}).
+ *   <li>Explore: nothing and everything delegated, and if that leaves a question open, node times
+ *       of two to four candidates give a prediction for any union of units ({@link Explorer}).
  *   <li>Prove: the best few by prediction are run and their outputs compared with the CPU kernels'
  *       ({@link Shortlist}).
  *   <li>Race: they are timed in turns against each other, nothing and everything delegated, until
  *       one is left or no difference can be found ({@link org.djlplan.delegation.choice.Race}).
  *       Then the simplest wins.
+ *   <li>More threads: the best few of the fewest threads race with each other number; then the
+ *       winners of all numbers do.
  * </ol>
  */
 public final class Profiler {
@@ -36,8 +40,17 @@ public final class Profiler {
     /** A tenth of what it takes to measure each union of partitions a hundred times. */
     private static final double INFERENCES_PER_UNION = 10;
 
-    /** That of three partitions, for less. */
-    private static final double FEWEST_INFERENCES = 70;
+    /** An eighth of that for three partitions, for less. */
+    private static final double FEWEST_INFERENCES = 100;
+
+    /** So many sets are tried with each number of threads but the first. */
+    private static final int SETS_TRIED_AGAIN = 4;
+
+    /** Quartiles of the choice that are so far apart, as a part of the median, are no calm. */
+    private static final double RESTLESS = .3;
+
+    /** Of fewer samples quartiles tell little. */
+    private static final int ENOUGH_SAMPLES = 9;
 
     private final Graph graph;
     private final CandidateRunner runner;
@@ -46,16 +59,25 @@ public final class Profiler {
     private final Preference preference;
     private final Trials trials;
     private final Shortlist shortlist;
+    private final Rounds rounds;
+    private final Consumer<Entry.Measured> verified;
     private final List<Forecast> forecasts = new ArrayList<>();
 
-    private Profiler(Graph graph, CandidateRunner runner, ProfileSettings settings, Budget budget) {
+    private Profiler(
+            Graph graph,
+            CandidateRunner runner,
+            ProfileSettings settings,
+            Budget budget,
+            Consumer<Entry.Measured> verified) {
         this.graph = graph;
         this.runner = runner;
         this.settings = settings;
         this.budget = budget;
+        this.verified = verified;
         this.preference = new Preference(settings.goal());
         this.trials = new Trials(runner, settings.tolerance(), budget);
         this.shortlist = new Shortlist(trials, preference, budget);
+        this.rounds = new Rounds(trials, preference, budget);
     }
 
     /**
@@ -66,15 +88,18 @@ public final class Profiler {
      * @param runner of its candidates; not closed
      * @param settings what is to be found
      * @param progress told the percent of the budget that is spent
+     * @param verified told what is right and clearly faster than the CPU kernels, before the best
+     *     is found
      * @throws InterruptedException if the thread is interrupted
      */
     public static ProfileTable profile(
             Graph graph,
             CandidateRunner runner,
             ProfileSettings settings,
-            Optional<Progress> progress)
+            Optional<Progress> progress,
+            Consumer<Entry.Measured> verified)
             throws InterruptedException {
-        return profile(graph, runner, settings, progress, runner::workedNanos);
+        return profile(graph, runner, settings, progress, verified, runner::workedNanos);
     }
 
     static ProfileTable profile(
@@ -82,12 +107,13 @@ public final class Profiler {
             CandidateRunner runner,
             ProfileSettings settings,
             Optional<Progress> progress,
+            Consumer<Entry.Measured> verified,
             LongSupplier clock)
             throws InterruptedException {
         Budget budget = new Budget(clock, settings.budget(), progress);
         budget.begin("Profiling " + graph.name());
         try {
-            return new Profiler(graph, runner, settings, budget).table();
+            return new Profiler(graph, runner, settings, budget, verified).table();
         } finally {
             budget.end();
         }
@@ -108,52 +134,141 @@ public final class Profiler {
             return cpu(
                     partitions, "the CPU kernels: the delegate supports no operator of the model");
         }
-        List<Contender> contenders =
-                settings.exhaustive()
-                        ? new Exhaustive(trials, preference, budget)
-                                .measure(graph, partitions, settings.threads())
-                        : promising(partitions);
-        return choose(partitions, contenders);
+        List<Contender> winners = new ArrayList<>();
+        for (int threads : settings.threads()) {
+            List<Contender> contenders = contenders(partitions, threads);
+            if (!memoryIsKnown(contenders)) {
+                return cpu(partitions, "the CPU kernels: memory cannot be measured here");
+            }
+            best(threads, contenders).ifPresent(winners::add);
+        }
+        return choose(partitions, winners);
     }
 
-    private List<Contender> promising(List<SortedSet<Integer>> partitions)
+    private boolean memoryIsKnown(List<Contender> contenders) {
+        return preference.goal().maxMemoryBytes().isEmpty()
+                || contenders.isEmpty()
+                || contenders.stream().anyMatch(c -> c.memoryBytes() > 0);
+    }
+
+    private List<Contender> contenders(List<SortedSet<Integer>> partitions, int threads)
             throws InterruptedException {
-        Explorer explorer = new Explorer(graph, partitions, trials, preference, budget);
-        for (int threads : settings.threads()) {
-            explorer.explore(threads).ifPresent(forecasts::add);
+        if (settings.exhaustive()) {
+            return new Exhaustive(trials, preference, budget)
+                    .measure(graph, partitions, List.of(threads));
         }
+        if (threads != settings.threads().get(0)) {
+            return tried(threads);
+        }
+        Explorer explorer =
+                new Explorer(graph, partitions, trials, preference, budget, this::verified);
+        explorer.explore(threads).ifPresent(forecasts::add);
         double unions = forecasts.stream().mapToDouble(f -> Math.pow(2, f.units())).sum();
-        budget.allow(Math.max(FEWEST_INFERENCES, INFERENCES_PER_UNION * unions));
+        budget.allow(
+                settings.threads().size()
+                        * Math.max(FEWEST_INFERENCES, INFERENCES_PER_UNION * unions));
         shortlist.prove(forecasts);
         return trials.proven();
     }
 
-    private ProfileTable choose(List<SortedSet<Integer>> partitions, List<Contender> contenders)
-            throws InterruptedException {
-        Reason reason = new Reason(graph, partitions, settings.threads().size() > 1, preference);
-        if (preference.goal().maxMemoryBytes().isPresent()
-                && !contenders.isEmpty()
-                && contenders.stream().allMatch(c -> c.memoryBytes() == 0)) {
-            return cpu(partitions, "the CPU kernels: memory cannot be measured here");
+    private void verified(Contender contender) {
+        if (!preference.asksForMemory()) {
+            trials.measured(contender.candidate()).ifPresent(verified);
         }
-        Optional<Contender> winner = new Rounds(trials, preference, budget).race(contenders);
-        while (!settings.exhaustive() && trials.failedWhenTimed() && budget.spent() < 1) {
+    }
+
+    /** Returns the best sets of the fewest threads, with more. */
+    private List<Contender> tried(int threads) throws InterruptedException {
+        List<Entry.Measured> before =
+                trials.entries().stream()
+                        .filter(Entry.Measured.class::isInstance)
+                        .map(Entry.Measured.class::cast)
+                        .filter(e -> e.candidate().threads() == settings.threads().get(0))
+                        .sorted(Comparator.comparingDouble(preference::cost))
+                        .toList();
+        List<Contender> contenders = new ArrayList<>();
+        for (Entry.Measured entry : before) {
+            if (contenders.size() < SETS_TRIED_AGAIN && mayWin(entry, before.get(0), threads)) {
+                trials.prove(new Candidate(entry.candidate().operators(), threads))
+                        .ifPresent(contenders::add);
+            }
+        }
+        return contenders;
+    }
+
+    /** With twice the threads nothing is more than twice as fast. */
+    private boolean mayWin(Entry.Measured entry, Entry.Measured best, int threads) {
+        double times = (double) threads / entry.candidate().threads();
+        return preference.asksForMemory()
+                || entry.latency().medianNanos() <= times * best.latency().medianNanos();
+    }
+
+    private Optional<Contender> best(int threads, List<Contender> contenders)
+            throws InterruptedException {
+        List<Integer> all = settings.threads();
+        // The rest is for the race between different numbers of threads.
+        double part = all.size() == 1 ? 1 : (all.indexOf(threads) + 1.0) / (all.size() + 1);
+        Optional<Contender> winner = rounds.race(contenders, part);
+        boolean first = threads == all.get(0);
+        while (first
+                && !settings.exhaustive()
+                && trials.failedWhenTimed()
+                && budget.spent() < part) {
             // It may have been what others were not tried for.
             shortlist.prove(forecasts);
-            winner = new Rounds(trials, preference, budget).race(trials.proveAgain());
+            winner = rounds.race(trials.proveAgain(), part);
+        }
+        return winner;
+    }
+
+    private ProfileTable choose(List<SortedSet<Integer>> partitions, List<Contender> winners)
+            throws InterruptedException {
+        Optional<Contender> winner = winners.stream().findFirst();
+        if (winners.size() > 1) {
+            for (Contender contender : winners) {
+                trials.prove(contender.candidate());
+            }
+            winner = rounds.race(winners, 1);
         }
         List<Entry> entries = trials.entries();
+        Reason reason = new Reason(graph, partitions, settings.threads().size() > 1, preference);
         Optional<Entry.Measured> chosen = winner.flatMap(w -> trials.measured(w.candidate()));
         if (chosen.isPresent()) {
-            String line = reason.of(chosen.get(), entries) + leftOut(partitions);
-            return table(partitions, chosen.get().candidate(), line);
+            Candidate candidate = chosen.get().candidate();
+            List<Candidate> lighter =
+                    winners.stream()
+                            .map(Contender::candidate)
+                            .filter(c -> c.threads() < candidate.threads())
+                            .filter(c -> trials.measured(c).isPresent())
+                            .sorted(Comparator.comparing(Candidate::threads).reversed())
+                            .toList();
+            return new ProfileTable(
+                    partitions,
+                    entries,
+                    candidate,
+                    lighter,
+                    reason.of(chosen.get(), entries) + leftOut(partitions),
+                    runner.caveat().or(() -> restless(chosen.get())),
+                    budget.inferences(),
+                    budget.elapsedNanos());
         }
-        boolean over = !contenders.isEmpty() && contenders.stream().noneMatch(preference::admits);
+        boolean ran = entries.stream().anyMatch(Entry.Measured.class::isInstance);
         return cpu(
                 partitions,
-                over
+                ran && trials.proven().stream().noneMatch(preference::admits)
                         ? "the CPU kernels: nothing keeps to the limit of memory, not even they"
                         : "the CPU kernels: nothing could be measured" + reason.rejected(entries));
+    }
+
+    private static Optional<String> restless(Entry.Measured chosen) {
+        double apart =
+                (double) (chosen.latency().highNanos() - chosen.latency().lowNanos())
+                        / Math.max(1, chosen.latency().medianNanos());
+        return chosen.latency().samples() >= ENOUGH_SAMPLES && apart > RESTLESS
+                ? Optional.of(
+                        "measured beside other work: half of the times of one set are %.0f %% apart"
+                                .formatted(100 * apart))
+                : Optional.empty();
     }
 
     private String leftOut(List<SortedSet<Integer>> partitions) {
@@ -164,15 +279,10 @@ public final class Profiler {
     }
 
     private ProfileTable cpu(List<SortedSet<Integer>> partitions, String reason) {
-        return table(partitions, Candidate.cpu(settings.threads().get(0)), reason);
-    }
-
-    private ProfileTable table(
-            List<SortedSet<Integer>> partitions, Candidate chosen, String reason) {
         return new ProfileTable(
                 partitions,
                 trials.entries(),
-                chosen,
+                Candidate.cpu(settings.threads().size() == 1 ? settings.threads().get(0) : -1),
                 reason,
                 budget.inferences(),
                 budget.elapsedNanos());

@@ -11,11 +11,11 @@ import java.util.Set;
 import org.djlplan.delegation.choice.Contender;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Latency;
-import org.djlplan.delegation.table.Tolerance;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.spi.Trial;
 
 /**
@@ -49,9 +49,9 @@ final class Trials {
     private int crashes;
     private double nanosPerInference;
 
-    Trials(CandidateRunner runner, double tolerance, Budget budget) {
+    Trials(CandidateRunner runner, Tolerance tolerance, Budget budget) {
         this.runner = runner;
-        this.tolerance = new Tolerance(tolerance);
+        this.tolerance = tolerance;
         this.budget = budget;
     }
 
@@ -117,7 +117,7 @@ final class Trials {
     /**
      * Gives a proven candidate its turn.
      *
-     * @param least how many inferences at least, but the first time
+     * @param least how many inferences at least
      * @return the nanoseconds of each; empty if it failed
      */
     Optional<long[]> turn(Contender contender, int least) throws InterruptedException {
@@ -126,7 +126,7 @@ final class Trials {
         if (!(outcomes.get(candidate) instanceof Outcome.Proven proven)) {
             return Optional.empty();
         }
-        int runs = 1;
+        int runs = least;
         if (!proven.nanos().isEmpty()) {
             long fits = TURN_NANOS / Math.max(1, proven.nanos().get(0));
             runs = (int) Math.max(least, Math.min(MOST_PER_TURN, fits));

@@ -12,7 +12,6 @@ import java.util.Set;
 import java.util.SortedSet;
 import org.djlplan.delegation.store.PartialResult.Failure;
 import org.djlplan.delegation.store.PartialResult.Known;
-import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.NodeTime;
@@ -53,7 +52,7 @@ final class PartialCodec implements Codec<PartialResult> {
 
     @Override
     public int version() {
-        return 1;
+        return 2;
     }
 
     @Override
@@ -90,8 +89,7 @@ final class PartialCodec implements Codec<PartialResult> {
             json.beginObject().name("partitions").value(trial.partitions());
             json.name("errors").beginArray();
             for (OutputError error : trial.errors()) {
-                json.beginArray().value(error.type().name());
-                json.value(Double.toString(error.difference())).endArray();
+                ErrorCodec.write(json, error);
             }
             json.endArray().name("memoryBytes").value(trial.memoryBytes());
             json.name("inferences").value(trial.inferences()).endObject();
@@ -167,16 +165,12 @@ final class PartialCodec implements Codec<PartialResult> {
     private static Trial trial(CheckedJson json) throws IOException {
         json.beginObject();
         int partitions = json.expect("partitions").nextInt();
-        List<OutputError> errors = json.expect("errors").list(MOST_OUTPUTS, () -> error(json));
+        List<OutputError> errors =
+                json.expect("errors").list(MOST_OUTPUTS, () -> ErrorCodec.read(json));
         long memoryBytes = json.expect("memoryBytes").nextLong();
         int inferences = json.expect("inferences").nextInt();
         json.endObject();
         return new Trial(partitions, errors, memoryBytes, inferences);
-    }
-
-    private static OutputError error(CheckedJson json) throws IOException {
-        List<String> parts = json.list(2, json::nextString);
-        return new OutputError(ElementType.valueOf(parts.get(0)), Double.parseDouble(parts.get(1)));
     }
 
     private static NodeTime node(CheckedJson json, OperatorRuns runs) throws IOException {

@@ -11,7 +11,6 @@ import java.util.SortedSet;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Latency;
 import org.djlplan.delegation.table.ProfileTable;
-import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.OutputError;
@@ -26,10 +25,10 @@ import org.djlplan.memplan.store.Codec;
  *  "entries":[
  *   {"kind":"measured","operators":[],"threads":2,"partitions":0,
  *    "nanos":[237000000,236000000,240000000],"samples":30,"memoryBytes":106000000,"errors":[]},
- *   {"kind":"wrong","operators":[60,60,62,150],"threads":2,"errors":[["FLOAT32","Infinity"]]},
+ *   {"kind":"wrong","operators":[60,60,62,150],"threads":2,"errors":[{"type":"FLOAT32",…}]},
  *   {"kind":"failed","operators":[0,57],"threads":2,"failure":"CRASHED","message":"…"}],
- *  "chosen":{"operators":[],"threads":2},
- *  "reason":"…","inferences":93,"nanos":9000000000}
+ *  "chosen":{"operators":[],"threads":2},"lighter":[],
+ *  "reason":"…","caveat":[],"inferences":93,"nanos":9000000000}
  * }</pre>
  *
  * <p>Operators are runs of indices, each as its first and last one. Latencies are median, lower and
@@ -43,6 +42,7 @@ final class ProfileCodec implements Codec<ProfileTable> {
     private static final int MOST_PARTITIONS = 1 << 12;
     private static final int MOST_ENTRIES = 1 << 14;
     private static final int MOST_OUTPUTS = 1 << 10;
+    private static final int MOST_LIGHTER = 64;
 
     private final int operators;
     private final Optional<Wanted> wanted;
@@ -63,7 +63,7 @@ final class ProfileCodec implements Codec<ProfileTable> {
 
     @Override
     public int version() {
-        return 1;
+        return 2;
     }
 
     @Override
@@ -89,7 +89,18 @@ final class ProfileCodec implements Codec<ProfileTable> {
         json.endArray().name("chosen").beginObject();
         write(json, table.chosen(), runs);
         json.endObject();
-        json.name("reason").value(table.reason());
+        json.name("lighter").beginArray();
+        for (Candidate candidate : table.lighter()) {
+            json.beginObject();
+            write(json, candidate, runs);
+            json.endObject();
+        }
+        json.endArray().name("reason").value(table.reason());
+        json.name("caveat").beginArray();
+        if (table.caveat().isPresent()) {
+            json.value(table.caveat().get());
+        }
+        json.endArray();
         json.name("inferences").value(table.inferences());
         json.name("nanos").value(table.nanos()).endObject();
     }
@@ -124,8 +135,7 @@ final class ProfileCodec implements Codec<ProfileTable> {
         checkArgument(errors.size() <= MOST_OUTPUTS, "too many outputs");
         json.name("errors").beginArray();
         for (OutputError error : errors) {
-            json.beginArray().value(error.type().name());
-            json.value(Double.toString(error.difference())).endArray();
+            ErrorCodec.write(json, error);
         }
         json.endArray();
     }
@@ -163,11 +173,28 @@ final class ProfileCodec implements Codec<ProfileTable> {
             json.expect("chosen").beginObject();
             Candidate chosen = candidate();
             json.endObject();
+            List<Candidate> lighter = json.expect("lighter").list(MOST_LIGHTER, this::lighter);
             String reason = json.expect("reason").nextString();
+            List<String> caveat = json.expect("caveat").list(1, json::nextString);
             int inferences = json.expect("inferences").nextInt();
             long nanos = json.expect("nanos").nextLong();
             json.endObject();
-            return new ProfileTable(partitions, entries, chosen, reason, inferences, nanos);
+            return new ProfileTable(
+                    partitions,
+                    entries,
+                    chosen,
+                    lighter,
+                    reason,
+                    caveat.stream().findFirst(),
+                    inferences,
+                    nanos);
+        }
+
+        private Candidate lighter() throws IOException {
+            json.beginObject();
+            Candidate candidate = candidate();
+            json.endObject();
+            return candidate;
         }
 
         private Entry entry() throws IOException {
@@ -204,16 +231,7 @@ final class ProfileCodec implements Codec<ProfileTable> {
         }
 
         private List<OutputError> errors() throws IOException {
-            return json.expect("errors").list(MOST_OUTPUTS, this::error);
-        }
-
-        private OutputError error() throws IOException {
-            List<String> parts = json.list(2, json::nextString);
-            if (parts.size() != 2) {
-                throw new IOException("an error of " + parts.size() + " parts");
-            }
-            return new OutputError(
-                    ElementType.valueOf(parts.get(0)), Double.parseDouble(parts.get(1)));
+            return json.expect("errors").list(MOST_OUTPUTS, () -> ErrorCodec.read(json));
         }
 
         private Candidate candidate() throws IOException {

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.store.CpuFeatures;
 import org.djlplan.memplan.store.ModelFiles;
 import org.djlplan.memplan.store.StoreKey;
@@ -25,12 +26,12 @@ public final class ProfileKeys {
      * knows, this machine, and what was asked for.
      *
      * @param threads the numbers of threads among which the choice is made, −1 for the default
-     * @param tolerance the largest error of a candidate's outputs
+     * @param tolerance by which outputs are judged
      * @throws IOException if the model's file cannot be read
      * @throws IllegalArgumentException if a fact of the model has the name of one of ours
      */
     public static StoreKey of(
-            DelegableModel model, Goal goal, List<Integer> threads, double tolerance)
+            DelegableModel model, Goal goal, List<Integer> threads, Tolerance tolerance)
             throws IOException {
         ImmutableMap.Builder<String, String> facts = ImmutableMap.builder();
         facts.putAll(model.facts());
@@ -40,7 +41,8 @@ public final class ProfileKeys {
         facts.put("cores", Integer.toString(Runtime.getRuntime().availableProcessors()));
         facts.put("objective", goal.objective().name().toLowerCase(Locale.ROOT));
         goal.maxMemoryBytes().ifPresent(bytes -> facts.put("maxMemoryBytes", Long.toString(bytes)));
-        facts.put("tolerance", Double.toString(tolerance));
+        facts.put("tolerance", tolerance.toString());
+        facts.put("rule", Integer.toString(Tolerance.VERSION));
         return new StoreKey(nameOf(model.file()), facts.buildOrThrow());
     }
 

@@ -2,6 +2,7 @@ package org.djlplan.delegation.store;
 
 import com.google.common.collect.ImmutableList;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -13,11 +14,11 @@ import org.djlplan.delegation.store.PartialResult.Known;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.ProfileTable;
-import org.djlplan.delegation.table.Tolerance;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.NodeTime;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.spi.Trial;
 
 /**
@@ -72,22 +73,20 @@ public record Wanted(
      */
     void check(ProfileTable table) throws IOException {
         Sets sets = new Sets(table.partitions());
-        sets.check(table.chosen());
+        List<Candidate> served = new ArrayList<>(table.lighter());
+        served.add(table.chosen());
+        for (Candidate candidate : served) {
+            sets.check(candidate);
+        }
         for (Entry entry : table.entries()) {
             sets.checkOffered(entry.candidate());
         }
-        Optional<Entry.Measured> chosen = chosen(table);
-        if (chosen.isPresent()) {
-            check(chosen.get());
+        for (Candidate candidate : served) {
+            Optional<Entry.Measured> measured = table.measured(candidate);
+            if (measured.isPresent()) {
+                check(measured.get());
+            }
         }
-    }
-
-    private static Optional<Entry.Measured> chosen(ProfileTable table) {
-        return table.entries().stream()
-                .filter(entry -> entry.candidate().equals(table.chosen()))
-                .filter(Entry.Measured.class::isInstance)
-                .map(Entry.Measured.class::cast)
-                .findFirst();
     }
 
     /** The CPU kernels are the choice also where nothing is good enough, themselves included. */
@@ -201,7 +200,8 @@ public record Wanted(
         }
 
         void checkOffered(Candidate candidate) throws IOException {
-            if (!threads.contains(candidate.threads())) {
+            boolean engines = !candidate.delegates() && candidate.threads() == -1;
+            if (!threads.contains(candidate.threads()) && !engines) {
                 throw new IOException(
                         "a set with "
                                 + candidate.threads()

@@ -77,9 +77,29 @@ class RaceTest {
     void winner_faintlyFasterButNotSurely_isTheSimplest() {
         Race race = race(ONE, TWO);
 
-        round(race, Map.of(ONE, 1_030_000L, TWO, 1_000_000L));
+        round(race, Map.of(ONE, 1_015_000L, TWO, 1_000_000L));
 
         assertEquals(Optional.of(ONE), race.winner());
+    }
+
+    @Test
+    void winner_simplerSeemsSlowerButNotSurely_isTheFaster() {
+        Race race = race(ONE, TWO);
+
+        round(race, Map.of(ONE, 1_030_000L, TWO, 1_000_000L));
+
+        assertEquals(Optional.of(TWO), race.winner());
+    }
+
+    @Test
+    void hurry_takesOutWhatSeemsMuchSlower() {
+        Race race = race(ONE, TWO, THREE);
+
+        round(race, Map.of(ONE, 1_000_000L, TWO, 1_050_000L, THREE, 1_110_000L));
+        race.hurry(1.1);
+
+        assertEquals(
+                List.of(ONE, TWO), race.running().stream().sorted(Contender.SIMPLEST).toList());
     }
 
     @Test

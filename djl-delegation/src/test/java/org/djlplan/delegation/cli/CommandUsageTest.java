@@ -95,8 +95,8 @@ class CommandUsageTest {
         assertUsage("--max-memory much: must be a size", "--max-memory=much");
         assertUsage("--threads 0: must be auto", "--threads=0");
         assertUsage("--threads many: must be auto", "--threads=1,many");
-        assertUsage("--budget 25h: must be a duration", "--budget=25h");
-        assertUsage("--tolerance 2: must be a number from 0 to 1", "--tolerance=2");
+        assertUsage("--budget 25h: must be auto or a duration", "--budget=25h");
+        assertUsage("--tolerance 2: must be auto or a number from 0 to 1", "--tolerance=2");
     }
 
     @Test

@@ -24,6 +24,7 @@ import org.djlplan.memplan.spi.CandidateException.Kind;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.NodeTime;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.spi.Trial;
 import org.junit.jupiter.api.Test;
 
@@ -111,7 +112,7 @@ class StudyRunTest {
         return StudyRun.study(
                 SampleStudies.graph(),
                 runner,
-                new StudySettings(2, budget, 3, Duration.ofMillis(200), 1e-4),
+                new StudySettings(2, budget, 3, Duration.ofMillis(200), Tolerance.AUTO),
                 Optional.empty());
     }
 

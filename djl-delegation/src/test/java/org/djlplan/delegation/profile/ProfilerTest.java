@@ -22,6 +22,7 @@ import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException.Kind;
+import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -48,13 +49,14 @@ class ProfilerTest {
     }
 
     private static ProfileSettings settings(Goal goal) {
-        return new ProfileSettings(goal, List.of(1), Duration.ofHours(1), 1e-4, false);
+        return new ProfileSettings(
+                goal, List.of(1), Optional.of(Duration.ofHours(1)), Tolerance.AUTO, false);
     }
 
     private static ProfileTable profile(SimulatedRunner runner, ProfileSettings settings)
             throws InterruptedException {
         return Profiler.profile(
-                runner.graph(), runner, settings, Optional.empty(), runner::nowNanos);
+                runner.graph(), runner, settings, Optional.empty(), early -> {}, runner::nowNanos);
     }
 
     private static SimulatedRunner runner(Truth truth) {
@@ -208,8 +210,8 @@ class ProfilerTest {
         }
         SimulatedRunner labels = runner(truth).wrong(2, ElementType.INT64, 1);
         assertEquals(truth.union(Set.of(0, 2)), profile(labels, settings(LATENCY)).chosen());
-        SimulatedRunner twoSteps = runner(truth).wrong(2, ElementType.INT8, 2);
-        assertEquals(truth.union(Set.of(0, 2)), profile(twoSteps, settings(LATENCY)).chosen());
+        SimulatedRunner manySteps = runner(truth).wrong(2, ElementType.INT8, 9);
+        assertEquals(truth.union(Set.of(0, 2)), profile(manySteps, settings(LATENCY)).chosen());
     }
 
     @ParameterizedTest
@@ -294,7 +296,12 @@ class ProfilerTest {
         ChainTruth truth = truth(2, 9, 3);
         truth.threadsFactor = 0.6;
         ProfileSettings settings =
-                new ProfileSettings(LATENCY, List.of(1, 2), Duration.ofHours(1), 1e-4, false);
+                new ProfileSettings(
+                        LATENCY,
+                        List.of(1, 2),
+                        Optional.of(Duration.ofHours(1)),
+                        Tolerance.AUTO,
+                        false);
 
         ProfileTable table = profile(runner(truth), settings);
 
@@ -307,12 +314,17 @@ class ProfilerTest {
         ChainTruth truth = truth(2, 9, 3);
         SimulatedRunner runner = runner(truth);
         ProfileSettings settings =
-                new ProfileSettings(LATENCY, List.of(1), Duration.ofMillis(300), 1e-4, false);
+                new ProfileSettings(
+                        LATENCY,
+                        List.of(1),
+                        Optional.of(Duration.ofMillis(300)),
+                        Tolerance.AUTO,
+                        false);
 
         ProfileTable table = profile(runner, settings);
 
-        // What cannot be done without, and one turn for each that was prepared.
-        assertTrue(runner.nowNanos() < 700 * MILLI, runner.nowNanos() + " ns");
+        // What cannot be done without, and some turns for those that may be the best.
+        assertTrue(runner.nowNanos() < 900 * MILLI, runner.nowNanos() + " ns");
         assertTrue(table.chosen().delegates(), table::reason);
     }
 
@@ -328,7 +340,12 @@ class ProfilerTest {
     void profile_exhaustive_measuresAllUnionsEquallyOften() throws InterruptedException {
         ChainTruth truth = truth(2, 9, 3);
         ProfileSettings settings =
-                new ProfileSettings(LATENCY, List.of(1), Duration.ofHours(1), 1e-4, true);
+                new ProfileSettings(
+                        LATENCY,
+                        List.of(1),
+                        Optional.of(Duration.ofHours(1)),
+                        Tolerance.AUTO,
+                        true);
 
         ProfileTable table = profile(runner(truth), settings);
 
@@ -348,7 +365,12 @@ class ProfilerTest {
         ChainTruth truth = new ChainTruth(1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2);
         Arrays.fill(truth.cpuNanos, MILLI);
         ProfileSettings settings =
-                new ProfileSettings(LATENCY, List.of(1), Duration.ofHours(1), 1e-4, true);
+                new ProfileSettings(
+                        LATENCY,
+                        List.of(1),
+                        Optional.of(Duration.ofHours(1)),
+                        Tolerance.AUTO,
+                        true);
 
         ProfileTable table = profile(runner(truth), settings);
 
@@ -362,7 +384,12 @@ class ProfilerTest {
         Recorded progress = new Recorded();
 
         Profiler.profile(
-                runner.graph(), runner, settings(LATENCY), Optional.of(progress), runner::nowNanos);
+                runner.graph(),
+                runner,
+                settings(LATENCY),
+                Optional.of(progress),
+                early -> {},
+                runner::nowNanos);
 
         assertAll(
                 () -> assertEquals("Profiling sketch", progress.message),

@@ -10,6 +10,7 @@ import java.util.Random;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Objective;
 import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -42,8 +43,8 @@ class SimulatedChoiceTest {
             new ProfileSettings(
                     new Goal(Objective.LATENCY, OptionalLong.empty()),
                     List.of(1),
-                    Duration.ofHours(1),
-                    1e-4,
+                    Optional.of(Duration.ofHours(1)),
+                    Tolerance.AUTO,
                     false);
 
     /** What came of some truths. */
@@ -86,7 +87,12 @@ class SimulatedChoiceTest {
         SimulatedRunner runner = new SimulatedRunner(truth, noise, seed);
         ProfileTable table =
                 Profiler.profile(
-                        truth.graph(), runner, SETTINGS, Optional.empty(), runner::nowNanos);
+                        truth.graph(),
+                        runner,
+                        SETTINGS,
+                        Optional.empty(),
+                        early -> {},
+                        runner::nowNanos);
         for (Tally tally : tallies) {
             tally.add(truth.nanos(table.chosen()) / truth.bestNanos(), runner.inferences());
         }

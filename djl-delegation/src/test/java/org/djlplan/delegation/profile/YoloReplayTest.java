@@ -17,6 +17,7 @@ import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Objective;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -80,10 +81,11 @@ class YoloReplayTest {
                         new ProfileSettings(
                                 new Goal(Objective.LATENCY, OptionalLong.empty()),
                                 List.of(1),
-                                Duration.ofSeconds(10),
-                                1e-4,
+                                Optional.of(Duration.ofSeconds(10)),
+                                Tolerance.AUTO,
                                 false),
                         Optional.empty(),
+                        early -> {},
                         runner::nowNanos);
 
         assertTrue(

@@ -37,12 +37,12 @@ import org.djlplan.delegation.store.PartialResult.Failure;
 import org.djlplan.delegation.store.PartialResult.Known;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Objective;
-import org.djlplan.delegation.table.Tolerance;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.NodeTime;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.spi.Trial;
 import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.StoreKey;
@@ -64,9 +64,7 @@ class PartialFuzzTest {
         folder = Files.createTempDirectory("partial");
         model = new FakeModel(folder);
         Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
-        wanted =
-                new Wanted(
-                        model.graph(), List.of(1, 2), goal, new Tolerance(1e-4), Optional.empty());
+        wanted = new Wanted(model.graph(), List.of(1, 2), goal, Tolerance.AUTO, Optional.empty());
         store().save(KEY, small());
         try (Stream<Path> files = Files.list(model.file().resolveSibling(".djlplan"))) {
             file = files.findFirst().orElseThrow();

@@ -30,6 +30,7 @@ import org.djlplan.delegation.table.Objective;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.Kept;
 import org.djlplan.memplan.store.StoreKey;
@@ -63,7 +64,7 @@ class ProfileStoreTest {
     }
 
     private StoreKey key() throws IOException {
-        return ProfileKeys.of(model, FAST, List.of(2), 1e-4);
+        return ProfileKeys.of(model, FAST, List.of(2), Tolerance.AUTO);
     }
 
     private Path file() throws IOException {
@@ -84,13 +85,13 @@ class ProfileStoreTest {
     void of_anyDifference_isAnotherKey() throws IOException {
         Set<StoreKey> keys = new HashSet<>();
         keys.add(key());
-        keys.add(ProfileKeys.of(model, FAST, List.of(1), 1e-4));
-        keys.add(ProfileKeys.of(model, FAST, List.of(1, 2), 1e-4));
-        keys.add(ProfileKeys.of(model, FAST, List.of(2), 1e-3));
+        keys.add(ProfileKeys.of(model, FAST, List.of(1), Tolerance.AUTO));
+        keys.add(ProfileKeys.of(model, FAST, List.of(1, 2), Tolerance.AUTO));
+        keys.add(ProfileKeys.of(model, FAST, List.of(2), Tolerance.of(1e-3)));
         Goal small = new Goal(Objective.MEMORY, OptionalLong.empty());
-        keys.add(ProfileKeys.of(model, small, List.of(2), 1e-4));
+        keys.add(ProfileKeys.of(model, small, List.of(2), Tolerance.AUTO));
         Goal limited = new Goal(Objective.LATENCY, OptionalLong.of(1000));
-        keys.add(ProfileKeys.of(model, limited, List.of(2), 1e-4));
+        keys.add(ProfileKeys.of(model, limited, List.of(2), Tolerance.AUTO));
         model.facts = Map.of("engine", "TFLite 2.6.3", "delegate", "xnnpack");
         keys.add(key());
         Files.writeString(model.file(), "Weights");
@@ -110,7 +111,7 @@ class ProfileStoreTest {
         store().save(key(), SampleTables.small(2));
         Files.writeString(model.file(), "other weights");
         StoreKey one = key();
-        StoreKey two = ProfileKeys.of(model, FAST, List.of(1, 2), 1e-4);
+        StoreKey two = ProfileKeys.of(model, FAST, List.of(1, 2), Tolerance.AUTO);
         store().save(one, SampleTables.small(2));
         store().save(two, SampleTables.small(1));
         Set<Kept<ProfileTable>> expected =
@@ -140,8 +141,8 @@ class ProfileStoreTest {
                 "[0,2] | [0,9000000000] | operators 0 to 9000000000",
                 "'\"chosen\":{\"operators\":[0,2]' | '\"chosen\":{\"operators\":[0,3]' | measured",
                 "'\"threads\":2' | '\"threads\":0' | threads: 0",
-                "'\"Infinity\"' | '\"NaN\"' | difference: NaN",
-                "'\"Infinity\"' | '\"-1\"' | difference: -1",
+                "'\"Infinity\"' | '\"NaN\"' | largest: NaN",
+                "'\"Infinity\"' | '\"-1\"' | largest: -1",
                 "FLOAT32 | FLOAT31 | FLOAT31",
                 "CRASHED | GONE | GONE",
                 "'\"kind\":\"wrong\"' | '\"kind\":\"odd\"' | of kind odd",

@@ -18,6 +18,7 @@ import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateException.Kind;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.Tolerance;
 
 /**
  * A {@code .tflite} model that can be measured.
@@ -39,7 +40,7 @@ public record MeasurableModel(
         implements DelegableModel {
 
     /** Changes when figures that were measured before can no longer be compared with new ones. */
-    private static final String METHOD = "1";
+    private static final String METHOD = "2";
 
     private static final String TRUSTED = "xnnpack";
 
@@ -89,10 +90,15 @@ public record MeasurableModel(
     }
 
     @Override
-    public CandidateRunner newProcess(Urgency urgency) throws IOException {
+    public CandidateRunner newProcess(Urgency urgency, Tolerance tolerance) throws IOException {
         MeasuredModel measured =
                 new MeasuredModel(
-                        model.file(), delegate, options, library.file(), MemoryNeed.of(graph));
+                        model.file(),
+                        delegate,
+                        options,
+                        tolerance,
+                        library.file(),
+                        MemoryNeed.of(graph));
         try {
             return ProcessRunner.start(measured, MeasuringJvm.DEFAULT, Limits.of(urgency), urgency);
         } catch (NoProcessException e) {

@@ -6,6 +6,7 @@ import java.time.Duration;
 import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
+import org.djlplan.memplan.spi.Tolerance;
 
 /**
  * What a process is to run candidates of.
@@ -13,11 +14,17 @@ import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
  * @param file the model's file
  * @param delegate as in {@code delegation.delegate}
  * @param options how the model is planned and run
+ * @param tolerance by which outputs are judged
  * @param engineLibrary file of the engine's native library
  * @param need how much memory that takes
  */
 record MeasuredModel(
-        Path file, String delegate, RuntimeOptions options, Path engineLibrary, MemoryNeed need) {
+        Path file,
+        String delegate,
+        RuntimeOptions options,
+        Tolerance tolerance,
+        Path engineLibrary,
+        MemoryNeed need) {
 
     MeasuredModel {
         file = file.toAbsolutePath();
@@ -42,6 +49,7 @@ record MeasuredModel(
         json.addProperty("maxArenas", options.maxArenas());
         json.addProperty("arenaWait", options.arenaWait().toString());
         json.addProperty("idleAfter", options.idleAfter().toString());
+        json.addProperty("tolerance", tolerance.toString());
         json.addProperty("heapBytes", need.heapBytes());
         json.addProperty("candidateBytes", need.candidateBytes());
         return json;
@@ -61,9 +69,16 @@ record MeasuredModel(
                         json.get("maxArenas").getAsInt(),
                         Duration.parse(text(json, "arenaWait")),
                         Duration.parse(text(json, "idleAfter"))),
+                tolerance(text(json, "tolerance")),
                 Path.of(text(json, "engineLibrary")),
                 new MemoryNeed(
                         json.get("heapBytes").getAsLong(), json.get("candidateBytes").getAsLong()));
+    }
+
+    private static Tolerance tolerance(String text) {
+        return text.equals(Tolerance.AUTO.toString())
+                ? Tolerance.AUTO
+                : Tolerance.of(Double.parseDouble(text));
     }
 
     private static String text(JsonObject json, String key) {

@@ -57,7 +57,8 @@ public final class MeasuringProcess {
 
     private static CandidateRunner open(MeasuredModel model)
             throws IOException, UnplannableException {
-        return CandidateInterpreters.open(model.file(), model.delegate(), model.options());
+        return CandidateInterpreters.open(
+                model.file(), model.delegate(), model.options(), model.tolerance());
     }
 
     /** There is no logging library here, of which slf4j would tell in several lines. */

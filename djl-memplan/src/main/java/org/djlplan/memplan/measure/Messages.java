@@ -20,6 +20,7 @@ import java.util.function.Function;
 import java.util.stream.StreamSupport;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.Deviation;
 import org.djlplan.memplan.spi.NodeTime;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Trial;
@@ -31,7 +32,7 @@ import org.djlplan.memplan.spi.Trial;
 final class Messages {
 
     /** Changes with the messages. */
-    private static final int PROTOCOL = 2;
+    private static final int PROTOCOL = 3;
 
     /** A failure that no candidate is to blame for: the model cannot be opened. */
     static final String NOT_OPENED = "NOT_OPENED";
@@ -128,16 +129,37 @@ final class Messages {
     private static JsonObject toJson(OutputError error) {
         JsonObject json = new JsonObject();
         json.addProperty("type", error.type().name());
-        // As text: JSON has no number for infinity.
-        json.addProperty("difference", Double.toString(error.difference()));
+        json.add("deviation", toJson(error.deviation()));
+        json.add("noise", toJson(error.noise()));
+        json.addProperty("headroom", Double.toString(error.headroom()));
         return json;
+    }
+
+    private static JsonArray toJson(Deviation deviation) {
+        // As text: JSON has no number for infinity.
+        return array(
+                List.of(
+                        Double.toString(deviation.largest()),
+                        Double.toString(deviation.spread()),
+                        Integer.toString(deviation.otherTops())),
+                JsonPrimitive::new);
+    }
+
+    private static Deviation deviation(JsonElement json) {
+        JsonArray parts = json.getAsJsonArray();
+        return new Deviation(
+                Double.parseDouble(parts.get(0).getAsString()),
+                Double.parseDouble(parts.get(1).getAsString()),
+                Integer.parseInt(parts.get(2).getAsString()));
     }
 
     private static OutputError error(JsonElement json) {
         JsonObject object = json.getAsJsonObject();
         return new OutputError(
                 ElementType.valueOf(object.get("type").getAsString()),
-                Double.parseDouble(object.get("difference").getAsString()));
+                deviation(object.get("deviation")),
+                deviation(object.get("noise")),
+                Double.parseDouble(object.get("headroom").getAsString()));
     }
 
     static JsonArray toJson(List<NodeTime> nodes) {

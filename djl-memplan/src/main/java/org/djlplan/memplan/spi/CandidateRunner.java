@@ -25,13 +25,14 @@ public interface CandidateRunner extends AutoCloseable {
 
     /**
      * Builds a candidate, runs it a few times and compares its outputs with those of the CPU
-     * kernels with as many threads. Does nothing for one that is prepared, but answers the same.
+     * kernels, until one of them cannot be accepted. Does nothing for one that is prepared, but
+     * answers the same.
      */
     Trial prepare(Candidate candidate) throws CandidateException, InterruptedException;
 
     /**
-     * Times inferences of a prepared candidate, after one untimed one that brings its weights into
-     * the caches.
+     * Times inferences of a prepared candidate; if it is fast, after one untimed one that brings
+     * its weights into the caches.
      *
      * @return nanoseconds of each
      */

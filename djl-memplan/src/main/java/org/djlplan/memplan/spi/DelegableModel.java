@@ -68,7 +68,8 @@ public interface DelegableModel {
      * Starts a process that runs candidates: never this one, which a crash would end, and which has
      * other things to do.
      *
+     * @param tolerance by which outputs will be judged
      * @throws IOException if none can be started here
      */
-    CandidateRunner newProcess(Urgency urgency) throws IOException;
+    CandidateRunner newProcess(Urgency urgency, Tolerance tolerance) throws IOException;
 }

@@ -8,14 +8,30 @@ import org.djlplan.memplan.graph.ElementType;
  * How far an output is from what the CPU kernels compute of the same inputs; the worst of several.
  *
  * @param type of the output's elements
- * @param difference for floating-point types the largest absolute difference of two elements
- *     divided by the largest absolute element of the CPU's output (by 1 if that is 0); for integers
- *     of 8 and 16 bits the largest absolute difference, which for quantized tensors is in steps;
- *     for other types the number of elements that differ. Infinite where only one is a number
+ * @param deviation from the CPU kernels' output
+ * @param noise by how much the CPU kernels' own output moves when every floating-point input moves
+ *     by one unit in its last place; none if that was not needed to judge the deviation
+ * @param headroom for outputs that lie between 0 and 1 whatever the inputs are, 1 divided by the
+ *     largest element; else 1
  */
-public record OutputError(ElementType type, double difference) {
+public record OutputError(ElementType type, Deviation deviation, Deviation noise, double headroom) {
 
     public OutputError {
-        checkArgument(difference >= 0, "difference: %s", difference);
+        checkArgument(headroom >= 1, "headroom: %s", headroom);
+    }
+
+    /** An error of which only the largest difference is known. */
+    public OutputError(ElementType type, double difference) {
+        this(type, new Deviation(difference, 0, 0), Deviation.NONE, 1);
+    }
+
+    /** Returns the largest difference, see {@link Deviation#largest}. */
+    public double difference() {
+        return deviation.largest();
+    }
+
+    /** Returns the same with the noise known. */
+    public OutputError withNoise(Deviation known) {
+        return new OutputError(type, deviation, known, headroom);
     }
 }

@@ -26,8 +26,10 @@ import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.Deviation;
 import org.djlplan.memplan.spi.NodeTime;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.spi.Trial;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -56,11 +58,18 @@ class MessagesTest {
 
     @Provide
     Arbitrary<OutputError> errors() {
+        Arbitrary<Double> numbers =
+                Arbitraries.oneOf(
+                        Arbitraries.doubles().greaterOrEqual(0),
+                        Arbitraries.of(Double.POSITIVE_INFINITY, Double.MIN_VALUE));
+        Arbitrary<Deviation> deviations =
+                Combinators.combine(numbers, numbers, Arbitraries.integers().greaterOrEqual(0))
+                        .as(Deviation::new);
         return Combinators.combine(
                         Arbitraries.of(ElementType.class),
-                        Arbitraries.oneOf(
-                                Arbitraries.doubles().greaterOrEqual(0),
-                                Arbitraries.of(Double.POSITIVE_INFINITY, Double.MIN_VALUE)))
+                        deviations,
+                        deviations,
+                        Arbitraries.doubles().greaterOrEqual(1))
                 .as(OutputError::new);
     }
 
@@ -107,6 +116,12 @@ class MessagesTest {
 
     @Test
     void model_allOptions_arrive() {
+        for (Tolerance tolerance : List.of(Tolerance.AUTO, Tolerance.of(1.0 / 3))) {
+            assertArrives(tolerance);
+        }
+    }
+
+    private static void assertArrives(Tolerance tolerance) {
         MeasuredModel model =
                 new MeasuredModel(
                         Path.of("a \"model\"\n.tflite"),
@@ -120,6 +135,7 @@ class MessagesTest {
                                 5,
                                 Duration.ofMillis(1500),
                                 Duration.ofNanos(7)),
+                        tolerance,
                         Path.of("library.so"),
                         new MemoryNeed(7, 8));
         assertEquals(model, MeasuredModel.fromJson(sent(model.toJson()).getAsJsonObject()));

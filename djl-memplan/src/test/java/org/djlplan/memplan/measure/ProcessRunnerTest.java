@@ -40,6 +40,7 @@ import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.NoRoomException;
 import org.djlplan.memplan.spi.NodeTime;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.spi.Trial;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -56,6 +57,7 @@ class ProcessRunnerTest {
                     Path.of("model.tflite"),
                     "xnnpack",
                     RuntimeOptions.defaults(),
+                    Tolerance.AUTO,
                     Path.of("libtensorflowlite_jni.so"),
                     new MemoryNeed(64 << 20, 1 << 20));
 
@@ -425,6 +427,7 @@ class ProcessRunnerTest {
                         MODEL.file(),
                         MODEL.delegate(),
                         MODEL.options(),
+                        MODEL.tolerance(),
                         MODEL.engineLibrary(),
                         new MemoryNeed(64 << 20, 64 << 20));
         try (ProcessRunner runner =

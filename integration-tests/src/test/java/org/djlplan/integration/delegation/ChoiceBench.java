@@ -22,7 +22,6 @@ import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.integration.RealModels;
 import org.djlplan.integration.StockInterpreter;
 import org.djlplan.integration.TestModels;
-import org.djlplan.integration.Tolerance;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.measure.MeasurableModel;
 import org.djlplan.memplan.runtime.tflite.Delegates;
@@ -34,6 +33,7 @@ import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
+import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -98,12 +98,12 @@ class ChoiceBench {
                         options,
                         EngineLibrary.loaded());
         ProfileTable all;
-        try (CandidateRunner runner = model.newProcess(Urgency.AWAITED)) {
+        try (CandidateRunner runner = model.newProcess(Urgency.AWAITED, Tolerance.AUTO)) {
             all = profile(graph, runner, threads, EXHAUSTIVE_BUDGET, true);
         }
         Candidate best = fastest(all);
         for (int i = 0; i < PROFILES; i++) {
-            try (CandidateRunner runner = model.newProcess(Urgency.AWAITED)) {
+            try (CandidateRunner runner = model.newProcess(Urgency.AWAITED, Tolerance.AUTO)) {
                 ProfileTable few = profile(graph, runner, threads, BUDGET, false);
                 double[][] millis = race(runner, best, few.chosen());
                 double runsOfAll = Math.pow(2, few.partitions().size()) * RUNS_PER_UNION;
@@ -128,8 +128,10 @@ class ChoiceBench {
         return Profiler.profile(
                 graph,
                 runner,
-                new ProfileSettings(goal, List.of(threads), budget, Tolerance.RELATIVE, exhaustive),
-                Optional.empty());
+                new ProfileSettings(
+                        goal, List.of(threads), Optional.of(budget), Tolerance.AUTO, exhaustive),
+                Optional.empty(),
+                early -> {});
     }
 
     private static Candidate fastest(ProfileTable table) {

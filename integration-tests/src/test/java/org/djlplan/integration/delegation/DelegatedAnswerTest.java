@@ -141,7 +141,11 @@ class DelegatedAnswerTest {
     private static List<Set<Integer>> partitions(Path file) throws Exception {
         StockInterpreter.loadEngine();
         try (CandidateInterpreters runner =
-                CandidateInterpreters.open(file, Delegates.XNNPACK, RuntimeOptions.defaults())) {
+                CandidateInterpreters.open(
+                        file,
+                        Delegates.XNNPACK,
+                        RuntimeOptions.defaults(),
+                        org.djlplan.memplan.spi.Tolerance.AUTO)) {
             List<Set<Integer>> partitions = runner.partitions();
             assertTrue(!partitions.isEmpty(), file.toString());
             return partitions;

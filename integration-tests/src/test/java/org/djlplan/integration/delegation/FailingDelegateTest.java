@@ -115,7 +115,10 @@ class FailingDelegateTest {
         Candidate candidate = additions().candidate();
         try (CandidateInterpreters runner =
                 CandidateInterpreters.open(
-                        FILE, "class:" + FromLibrary.class.getName(), RuntimeOptions.defaults())) {
+                        FILE,
+                        "class:" + FromLibrary.class.getName(),
+                        RuntimeOptions.defaults(),
+                        org.djlplan.memplan.spi.Tolerance.AUTO)) {
             for (int i = 0; i < 3; i++) {
                 CandidateException refused =
                         assertThrows(CandidateException.class, () -> runner.prepare(candidate));

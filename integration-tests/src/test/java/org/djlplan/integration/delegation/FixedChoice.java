@@ -21,6 +21,7 @@ import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.djlplan.memplan.spi.Tolerance;
 
 /** Models of which everything that a delegate reports is delegated, whatever that costs. */
 final class FixedChoice {
@@ -52,7 +53,8 @@ final class FixedChoice {
     static SortedSet<Integer> operators(Path file, String delegate) throws Exception {
         StockInterpreter.loadEngine();
         try (CandidateInterpreters runner =
-                CandidateInterpreters.open(file, delegate, RuntimeOptions.defaults())) {
+                CandidateInterpreters.open(
+                        file, delegate, RuntimeOptions.defaults(), Tolerance.AUTO)) {
             return ImmutableSortedSet.copyOf(
                     runner.partitions().stream().flatMap(Set::stream).toList());
         }

@@ -29,6 +29,7 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
+import org.djlplan.memplan.spi.Tolerance;
 
 /**
  * A service of one thread that predicts without a pause, beside which another model is measured.
@@ -104,7 +105,7 @@ final class Service {
                         RuntimeOptions.defaults(),
                         EngineLibrary.loaded());
         Semaphore turn = new Semaphore(0);
-        try (CandidateRunner runner = measured.newProcess(urgency)) {
+        try (CandidateRunner runner = measured.newProcess(urgency, Tolerance.AUTO)) {
             Candidate all = new Candidate(new TreeSet<>(runner.partitions().get(0)), 1);
             runner.prepare(Candidate.cpu(1));
             runner.prepare(all);

@@ -3,63 +3,109 @@ package org.djlplan.memplan.runtime.tflite;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.spi.Deviation;
 
-/** How far outputs are apart, as {@link org.djlplan.memplan.spi.OutputError} measures it. */
+/** How far outputs are apart. */
 final class OutputDifferences {
 
     private OutputDifferences() {}
 
     /**
-     * Returns the difference of an output from a reference.
-     *
-     * @return as {@link org.djlplan.memplan.spi.OutputError#difference} says; infinite if they are
-     *     not of the same type and size
+     * Returns how far an output is from a reference; infinitely if they are not of the same type
+     * and size.
      */
-    static double of(OutputTensor output, OutputTensor reference) {
+    static Deviation of(OutputTensor output, OutputTensor reference) {
         ElementType type = reference.info().type();
         ByteBuffer a = order(output.data());
         ByteBuffer b = order(reference.data());
         if (output.info().type() != type || a.remaining() != b.remaining()) {
-            return Double.POSITIVE_INFINITY;
+            return Deviation.INFINITE;
         }
         return switch (type) {
             case FLOAT32, FLOAT64, FLOAT16 -> relative(a, b, type);
-            case INT8, UINT8, INT16, UINT16 -> steps(a, b, type);
-            default -> different(a, b, Math.max(1, type.bytes()));
+            case INT8, UINT8, INT16, UINT16 -> steps(a, b, type, isVector(reference.info()));
+            default -> new Deviation(different(a, b, Math.max(1, type.bytes())), 0, 0);
         };
+    }
+
+    /** Returns the largest absolute element that is finite; 0 for integers. */
+    static double largest(OutputTensor output) {
+        ElementType type = output.info().type();
+        double largest = 0;
+        switch (type) {
+            case FLOAT32, FLOAT64, FLOAT16 -> {
+                ByteBuffer values = order(output.data());
+                while (values.hasRemaining()) {
+                    double x = number(values, type);
+                    largest = Double.isFinite(x) ? Math.max(largest, Math.abs(x)) : largest;
+                }
+            }
+            default -> {}
+        }
+        return largest;
     }
 
     private static ByteBuffer order(ByteBuffer data) {
         return data.duplicate().rewind().order(ByteOrder.nativeOrder());
     }
 
-    private static double relative(ByteBuffer a, ByteBuffer b, ElementType type) {
+    /** Returns whether all elements are along one dimension, as scores of classes are. */
+    private static boolean isVector(TensorInfo info) {
+        return info.shape().stream().filter(dimension -> dimension != 1).count() == 1;
+    }
+
+    private static Deviation relative(ByteBuffer a, ByteBuffer b, ElementType type) {
         double largest = 0;
         double scale = 0;
+        double squares = 0;
+        double scaleSquares = 0;
         while (b.hasRemaining()) {
             double x = number(a, type);
             double y = number(b, type);
             if (Double.isNaN(x) != Double.isNaN(y)
                     || Double.isInfinite(x) != Double.isInfinite(y)) {
-                return Double.POSITIVE_INFINITY;
+                return Deviation.INFINITE;
             }
             // Equal also when both are the same infinity, whose difference is no number.
             if (x != y && !Double.isNaN(x)) {
                 largest = Math.max(largest, Math.abs(x - y));
+                squares += (x - y) * (x - y);
             }
             if (Double.isFinite(y)) {
                 scale = Math.max(scale, Math.abs(y));
+                scaleSquares += y * y;
             }
         }
-        return largest / (scale == 0 ? 1 : scale);
+        return new Deviation(
+                largest / (scale == 0 ? 1 : scale),
+                Math.sqrt(squares / (scaleSquares == 0 ? 1 : scaleSquares)),
+                0);
     }
 
-    private static double steps(ByteBuffer a, ByteBuffer b, ElementType type) {
+    private static Deviation steps(ByteBuffer a, ByteBuffer b, ElementType type, boolean vector) {
         double largest = 0;
+        int far = 0;
+        int count = 0;
+        double top = Double.NEGATIVE_INFINITY;
+        double there = Double.NEGATIVE_INFINITY;
+        double ownTop = Double.NEGATIVE_INFINITY;
         while (b.hasRemaining()) {
-            largest = Math.max(largest, Math.abs(number(a, type) - number(b, type)));
+            double x = number(a, type);
+            double y = number(b, type);
+            double steps = Math.abs(x - y);
+            largest = Math.max(largest, steps);
+            far += steps > 1 ? 1 : 0;
+            count++;
+            top = Math.max(top, y);
+            if (x > ownTop) {
+                ownTop = x;
+                there = y;
+            } else if (x == ownTop) {
+                there = Math.max(there, y);
+            }
         }
-        return largest;
+        boolean other = vector && top - there > 1;
+        return new Deviation(largest, (double) far / Math.max(1, count), other ? 1 : 0);
     }
 
     private static double number(ByteBuffer values, ElementType type) {
@@ -90,7 +136,7 @@ final class OutputDifferences {
         return half < 0 ? -magnitude : magnitude;
     }
 
-    private static double different(ByteBuffer a, ByteBuffer b, int elementBytes) {
+    private static int different(ByteBuffer a, ByteBuffer b, int elementBytes) {
         int count = 0;
         for (int at = 0; at < b.remaining(); at += elementBytes) {
             int bytes = Math.min(elementBytes, b.remaining() - at);

@@ -9,11 +9,13 @@ import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Tensor;
 
-/** Random inputs of a model. */
+/** Random inputs of a model: noise, and images of large soft spots. */
 final class RandomValues {
 
     /** Identifiers, of words for instance, are usually small: larger ones might not exist. */
     private static final int INDEX_LIMIT = 10;
+
+    private static final int SPOTS = 6;
 
     private RandomValues() {}
 
@@ -26,6 +28,84 @@ final class RandomValues {
         return graph.inputs().stream()
                 .map(id -> value(graph.tensors().get(id), random))
                 .collect(ImmutableList.toImmutableList());
+    }
+
+    /**
+     * Returns a value for each input: images of floats (height, width and channels after a batch of
+     * one) as soft spots in [0, 1), as photographs rather are than noise; others as {@link #of} has
+     * them.
+     */
+    static List<ByteBuffer> smooth(Graph graph, long seed) {
+        Random random = new Random(seed);
+        return graph.inputs().stream()
+                .map(id -> graph.tensors().get(id))
+                .map(tensor -> isImage(tensor) ? spots(tensor, random) : value(tensor, random))
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    private static boolean isImage(Tensor tensor) {
+        List<Integer> shape = tensor.shape();
+        return tensor.type() == ElementType.FLOAT32
+                && shape.size() == 4
+                && shape.get(0) == 1
+                && tensor.bytes() == 4L * shape.get(1) * shape.get(2) * shape.get(3);
+    }
+
+    /** Interpolates linearly between {@value #SPOTS} random values in each direction. */
+    private static ByteBuffer spots(Tensor tensor, Random random) {
+        int height = tensor.shape().get(1);
+        int width = tensor.shape().get(2);
+        int channels = tensor.shape().get(3);
+        float[][][] grid = new float[SPOTS + 1][SPOTS + 1][channels];
+        for (float[][] row : grid) {
+            for (float[] spot : row) {
+                for (int channel = 0; channel < channels; channel++) {
+                    spot[channel] = random.nextFloat();
+                }
+            }
+        }
+        ByteBuffer values =
+                ByteBuffer.allocate(Math.toIntExact(tensor.bytes())).order(ByteOrder.nativeOrder());
+        for (int y = 0; y < height; y++) {
+            float down = (float) y * SPOTS / height;
+            for (int x = 0; x < width; x++) {
+                float right = (float) x * SPOTS / width;
+                float[][] above = grid[(int) down];
+                float[][] below = grid[(int) down + 1];
+                int left = (int) right;
+                for (int channel = 0; channel < channels; channel++) {
+                    float top = between(above[left][channel], above[left + 1][channel], right);
+                    float bottom = between(below[left][channel], below[left + 1][channel], right);
+                    values.putFloat(between(top, bottom, down));
+                }
+            }
+        }
+        return values.rewind();
+    }
+
+    private static float between(float first, float second, float place) {
+        float part = place - (int) place;
+        return first * (1 - part) + second * part;
+    }
+
+    /** Returns the values with each floating-point number moved by one unit in its last place. */
+    static List<ByteBuffer> moved(Graph graph, List<ByteBuffer> values, Random random) {
+        ImmutableList.Builder<ByteBuffer> moved = ImmutableList.builder();
+        for (int i = 0; i < values.size(); i++) {
+            ElementType type = graph.tensors().get(graph.inputs().get(i)).type();
+            ByteBuffer from = values.get(i).duplicate().rewind().order(ByteOrder.nativeOrder());
+            ByteBuffer to = ByteBuffer.allocate(from.remaining()).order(ByteOrder.nativeOrder());
+            while (type == ElementType.FLOAT32 && from.remaining() >= Float.BYTES) {
+                float x = from.getFloat();
+                to.putFloat(random.nextBoolean() ? Math.nextUp(x) : Math.nextDown(x));
+            }
+            while (type == ElementType.FLOAT64 && from.remaining() >= Double.BYTES) {
+                double x = from.getDouble();
+                to.putDouble(random.nextBoolean() ? Math.nextUp(x) : Math.nextDown(x));
+            }
+            moved.add(to.put(from).rewind());
+        }
+        return moved.build();
     }
 
     private static ByteBuffer value(Tensor tensor, Random random) {

@@ -1,0 +1,106 @@
+package org.djlplan.memplan.spi;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import java.util.OptionalDouble;
+
+/**
+ * How far outputs may be from those of the CPU kernels.
+ *
+ * <p>A delegate that is right computes the same with other roundings. How much these move an output
+ * depends on the model: where it amplifies the last bit of its inputs a thousand times, so it does
+ * with the last bit of anything in between. So a floating-point output is accepted if both its
+ * largest and its Euclidean deviation are at most
+ *
+ * <pre>max(1e-4, min(2e-3, 16 n), min(1e-2, 8 n))</pre>
+ *
+ * where n is the CPU kernels' own deviation when every input moves by one unit in its last place:
+ * the conditioning of the model in the sense of backward error analysis (Higham 2002, section 1.6).
+ * The last term's 1e-2 is of the whole range for outputs that lie between 0 and 1 (see {@link
+ * OutputError#headroom}): a score of 1e-7 may well be off by some percent of itself.
+ *
+ * <p>Quantized outputs have steps instead. One step is a rounding; more are accepted for few
+ * elements and if the largest element of a vector stays the same. Other types must be equal.
+ *
+ * @param hard the limit of floating-point types that the user set; quantized outputs may be one
+ *     step off then. Empty for the rule above
+ */
+public record Tolerance(OptionalDouble hard) {
+
+    /** The rule. */
+    public static final Tolerance AUTO = new Tolerance(OptionalDouble.empty());
+
+    /** Changes with the rule: what was refused by an older one is not believed. */
+    public static final int VERSION = 2;
+
+    /** Whatever the model is. */
+    private static final double LEAST = 1e-4;
+
+    /** A deviation of so much is small for any use; up to it the noise may be underestimated. */
+    private static final double SMALL = 2e-3;
+
+    private static final double NOISES_WHILE_SMALL = 16;
+
+    private static final double NOISES = 8;
+
+    /** However ill-conditioned a model is. */
+    private static final double MOST = 1e-2;
+
+    private static final double MOST_STEPS = 4;
+    private static final double MOST_SHARE = .01;
+
+    public Tolerance {
+        checkArgument(hard.isEmpty() || hard.getAsDouble() >= 0, "hard: %s", hard);
+    }
+
+    /** A limit that the user set. */
+    public static Tolerance of(double hard) {
+        return new Tolerance(OptionalDouble.of(hard));
+    }
+
+    /** Returns the largest deviation that is accepted of an output. */
+    public double limit(OutputError error) {
+        return switch (error.type()) {
+            case FLOAT16, FLOAT32, FLOAT64 -> limit(error.noise().largest(), error.headroom());
+            case INT8, UINT8, INT16, UINT16 -> hard.isPresent() ? 1 : MOST_STEPS;
+            default -> 0;
+        };
+    }
+
+    private double limit(double noise, double headroom) {
+        return hard.orElseGet(
+                () ->
+                        Math.max(
+                                LEAST,
+                                Math.max(
+                                        Math.min(SMALL, NOISES_WHILE_SMALL * noise),
+                                        Math.min(MOST * headroom, NOISES * noise))));
+    }
+
+    /** Returns whether an output is near enough. */
+    public boolean admits(OutputError error) {
+        Deviation deviation = error.deviation();
+        if (deviation.largest() > limit(error)) {
+            return false;
+        }
+        return switch (error.type()) {
+            case FLOAT16, FLOAT32, FLOAT64 ->
+                    deviation.spread() <= limit(error.noise().spread(), error.headroom());
+            case INT8, UINT8, INT16, UINT16 ->
+                    deviation.largest() <= 1
+                            || (deviation.spread() <= MOST_SHARE && deviation.otherTops() == 0);
+            default -> true;
+        };
+    }
+
+    /** Returns whether an output cannot be accepted, whatever the noise is. */
+    public boolean refuses(OutputError error) {
+        return !admits(error.withNoise(Deviation.INFINITE));
+    }
+
+    /** Returns {@code auto}, or the limit that the user set. */
+    @Override
+    public String toString() {
+        return hard.isPresent() ? Double.toString(hard.getAsDouble()) : "auto";
+    }
+}
