@@ -84,7 +84,7 @@ final class KeptAnswers implements CandidateRunner {
     @Override
     public List<Set<Integer>> partitions() throws CandidateException, InterruptedException {
         if (partitions.isEmpty()) {
-            partitions = Optional.of(inner.partitions());
+            partitions = Optional.of(asked());
             if (partitions.equals(before.partitions())) {
                 known.putAll(before.candidates());
             } else if (before.partitions().isPresent()) {
@@ -96,6 +96,15 @@ final class KeptAnswers implements CandidateRunner {
             keep();
         }
         return partitions.get();
+    }
+
+    private List<Set<Integer>> asked() throws CandidateException, InterruptedException {
+        try {
+            return inner.partitions();
+        } catch (CandidateException e) {
+            logger.warn("{}: the delegate cannot be asked: {}", model, e.getMessage());
+            throw e;
+        }
     }
 
     @Override
