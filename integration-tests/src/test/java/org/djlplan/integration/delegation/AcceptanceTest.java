@@ -4,16 +4,24 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.ZooModel;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import org.djlplan.integration.Planned;
 import org.djlplan.integration.StockInterpreter;
 import org.djlplan.integration.TestModels;
 import org.djlplan.integration.delegation.FaultyDelegate.Fault;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.CandidateInterpreters;
 import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
@@ -43,6 +51,8 @@ class AcceptanceTest {
     /** Faults that a model may hide. */
     private static final Set<Fault> SMALL =
             EnumSet.of(Fault.CHANNEL_GAIN, Fault.F16, Fault.GAIN, Fault.ELEMENT, Fault.TAIL);
+
+    private static final int NOISE_RUNS = 16;
 
     @TempDir static Path folder;
 
@@ -158,6 +168,36 @@ class AcceptanceTest {
                             site + " " + fault + ": " + errors);
                 }
             }
+        }
+    }
+
+    @Test
+    void load_delegateThatIsWrongInOneOperator_neverServesIt() throws Exception {
+        Path file = ModelCopy.of("hard_small", folder);
+        Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), file.toString());
+        int site = convolutions(file, .5).get(0);
+        Map<String, Object> arguments =
+                Map.of(
+                        "delegation.delegate",
+                        FaultyDelegate.library(folder, site, Fault.CHANNEL_ZERO).toString(),
+                        "delegation.profile",
+                        "blocking",
+                        "delegation.profileBudget",
+                        "3s",
+                        "memplan.threads",
+                        "1");
+        try (StockInterpreter stock = new StockInterpreter(file, 1);
+                ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
+            DelegationReport report = PlanReport.of(model).orElseThrow().delegation().orElseThrow();
+            assertTrue(report.delegatedOperators() < graph.operators().size(), report.toString());
+            List<List<ByteBuffer>> inputs = Closeness.inputs(stock, 2, 1);
+            List<List<ByteBuffer>> outputs = new ArrayList<>();
+            for (List<ByteBuffer> values : inputs) {
+                outputs.add(Planned.predict(model, values, stock.shapes()));
+            }
+            List<OutputError> errors =
+                    Closeness.measure(graph, stock, inputs, NOISE_RUNS).errors(outputs);
+            assertTrue(accepted(errors), report + ": " + errors);
         }
     }
 }
