@@ -10,6 +10,7 @@ import java.util.Deque;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -161,21 +162,25 @@ final class InterpreterPool implements AutoCloseable {
     }
 
     /**
-     * Goes over to another choice between two predictions: idle interpreters are closed, busy ones
-     * when they come back.
+     * Goes over to another choice between two predictions: idle interpreters of other candidates
+     * are closed, busy ones when they come back.
      *
-     * @param first the first interpreter of the new choice
+     * @param first an interpreter of the new choice; empty if there are some
      */
-    void switchTo(DelegationChoice choice, PlannedInterpreter first) {
-        List<PlannedInterpreter> gone;
+    void switchTo(DelegationChoice choice, Optional<PlannedInterpreter> first) {
+        List<PlannedInterpreter> gone = new ArrayList<>();
         lock.lock();
         try {
             if (closed) {
-                gone = List.of(first);
+                first.ifPresent(gone::add);
             } else {
                 factory.choose(choice);
-                gone = takeAllIdle();
-                idle.add(new Idle(first, System.nanoTime()));
+                idle.stream()
+                        .map(Idle::interpreter)
+                        .filter(interpreter -> !isChosen(interpreter))
+                        .forEach(gone::add);
+                idle.removeIf(i -> gone.contains(i.interpreter()));
+                first.ifPresent(i -> idle.add(new Idle(i, System.nanoTime())));
             }
             closing += gone.size();
             changed.signalAll();

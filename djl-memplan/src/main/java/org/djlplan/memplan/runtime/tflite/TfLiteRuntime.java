@@ -116,9 +116,10 @@ public final class TfLiteRuntime implements AutoCloseable {
     }
 
     /**
-     * Delegates something else from the next prediction on. The first interpreter of the new choice
-     * is built and run once before that, so that no prediction waits for it. If that fails, all
-     * stays as it is, with a warning; so it does for stateful models and closed ones.
+     * Delegates something else from the next prediction on. Unless there is one, the first
+     * interpreter of the new choice is built and run once before that, so that no prediction waits
+     * for it. If that fails, all stays as it is, with a warning; so it does for stateful models and
+     * closed ones.
      */
     public void switchTo(DelegationChoice choice) {
         if (stateful) {
@@ -131,9 +132,17 @@ public final class TfLiteRuntime implements AutoCloseable {
             return;
         }
         try {
-            PlannedInterpreter first = ready(choice.lightest());
+            Candidate lightest = choice.lightest();
+            boolean serves =
+                    pool.interpreters().stream()
+                            .anyMatch(
+                                    i ->
+                                            i.delegates(lightest)
+                                                    && i.hasShapes(factory.shapesInFile()));
+            Optional<PlannedInterpreter> first =
+                    serves ? Optional.empty() : Optional.of(ready(lightest));
             pool.switchTo(choice, first);
-            described = first.description();
+            first.ifPresent(built -> described = built.description());
             releaseWhatWasPacked();
         } catch (UnplannableException | RuntimeException e) {
             logger.warn(

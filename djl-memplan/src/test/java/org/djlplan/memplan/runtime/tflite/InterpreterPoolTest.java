@@ -152,7 +152,7 @@ class InterpreterPoolTest {
         try (InterpreterPool pool = pool(1)) {
             PlannedInterpreter old = borrow(pool);
             PlannedInterpreter first = factory.build(FakeEngine.IN_FILE, ALL.candidate(), false);
-            pool.switchTo(ALL, first);
+            pool.switchTo(ALL, Optional.of(first));
             Call<PlannedInterpreter> waiting = Call.of(() -> borrow(pool));
             waiting.assertWaits();
             pool.giveBack(old);
@@ -168,7 +168,8 @@ class InterpreterPoolTest {
     void switchTo_allBusyAndOtherShapesAskedFor_lendsNoMoreThanTheLimit() throws Exception {
         try (InterpreterPool pool = pool(1)) {
             PlannedInterpreter old = borrow(pool);
-            pool.switchTo(ALL, factory.build(FakeEngine.IN_FILE, ALL.candidate(), false));
+            pool.switchTo(
+                    ALL, Optional.of(factory.build(FakeEngine.IN_FILE, ALL.candidate(), false)));
             Call<PlannedInterpreter> waiting = Call.of(() -> borrow(pool, FakeEngine.OTHER));
             waiting.assertWaits();
             pool.giveBack(old);
@@ -184,11 +185,24 @@ class InterpreterPoolTest {
             PlannedInterpreter two = borrow(pool);
             pool.switchTo(
                     FakeEngine.cpu(1),
-                    factory.build(FakeEngine.IN_FILE, factory.choice().lightest()));
+                    Optional.of(factory.build(FakeEngine.IN_FILE, factory.choice().lightest())));
             pool.giveBack(one);
             pool.giveBack(two);
             assertEquals(2, pool.interpreters().size());
             assertEquals(2, engine.open.get());
+        }
+        assertEnded();
+    }
+
+    @Test
+    void switchTo_sameCandidateForAnotherReason_keepsWhatIsIdle() throws Exception {
+        try (InterpreterPool pool = pool(1)) {
+            PlannedInterpreter idle = borrow(pool);
+            pool.giveBack(idle);
+            pool.switchTo(FakeEngine.cpu(1), Optional.empty());
+            assertSame(idle, borrow(pool));
+            assertEquals(1, engine.open.get());
+            pool.giveBack(idle);
         }
         assertEnded();
     }
@@ -200,7 +214,7 @@ class InterpreterPoolTest {
         PlannedInterpreter first = factory.build(FakeEngine.IN_FILE, factory.choice().lightest());
         pool.close();
         assertEquals(0, ended.get());
-        pool.switchTo(ALL, first);
+        pool.switchTo(ALL, Optional.of(first));
         assertEquals(0, ended.get(), "it was entered");
         pool.leave();
         assertEnded();
@@ -253,7 +267,7 @@ class InterpreterPoolTest {
             old.forEach(pool::giveBack);
             PlannedInterpreter first =
                     factory.build(FakeEngine.IN_FILE, FakeEngine.cpu(1).candidate(), false);
-            pool.switchTo(FakeEngine.cpu(1), first);
+            pool.switchTo(FakeEngine.cpu(1), Optional.of(first));
             assertEquals(0, delegates.get());
             assertEquals(List.of(first), pool.interpreters());
         }
@@ -381,7 +395,7 @@ class InterpreterPoolTest {
         factory = factory(TWO_OR_ONE);
         try (InterpreterPool pool = pool(1)) {
             PlannedInterpreter first = factory.build(FakeEngine.IN_FILE, ALL.candidate(), false);
-            pool.switchTo(ALL, first);
+            pool.switchTo(ALL, Optional.of(first));
             assertSame(first, pool.borrow(FakeEngine.IN_FILE, TWO));
             pool.giveBack(first);
         }
@@ -488,7 +502,9 @@ class InterpreterPoolTest {
             DelegationChoice choice = i % 2 == 0 ? ALL : FakeEngine.cpu(1);
             pool.enter();
             try {
-                pool.switchTo(choice, factory.build(FakeEngine.IN_FILE, choice.candidate(), false));
+                pool.switchTo(
+                        choice,
+                        Optional.of(factory.build(FakeEngine.IN_FILE, choice.candidate(), false)));
             } finally {
                 pool.leave();
             }
