@@ -44,6 +44,12 @@ public enum DelegationKey implements Option {
                     + " than roundings may move them in this model. A number is a hard limit:"
                     + " largest difference / largest element for floats; 8- and 16-bit integers may"
                     + " differ by one step then, others not at all"),
+    EXCLUDE(
+            "none",
+            Origin.ANYONE,
+            "operators that stay in the CPU kernels, separated by commas: numbers in the model's"
+                    + " file (`17`, `17-23`), types (`CONV_2D`) or names of output tensors, where"
+                    + " `*` stands for anything; [how](delegation.md)"),
     PROGRESS(
             "none",
             Origin.ANYONE,

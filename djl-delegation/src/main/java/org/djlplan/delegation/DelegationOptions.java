@@ -27,6 +27,7 @@ import org.djlplan.memplan.spi.Tolerance;
  * @param profileBudget how long measuring may take; empty for as long as the model's latency asks
  *     for
  * @param tolerance by which outputs are judged against the CPU kernels'
+ * @param exclude operators that stay in the CPU kernels
  */
 public record DelegationOptions(
         boolean enabled,
@@ -34,7 +35,8 @@ public record DelegationOptions(
         ThreadSetting threads,
         ProfileMode profile,
         Optional<Duration> profileBudget,
-        Tolerance tolerance) {
+        Tolerance tolerance,
+        Exclusion exclude) {
 
     private static final String AUTO = "auto";
 
@@ -115,7 +117,8 @@ public record DelegationOptions(
                         DelegationKey.TOLERANCE,
                         AUTO,
                         DelegationOptions::tolerance,
-                        "auto or a number from 0 to 1, such as 1e-4"));
+                        "auto or a number from 0 to 1, such as 1e-4"),
+                value(options, DelegationKey.EXCLUDE, "", Exclusion::parse, Exclusion.ALLOWED));
     }
 
     private static <T> T value(

@@ -84,11 +84,12 @@ final class Measurement {
         this.machine = machine;
         wanted =
                 new Wanted(
-                        request.model().graph(),
-                        request.threads(),
-                        request.goal(),
-                        request.tolerance(),
-                        Optional.empty());
+                                request.model().graph(),
+                                request.threads(),
+                                request.goal(),
+                                request.tolerance(),
+                                Optional.empty())
+                        .without(request.excluded());
         store = ProfileStore.of(request.model(), wanted);
         marks = AttemptStore.marks(request.model());
         partialResults = AttemptStore.partialResults(request.model(), wanted);

@@ -4,11 +4,13 @@ import com.google.common.collect.ImmutableList;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedSet;
 import org.djlplan.delegation.profile.ProfileSettings;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.memplan.spi.UnusableOptionException;
 
 /**
  * What is to be chosen for a model.
@@ -18,13 +20,15 @@ import org.djlplan.memplan.spi.Tolerance;
  * @param threads the numbers of threads to choose from, in ascending order
  * @param budget how long measuring may take; empty for as long as the model's latency asks for
  * @param tolerance by which outputs are judged
+ * @param excluded operators of which the model's delegate is not offered anything
  */
 record Request(
         DelegableModel model,
         Goal goal,
         List<Integer> threads,
         Optional<Duration> budget,
-        Tolerance tolerance) {
+        Tolerance tolerance,
+        SortedSet<Integer> excluded) {
 
     /** Of a budget that depends on the model it is not known how long it is. */
     private static final Duration LONG = Duration.ofSeconds(30);
@@ -33,14 +37,21 @@ record Request(
         threads = ImmutableList.copyOf(threads);
     }
 
+    /**
+     * Returns what options ask for.
+     *
+     * @throws UnusableOptionException if they name what the model does not have
+     */
     static Request of(DelegableModel model, DelegationOptions options) {
+        SortedSet<Integer> excluded = options.exclude().of(model.graph(), model::numberInFile);
         return new Request(
-                model,
+                ReducedModel.of(model, excluded),
                 options.goal(),
                 options.threads()
                         .candidates(model.threads(), Runtime.getRuntime().availableProcessors()),
                 options.profileBudget(),
-                options.tolerance());
+                options.tolerance(),
+                excluded);
     }
 
     /** Returns what is to be found by measuring. */

@@ -28,7 +28,8 @@ class DelegationOptionsTest {
                         new ThreadSetting.AsModel(),
                         ProfileMode.BACKGROUND,
                         Optional.empty(),
-                        Tolerance.AUTO),
+                        Tolerance.AUTO,
+                        Exclusion.NONE),
                 options);
     }
 
@@ -45,6 +46,7 @@ class DelegationOptionsTest {
                                 "delegation.profile", "blocking",
                                 "delegation.profileBudget", "2m",
                                 "delegation.tolerance", "1e-3",
+                                "delegation.exclude", " 17-23, CONV_2D,conv/Relu6,",
                                 "delegation.progress", "a Progress"));
         assertEquals(
                 new DelegationOptions(
@@ -53,7 +55,8 @@ class DelegationOptionsTest {
                         new ThreadSetting.Fixed(2),
                         ProfileMode.BLOCKING,
                         Optional.of(Duration.ofMinutes(2)),
-                        Tolerance.of(1e-3)),
+                        Tolerance.of(1e-3),
+                        new Exclusion(List.of("17-23", "CONV_2D", "conv/Relu6"))),
                 options);
     }
 

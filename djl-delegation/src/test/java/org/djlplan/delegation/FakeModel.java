@@ -48,6 +48,12 @@ public final class FakeModel implements DelegableModel {
     public volatile List<Set<Integer>> reported =
             List.of(ImmutableSortedSet.of(0, 1, 2), ImmutableSortedSet.of(5, 6));
 
+    /** Instead of the chain. */
+    public Optional<Graph> graph = Optional.empty();
+
+    /** Numbers in the file of the operators in the order in which they run; empty for the same. */
+    public Optional<List<Integer>> order = Optional.empty();
+
     public FakeModel(Path folder) {
         this.folder = folder;
         try {
@@ -72,6 +78,15 @@ public final class FakeModel implements DelegableModel {
 
     @Override
     public Graph graph() {
+        return graph.orElseGet(this::chain);
+    }
+
+    @Override
+    public int numberInFile(int operator) {
+        return order.map(numbers -> numbers.get(operator)).orElse(operator);
+    }
+
+    private Graph chain() {
         List<Tensor> tensors = new ArrayList<>();
         for (int i = 0; i <= OPERATORS; i++) {
             tensors.add(

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -26,6 +27,7 @@ import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Objective;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.machine.Machine;
+import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.NoRoomException;
@@ -101,6 +103,60 @@ class MeasurementTest {
         DelegationChoice choice = found.stored(found.kept().orElseThrow());
         assertEquals(DelegationChoice.Origin.STORED, choice.origin());
         assertEquals(2, choice.candidate().threads());
+    }
+
+    /** What is excluded belongs to the question, however it is written. */
+    @Test
+    void kept_excluded_isFoundForTheSameOperatorsOnly() throws Exception {
+        ProfileTable without = SampleTables.cpu(List.of(Set.of(0), Set.of(2), Set.of(5, 6)));
+        Measurement measurement = measuring(without, Map.of("delegation.exclude", "1, 9"));
+        assertEquals(Optional.of(without), measurement.renew(PATIENCE_NANOS, table -> true));
+        assertEquals("1,9", measurement.key().facts().get("exclude"));
+        for (String same : List.of("9,1", "9, name:t2", "t10,1-1")) {
+            assertEquals(
+                    Optional.of(without),
+                    measuring(FIRST, Map.of("delegation.exclude", same)).kept());
+        }
+        for (String other : List.of("", "1", "1,8,9", "ABS")) {
+            assertEquals(
+                    Optional.empty(),
+                    measuring(FIRST, Map.of("delegation.exclude", other)).kept(),
+                    other);
+        }
+        assertTrue(measurement.confirms(without));
+        assertFalse(measurement.confirms(FIRST), "of the delegate's own partitions");
+    }
+
+    /** As a folder's file may say, whatever its key. */
+    @Test
+    void kept_tableWithAnExcludedOperator_isRefused() throws Exception {
+        Measurement measurement = measuring(FIRST, Map.of("delegation.exclude", "1"));
+        ProfileStore.of(model).save(measurement.key(), FIRST);
+        assertEquals(Optional.empty(), measurement.kept());
+    }
+
+    @Test
+    void profile_excluded_isOfferedWhatIsLeft() throws Exception {
+        List<List<Set<Integer>>> seen = new ArrayList<>();
+        Measurement measurement =
+                new Measurement(
+                        Request.of(
+                                model,
+                                DelegationOptions.parse(Map.of("delegation.exclude", "1,t7"))),
+                        (request, runner, progress, verified) -> {
+                            try {
+                                seen.add(runner.partitions());
+                            } catch (CandidateException e) {
+                                throw new AssertionError(e);
+                            }
+                            return SampleTables.cpu(seen.get(0));
+                        },
+                        Optional.empty());
+        assertTrue(
+                measurement
+                        .attempt(PATIENCE_NANOS, Urgency.IN_BACKGROUND, early -> {})
+                        .isPresent());
+        assertEquals(List.of(List.of(Set.of(0), Set.of(2), Set.of(5))), seen);
     }
 
     /** As where a forged table cannot be removed. */

@@ -13,6 +13,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.djlplan.integration.networks.BlazeFace;
 import org.djlplan.integration.networks.ElementwiseChains;
+import org.djlplan.integration.networks.HardNetworks;
 import org.djlplan.integration.networks.Inception;
 import org.djlplan.integration.networks.MobileNetV1;
 import org.djlplan.integration.networks.UnevenPartitions;
@@ -75,7 +76,11 @@ public final class TestModels {
                 try {
                     Files.createDirectories(file.getParent());
                     Supplier<TfLiteFile> network =
-                            NETWORKS.containsKey(name) ? NETWORKS.get(name) : UNEVEN.get(name);
+                            Stream.of(NETWORKS, UNEVEN, HardNetworks.all())
+                                    .filter(networks -> networks.containsKey(name))
+                                    .findFirst()
+                                    .orElseThrow()
+                                    .get(name);
                     // Another JVM may do the same.
                     Path unfinished = Files.createTempFile(file.getParent(), name, ".unfinished");
                     TfLiteWriter.write(network.get(), unfinished);

@@ -82,8 +82,14 @@ class TuneCommandTest {
 
     @Test
     void tune_smallModel_isShownAndFoundByALoad() throws Exception {
-        Result result = djlplan("tune", "--json", "--threads=1", BUDGET, model.toString());
+        Result result =
+                djlplan("tune", "--json", "--explain", "--threads=1", BUDGET, model.toString());
         JsonObject table = onlyTable(result);
+        JsonArray explanation = table.remove("explanation").getAsJsonArray();
+        assertEquals(4, explanation.size(), result.out());
+        assertEquals(
+                "XNNPACK 2.6 has no TANH",
+                explanation.get(2).getAsJsonObject().get("reason").getAsString());
         assertTrue(table.get("kept").getAsBoolean());
         assertEquals("[[0,1],[3]]", table.get("partitions").toString());
         assertEquals("1", table.getAsJsonObject("key").get("threads").getAsString());

@@ -98,12 +98,19 @@ public final class StudyCommand implements CliCommand {
         Optional<Study> study =
                 Cancellation.cancellable(
                         () -> study(measurable, settings), () -> complain("cancelled"));
-        return study.isPresent() ? print(study.get(), page) : ExitCode.SOFTWARE;
+        return study.isPresent() ? print(study.get(), measurable, page) : ExitCode.SOFTWARE;
     }
 
-    private int print(Study study, Optional<Path> page) throws IOException {
+    private int print(Study study, DelegableModel measurable, Optional<Path> page)
+            throws IOException {
         if (page.isPresent()) {
-            Files.writeString(page.get(), StudyPage.of(study), StandardCharsets.UTF_8);
+            Explained explained =
+                    Explained.of(
+                            measurable.graph(),
+                            measurable::numberInFile,
+                            measurable.facts(),
+                            study.usual());
+            Files.writeString(page.get(), StudyPage.of(study, explained), StandardCharsets.UTF_8);
         }
         PrintWriter out = spec.commandLine().getOut();
         if (json) {

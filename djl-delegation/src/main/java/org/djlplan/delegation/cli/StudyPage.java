@@ -51,13 +51,15 @@ final class StudyPage {
             %7$s<h2>TensorFlow Lite's own rule</h2>
             <p>The N partitions with most operators; latency also as a multiple of others.</p>
             %8$s<h2>Sets, the fastest first</h2>
-            %9$s</html>
+            %9$s<h2>Why operators are delegated or not</h2>
+            <p>As the usual run chose: %10$s.</p>
+            %11$s</html>
             """;
 
     private StudyPage() {}
 
     /** Returns the page's text, to be written in UTF-8. */
-    static String of(Study study) {
+    static String of(Study study, Explained explained) {
         return PAGE.formatted(
                 escape(study.model()),
                 escape(StudyText.heading(study)),
@@ -69,7 +71,9 @@ final class StudyPage {
                 table(StudyText.partitions(study)),
                 table(StudyText.correlations(study)),
                 table(StudyText.rule(study)),
-                table(StudyText.sets(study)));
+                table(StudyText.sets(study)),
+                escape(explained.summary()),
+                table(explained.table(false)));
     }
 
     private static String table(TextTable table) {

@@ -1,5 +1,6 @@
 package org.djlplan.delegation.cli;
 
+import ai.djl.util.Progress;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
@@ -7,7 +8,9 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.IntUnaryOperator;
 import org.djlplan.delegation.DelegationOptions;
 import org.djlplan.delegation.Tuning;
 import org.djlplan.delegation.cli.TuneOptions.Setting;
@@ -18,6 +21,7 @@ import org.djlplan.memplan.cli.ProgressLine;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.CliCommand;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.UnusableOptionException;
 import org.djlplan.memplan.store.Kept;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -63,6 +67,17 @@ public final class TuneCommand implements CliCommand {
                             + " is nothing.")
     private boolean show;
 
+    @Option(
+            names = "--explain",
+            description =
+                    "Also tell of each operator whether it is delegated, and if not, why; of"
+                            + " consecutive ones with the same reason in one line, unless --all is"
+                            + " given.")
+    private boolean explain;
+
+    @Option(names = "--all", description = "With --explain: a line for each operator.")
+    private boolean all;
+
     @Option(names = "--json", description = "Print one JSON object.")
     private boolean json;
 
@@ -71,6 +86,9 @@ public final class TuneCommand implements CliCommand {
 
     @Override
     public Integer call() throws IOException {
+        if (all && !explain) {
+            throw new ParameterException(spec.commandLine(), "--all goes with --explain only");
+        }
         Path file = model.file();
         List<Setting> settings = options.settings(model.delegate(), exhaustive);
         if (show) {
@@ -78,7 +96,7 @@ public final class TuneCommand implements CliCommand {
         }
         // All settings differ in delegation.threads only.
         DelegableModel measurable = TfLiteModels.open(file, settings.get(0).plan());
-        Output output = new Output(measurable.graph(), file);
+        Output output = new Output(measurable.graph(), file, Optional.of(measurable::numberInFile));
         Optional<Boolean> measured =
                 Cancellation.cancellable(
                         () -> tuneAll(measurable, settings, output),
@@ -102,7 +120,7 @@ public final class TuneCommand implements CliCommand {
     private boolean tune(DelegableModel measurable, DelegationOptions setting, Output output)
             throws IOException, InterruptedException {
         PrintWriter err = spec.commandLine().getErr();
-        Tuning tuning = Tuning.of(measurable, setting, exhaustive, ProgressLine.ifWatched(err));
+        Tuning tuning = tuning(measurable, setting, ProgressLine.ifWatched(err));
         Optional<ProfileTable> kept = exhaustive ? tuning.kept() : Optional.empty();
         ProfileTable table =
                 tuning.measure(found -> objection(output, setting, tuning, found, kept).isEmpty())
@@ -115,6 +133,16 @@ public final class TuneCommand implements CliCommand {
         objection.ifPresent(reason -> complain("not kept: " + reason));
         output.add(new Kept<>(tuning.key(), table), objection.isEmpty());
         return anyMeasured(table);
+    }
+
+    private Tuning tuning(
+            DelegableModel measurable, DelegationOptions setting, Optional<Progress> progress)
+            throws IOException {
+        try {
+            return Tuning.of(measurable, setting, exhaustive, progress);
+        } catch (UnusableOptionException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
     }
 
     private static boolean anyMeasured(ProfileTable table) {
@@ -146,7 +174,7 @@ public final class TuneCommand implements CliCommand {
             complain("nothing that was measured of " + file + " is kept");
             return ExitCode.SOFTWARE;
         }
-        Output output = new Output(TfLiteModels.graph(file), file);
+        Output output = new Output(TfLiteModels.graph(file), file, Optional.empty());
         all.forEach(kept -> output.add(kept, true));
         output.end();
         return ExitCode.OK;
@@ -163,23 +191,31 @@ public final class TuneCommand implements CliCommand {
 
         private final PrintWriter out = spec.commandLine().getOut();
         private final Graph graph;
+        private final Optional<IntUnaryOperator> numberInFile;
         private final JsonObject object = new JsonObject();
         private final JsonArray tables = new JsonArray();
         private boolean first = true;
 
-        Output(Graph graph, Path file) {
+        /**
+         * @param numberInFile of the graph's operators; empty where a table that was kept may be of
+         *     another order than the graph's
+         */
+        Output(Graph graph, Path file, Optional<IntUnaryOperator> numberInFile) {
             this.graph = graph;
+            this.numberInFile = numberInFile;
             object.addProperty("model", file.toString());
             object.addProperty("operators", graph.operators().size());
             object.add("tables", tables);
         }
 
         void add(Kept<ProfileTable> kept, boolean isKept) {
+            Optional<Explained> explained = explain ? explained(kept) : Optional.empty();
             if (json) {
                 JsonObject table = ProfileJson.of(graph, kept.key().facts(), kept.value(), isKept);
                 JsonObject loads = new JsonObject();
                 KeyFacts.loads(kept.key().facts()).forEach(loads::addProperty);
                 table.add("loads", isKept ? loads : JsonNull.INSTANCE);
+                explained.ifPresent(it -> table.add("explanation", it.json()));
                 tables.add(table);
             } else {
                 out.print(first ? "" : "\n");
@@ -187,9 +223,25 @@ public final class TuneCommand implements CliCommand {
                 if (isKept) {
                     out.println(KeyFacts.loadsText(kept.key().facts()));
                 }
+                explained.ifPresent(it -> out.print(it.summary() + "\n" + it.table(all).text()));
                 out.flush();
             }
             first = false;
+        }
+
+        private Optional<Explained> explained(Kept<ProfileTable> kept) {
+            Map<String, String> facts = kept.key().facts();
+            Optional<Explained> explained =
+                    numberInFile.isPresent()
+                            ? Optional.of(
+                                    Explained.of(graph, numberInFile.get(), facts, kept.value()))
+                            : Explained.ofKept(graph, facts, kept.value());
+            if (explained.isEmpty()) {
+                complain(
+                        "a table of another order of operators than the file's is explained only"
+                                + " when it is measured");
+            }
+            return explained;
         }
 
         void end() {

@@ -131,6 +131,26 @@ public final class Dataflow {
         return results.get(tensor);
     }
 
+    /**
+     * Returns whether only some operators, at least one of them, read what an operator writes, and
+     * not the caller.
+     */
+    public boolean isOnlyReadBy(int operator, BitSet some) {
+        boolean read = false;
+        for (int id : writes[operator]) {
+            if (results.get(id)) {
+                return false;
+            }
+            for (int reader : readers[id]) {
+                if (!some.get(reader)) {
+                    return false;
+                }
+                read = true;
+            }
+        }
+        return read;
+    }
+
     /** Returns the tensors that an operator reads, each once. The array is not to be changed. */
     public int[] reads(int operator) {
         return reads[operator];

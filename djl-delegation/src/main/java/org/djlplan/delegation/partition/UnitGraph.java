@@ -141,25 +141,9 @@ public final class UnitGraph {
         for (int i = constants.previousSetBit(flow.graph().operators().size());
                 i >= 0;
                 i = constants.previousSetBit(i - 1)) {
-            operators.set(i, onlyReadBy(i, operators));
+            operators.set(i, flow.isOnlyReadBy(i, operators));
         }
         return operators;
-    }
-
-    private boolean onlyReadBy(int constant, BitSet operators) {
-        boolean read = false;
-        for (int id : flow.writes(constant)) {
-            if (flow.isResult(id)) {
-                return false;
-            }
-            for (int reader : flow.readers(id)) {
-                if (!operators.get(reader)) {
-                    return false;
-                }
-                read = true;
-            }
-        }
-        return read;
     }
 
     private BitSet bits(Set<Integer> unitIndices) {

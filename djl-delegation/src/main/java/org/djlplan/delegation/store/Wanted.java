@@ -1,6 +1,7 @@
 package org.djlplan.delegation.store;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -32,13 +33,15 @@ import org.djlplan.memplan.spi.Trial;
  * @param goal what the choice is to reach
  * @param tolerance the largest error of a candidate's outputs
  * @param partitions what the delegate reports; empty if it was not asked yet
+ * @param excluded operators that are not to be delegated
  */
 public record Wanted(
         Graph graph,
         List<Integer> threads,
         Goal goal,
         Tolerance tolerance,
-        Optional<List<Set<Integer>>> partitions) {
+        Optional<List<Set<Integer>>> partitions,
+        Set<Integer> excluded) {
 
     /** Most nanoseconds of a measurement, two weeks: sums of fewer do not overflow. */
     private static final long MOST_NANOS = 1L << 50;
@@ -49,11 +52,27 @@ public record Wanted(
     public Wanted {
         threads = ImmutableList.copyOf(threads);
         partitions = partitions.map(ImmutableList::copyOf);
+        excluded = ImmutableSet.copyOf(excluded);
+    }
+
+    /** Everything that the delegate reports may be delegated. */
+    public Wanted(
+            Graph graph,
+            List<Integer> threads,
+            Goal goal,
+            Tolerance tolerance,
+            Optional<List<Set<Integer>>> partitions) {
+        this(graph, threads, goal, tolerance, partitions, ImmutableSet.of());
+    }
+
+    /** Returns the same without some operators. */
+    public Wanted without(Set<Integer> operators) {
+        return new Wanted(graph, threads, goal, tolerance, partitions, operators);
     }
 
     /** Returns the same with the partitions that the delegate reports. */
     public Wanted of(List<Set<Integer>> reported) {
-        return new Wanted(graph, threads, goal, tolerance, Optional.of(reported));
+        return new Wanted(graph, threads, goal, tolerance, Optional.of(reported), excluded);
     }
 
     /** Returns whether a table may be believed. */
@@ -194,6 +213,9 @@ public record Wanted(
                 for (int operator : partition) {
                     if (!offered.add(operator)) {
                         throw new IOException("an operator in two partitions");
+                    }
+                    if (excluded.contains(operator)) {
+                        throw new IOException("an operator that is excluded");
                     }
                 }
             }

@@ -120,6 +120,11 @@ class CommandUsageTest {
     }
 
     @Test
+    void tune_allWithoutExplain_isWrongUsage() {
+        assertUsage("--all goes with --explain only", "--all");
+    }
+
+    @Test
     void tune_noModelInTheFile_saysSo() {
         assertEquals(1, tune(model));
         assertFalse(err.isBlank());

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.StringReader;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.xml.parsers.DocumentBuilderFactory;
@@ -20,7 +21,14 @@ class StudyPageTest {
 
     private static final Pattern CHART = Pattern.compile("<svg.*?</svg>", Pattern.DOTALL);
 
-    private final String page = StudyPage.of(SampleStudies.study());
+    private static final Explained EXPLAINED =
+            Explained.ofKept(
+                            SampleStudies.graph(),
+                            Map.of("delegate", "<gpu>", "exclude", "name:t5"),
+                            SampleStudies.table())
+                    .orElseThrow();
+
+    private final String page = StudyPage.of(SampleStudies.study(), EXPLAINED);
 
     /** Returns the charts, which are well-formed or fail here. */
     private static List<Document> charts(String page) throws Exception {
@@ -55,6 +63,12 @@ class StudyPageTest {
         assertTrue(page.contains("prefers-color-scheme: dark"));
         assertTrue(page.contains("&lt;net&gt; &amp; co.tflite"), "an escaped name");
         assertFalse(page.contains("<net>"), "a name that is not escaped");
+    }
+
+    @Test
+    void of_study_saysWhyOperatorsAreDelegatedOrNot() {
+        assertTrue(page.contains("<td>excluded: by you</td>"), page);
+        assertTrue(page.contains("5 delegated, 1 excluded, 4 not worth it, 2 unsupported"), page);
     }
 
     @Test
@@ -98,6 +112,6 @@ class StudyPageTest {
         Study full = SampleStudies.study();
         Study empty =
                 new Study("net", 1, 0, -1, List.of(), 1, List.of(), List.of(), full.usual(), 0, 0);
-        assertEquals(2, charts(StudyPage.of(empty)).size());
+        assertEquals(2, charts(StudyPage.of(empty, EXPLAINED)).size());
     }
 }

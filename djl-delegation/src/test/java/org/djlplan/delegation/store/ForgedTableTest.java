@@ -2,6 +2,7 @@ package org.djlplan.delegation.store;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.collect.ImmutableSortedSet;
@@ -139,6 +140,24 @@ class ForgedTableTest {
             assertTrue(wanted.admits(cpu));
             assertFalse(wanted.of(model.partitions()).admits(cpu), others::toString);
         }
+    }
+
+    /** Also before the delegate was asked. */
+    @Test
+    void load_operatorThatIsExcluded_isRefused() {
+        Candidate some = new Candidate(ImmutableSortedSet.of(0, 2), 2);
+        ProfileTable forged = table(some, measured(some, 1, CLOSE));
+        for (int operator : new int[] {0, 1, 6}) {
+            Wanted by = wanted.without(Set.of(operator));
+            String message = assertThrows(IOException.class, () -> by.check(forged)).getMessage();
+            assertEquals("an operator that is excluded", message);
+            assertFalse(by.of(model.partitions()).admits(forged));
+        }
+        wanted = wanted.without(Set.of(3));
+        assertTrue(wanted.admits(forged));
+        assertTrue(believes(SOME, PartialResult.UNKNOWN));
+        wanted = wanted.without(Set.of(5));
+        assertFalse(believes(SOME, PartialResult.UNKNOWN));
     }
 
     @Test

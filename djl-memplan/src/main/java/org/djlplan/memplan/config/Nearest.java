@@ -2,6 +2,9 @@ package org.djlplan.memplan.config;
 
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 
 /** Finds what a user probably meant. */
 public final class Nearest {
@@ -10,11 +13,20 @@ public final class Nearest {
 
     /** Returns the candidate with the smallest edit distance (Levenshtein 1966). */
     public static String of(String word, Collection<String> candidates) {
-        return candidates.stream()
-                .min(
-                        Comparator.comparingInt((String candidate) -> distance(word, candidate))
-                                .thenComparing(Comparator.naturalOrder()))
-                .orElseThrow();
+        return candidates.stream().min(nearestTo(word)).orElseThrow();
+    }
+
+    /** Returns the candidates with the smallest edit distances, at most so many, nearest first. */
+    public static List<String> of(String word, Collection<String> candidates, int most) {
+        return candidates.stream().distinct().sorted(nearestTo(word)).limit(most).toList();
+    }
+
+    private static Comparator<String> nearestTo(String word) {
+        Map<String, Integer> distances = new HashMap<>();
+        return Comparator.comparingInt(
+                        (String candidate) ->
+                                distances.computeIfAbsent(candidate, c -> distance(word, c)))
+                .thenComparing(Comparator.naturalOrder());
     }
 
     private static int distance(String a, String b) {

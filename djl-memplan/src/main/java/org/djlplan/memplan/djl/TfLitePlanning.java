@@ -36,6 +36,7 @@ import org.djlplan.memplan.runtime.tflite.SearchSetup;
 import org.djlplan.memplan.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.spi.UnusableOptionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -61,6 +62,7 @@ final class TfLitePlanning {
      * Plans a model.
      *
      * @return why it was left as it was; empty if it is planned
+     * @throws UnusableOptionException if an option names what the model does not have
      */
     Optional<String> plan(Model model) {
         Block stock = model.getBlock();
@@ -90,6 +92,11 @@ final class TfLitePlanning {
             install(model, file.get(), adapter, runtime);
             delegation.ifPresent(d -> d.attach(runtime));
             return Optional.empty();
+        } catch (UnusableOptionException e) {
+            // A mistake of the user's, as a wrong value of any option is.
+            delegation.ifPresent(ModelDelegation::close);
+            model.setBlock(adapter.stock(file.get(), model.getNDManager()));
+            throw e;
         } catch (IOException | UnplannableException | RuntimeException e) {
             delegation.ifPresent(ModelDelegation::close);
             try {

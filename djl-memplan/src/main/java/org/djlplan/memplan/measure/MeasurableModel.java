@@ -54,6 +54,11 @@ public record MeasurableModel(
     }
 
     @Override
+    public int numberInFile(int operator) {
+        return model.numberInFile(operator);
+    }
+
+    @Override
     public int threads() {
         return options.threads();
     }

@@ -29,6 +29,7 @@ public interface DelegationProvider {
      * @param progress told how far the measuring is, if it is measured now
      * @param better gets later and better choices, on another thread; nothing after the result is
      *     closed
+     * @throws UnusableOptionException if an option names what the model does not have
      */
     Choosing choose(
             DelegableModel model,

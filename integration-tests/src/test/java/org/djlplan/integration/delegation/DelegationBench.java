@@ -20,6 +20,7 @@ import org.djlplan.integration.Planned;
 import org.djlplan.integration.RealModels;
 import org.djlplan.integration.StockInterpreter;
 import org.djlplan.integration.TestModels;
+import org.djlplan.integration.networks.HardNetworks;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Tag;
@@ -122,6 +123,7 @@ class DelegationBench {
                 .filter(Files::isRegularFile)
                 .forEach(models::add);
         BUILT.forEach(name -> models.add(TestModels.built(name)));
+        HardNetworks.large().forEach(name -> models.add(TestModels.built(name)));
         return models;
     }
 

@@ -5,11 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
+import com.google.common.collect.Iterables;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.djlplan.delegation.store.ProfileStore;
+import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.integration.LogCapture;
 import org.djlplan.integration.Planned;
 import org.djlplan.integration.StockInterpreter;
@@ -17,6 +21,7 @@ import org.djlplan.integration.Tolerance;
 import org.djlplan.integration.runtime.NativeProgram;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.store.Kept;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,6 +42,23 @@ class ExternalDelegateTest {
         }
         // All additions, forced: a tool of this test's own choice must work, too.
         assertSameWithAllAdditions(file, arguments);
+    }
+
+    /** The delegate takes nothing but additions. */
+    @Test
+    void goodDelegate_itsOperatorsExcluded_isLeftOut() throws Exception {
+        Path file = model();
+        Map<String, Object> arguments = new HashMap<>(arguments("GOOD"));
+        arguments.put("delegation.exclude", "ADD");
+        try (ZooModel<NDList, NDList> model = Planned.load(file, arguments);
+                StockInterpreter stock = new StockInterpreter(file, 1)) {
+            assertEquals("MEASURED", report(model).origin());
+            assertEquals(0, report(model).delegatedOperators());
+            List<ByteBuffer> inputs = stock.randomInputs(1);
+            assertEquals(stock.run(inputs), Planned.predict(model, inputs, stock.shapes()));
+        }
+        List<Kept<ProfileTable>> kept = ProfileStore.list(file, folder.resolve("cache"));
+        assertEquals(List.of(), Iterables.getOnlyElement(kept).value().partitions());
     }
 
     @ParameterizedTest

@@ -27,6 +27,15 @@ public record OrderedModel(Path original, Path file, Optional<PlannedOrder> orde
         return !file.equals(original);
     }
 
+    /**
+     * Returns the number that an operator has in the model's own file.
+     *
+     * @param operator its number in the file to open
+     */
+    public int numberInFile(int operator) {
+        return reordered() ? order.orElseThrow().order().operators().get(operator) : operator;
+    }
+
     /** Returns what tells the order from others; empty if it is that of the model's file. */
     public Optional<String> fingerprint() {
         return order.filter(found -> reordered())

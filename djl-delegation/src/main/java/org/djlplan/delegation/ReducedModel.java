@@ -1,0 +1,168 @@
+package org.djlplan.delegation;
+
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSortedSet;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import org.djlplan.delegation.partition.ReducedPartitions;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.memplan.spi.Trial;
+
+/**
+ * A model as if its delegate did not take some of its operators. What is measured of it is known by
+ * these: it says nothing of the model with others excluded.
+ */
+final class ReducedModel implements DelegableModel {
+
+    /** The fact that names the operators, by their numbers in the file. */
+    static final String EXCLUDED = "exclude";
+
+    private final DelegableModel inner;
+    private final Graph graph;
+    private final SortedSet<Integer> excluded;
+
+    private ReducedModel(DelegableModel inner, SortedSet<Integer> excluded) {
+        this.inner = inner;
+        this.graph = inner.graph();
+        this.excluded = excluded;
+    }
+
+    /** Returns a model without operators of its graph; itself if there are none. */
+    static DelegableModel of(DelegableModel model, SortedSet<Integer> excluded) {
+        return excluded.isEmpty() ? model : new ReducedModel(model, excluded);
+    }
+
+    private List<Set<Integer>> reduced(List<Set<Integer>> partitions) {
+        return ReducedPartitions.of(graph, partitions, excluded);
+    }
+
+    @Override
+    public Map<String, String> facts() {
+        SortedSet<Integer> numbers =
+                excluded.stream()
+                        .map(inner::numberInFile)
+                        .collect(ImmutableSortedSet.toImmutableSortedSet(Integer::compare));
+        return ImmutableMap.<String, String>builder()
+                .putAll(inner.facts())
+                .put(EXCLUDED, Exclusion.text(numbers))
+                .buildOrThrow();
+    }
+
+    @Override
+    public List<Set<Integer>> partitions() throws CandidateException {
+        return reduced(inner.partitions());
+    }
+
+    @Override
+    public CandidateRunner newProcess(Urgency urgency, Tolerance tolerance) throws IOException {
+        return new Runner(inner.newProcess(urgency, tolerance));
+    }
+
+    @Override
+    public Path file() {
+        return inner.file();
+    }
+
+    @Override
+    public Path cacheFolder() {
+        return inner.cacheFolder();
+    }
+
+    @Override
+    public Graph graph() {
+        return graph;
+    }
+
+    @Override
+    public int numberInFile(int operator) {
+        return inner.numberInFile(operator);
+    }
+
+    @Override
+    public int threads() {
+        return inner.threads();
+    }
+
+    @Override
+    public String delegate() {
+        return inner.delegate();
+    }
+
+    @Override
+    public boolean trusted() {
+        return inner.trusted();
+    }
+
+    @Override
+    public Optional<String> obstacle() {
+        return inner.obstacle();
+    }
+
+    @Override
+    public long neededBytes() {
+        return inner.neededBytes();
+    }
+
+    /** Runs what is asked for; only the partitions are others. */
+    private final class Runner implements CandidateRunner {
+
+        private final CandidateRunner runner;
+
+        Runner(CandidateRunner runner) {
+            this.runner = runner;
+        }
+
+        @Override
+        public List<Set<Integer>> partitions() throws CandidateException, InterruptedException {
+            return reduced(runner.partitions());
+        }
+
+        @Override
+        public Trial prepare(Candidate candidate) throws CandidateException, InterruptedException {
+            return runner.prepare(candidate);
+        }
+
+        @Override
+        public long[] time(Candidate candidate, int inferences)
+                throws CandidateException, InterruptedException {
+            return runner.time(candidate, inferences);
+        }
+
+        @Override
+        public List<NodeTime> profile(Candidate candidate, int inferences)
+                throws CandidateException, InterruptedException {
+            return runner.profile(candidate, inferences);
+        }
+
+        @Override
+        public long workedNanos() {
+            return runner.workedNanos();
+        }
+
+        @Override
+        public Optional<String> caveat() {
+            return runner.caveat();
+        }
+
+        @Override
+        public void release(Candidate candidate) {
+            runner.release(candidate);
+        }
+
+        @Override
+        public void close() {
+            runner.close();
+        }
+    }
+}

@@ -1,0 +1,207 @@
+package org.djlplan.delegation.cli;
+
+import com.google.common.base.CharMatcher;
+import com.google.common.collect.ImmutableMap;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.IntUnaryOperator;
+import java.util.stream.Collectors;
+import org.djlplan.delegation.DelegationKey;
+import org.djlplan.delegation.DelegationOptions;
+import org.djlplan.delegation.explain.Explanation;
+import org.djlplan.delegation.explain.Verdict;
+import org.djlplan.delegation.explain.XnnpackRules;
+import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+
+/**
+ * Why each operator is delegated or not, as people and programs read it.
+ *
+ * @param graph the model
+ * @param lines its operators, as the file has them one after the other
+ */
+record Explained(Graph graph, List<Line> lines) {
+
+    private static final int LONGEST_NAME = 48;
+
+    /** The options that facts of a key stand for. */
+    private static final Map<String, DelegationKey> FACTS =
+            ImmutableMap.of(
+                    "objective", DelegationKey.OBJECTIVE,
+                    "maxMemoryBytes", DelegationKey.MAX_MEMORY,
+                    "tolerance", DelegationKey.TOLERANCE,
+                    "exclude", DelegationKey.EXCLUDE);
+
+    /**
+     * One operator.
+     *
+     * @param number in the model's file
+     * @param operator as the graph has it
+     * @param verdict on it
+     */
+    record Line(int number, Operator operator, Verdict verdict) {}
+
+    /**
+     * Returns what a table tells that was kept; empty if it was measured in another order of
+     * operators than the file's, where their numbers are others.
+     *
+     * @param graph as the file has it
+     * @param facts what the measurements depend on, by name
+     */
+    static Optional<Explained> ofKept(Graph graph, Map<String, String> facts, ProfileTable table) {
+        return facts.containsKey("order")
+                ? Optional.empty()
+                : Optional.of(of(graph, operator -> operator, facts, table));
+    }
+
+    /**
+     * Returns what a table tells.
+     *
+     * @param graph as it was measured
+     * @param numberInFile the number that an operator of the graph has in the model's file
+     * @param facts what the measurements depend on, by name
+     */
+    static Explained of(
+            Graph graph,
+            IntUnaryOperator numberInFile,
+            Map<String, String> facts,
+            ProfileTable table) {
+        DelegationOptions options = options(facts);
+        List<Verdict> verdicts =
+                Explanation.of(
+                        graph,
+                        table,
+                        options.goal(),
+                        options.tolerance(),
+                        options.exclude().of(graph, numberInFile),
+                        XnnpackRules.of(facts.getOrDefault("delegate", ""), graph));
+        return new Explained(
+                graph,
+                graph.operators().stream()
+                        .map(
+                                operator ->
+                                        new Line(
+                                                numberInFile.applyAsInt(operator.index()),
+                                                operator,
+                                                verdicts.get(operator.index())))
+                        .sorted(Comparator.comparingInt(Line::number))
+                        .toList());
+    }
+
+    private static DelegationOptions options(Map<String, String> facts) {
+        ImmutableMap.Builder<String, String> options = ImmutableMap.builder();
+        FACTS.forEach(
+                (fact, key) -> {
+                    if (facts.containsKey(fact)) {
+                        options.put(key.key(), facts.get(fact));
+                    }
+                });
+        return DelegationOptions.parse(options.buildOrThrow());
+    }
+
+    /** Returns how many operators have each kind of verdict, in one line. */
+    String summary() {
+        Map<String, Long> kinds =
+                lines.stream()
+                        .collect(
+                                Collectors.groupingBy(
+                                        line -> line.verdict().kind(),
+                                        TreeMap::new,
+                                        Collectors.counting()));
+        return "%d operators: %s"
+                .formatted(
+                        lines.size(),
+                        kinds.entrySet().stream()
+                                .map(kind -> kind.getValue() + " " + kind.getKey())
+                                .collect(Collectors.joining(", ")));
+    }
+
+    /**
+     * Returns the verdicts.
+     *
+     * @param all whether consecutive operators with the same verdict have a line each
+     */
+    TextTable table(boolean all) {
+        TextTable rows = new TextTable(true, "operator", "type", "output", "");
+        int first = 0;
+        for (int i = 1; i <= lines.size(); i++) {
+            boolean ends =
+                    all
+                            || i == lines.size()
+                            || !lines.get(i).verdict().equals(lines.get(first).verdict());
+            if (ends) {
+                row(rows, lines.subList(first, i));
+                first = i;
+            }
+        }
+        return rows;
+    }
+
+    private void row(TextTable rows, List<Line> run) {
+        Line first = run.get(0);
+        Verdict verdict = first.verdict();
+        boolean alone = run.size() == 1;
+        int last = run.get(run.size() - 1).number();
+        rows.row(
+                alone ? Integer.toString(first.number()) : first.number() + "–" + last,
+                types(run),
+                alone ? shortened(name(first.operator())) : "",
+                verdict.reason().isEmpty()
+                        ? verdict.kind()
+                        : plain(verdict.kind() + ": " + verdict.reason()));
+    }
+
+    private static String types(List<Line> run) {
+        String type = run.get(0).operator().type();
+        boolean same = run.stream().allMatch(line -> line.operator().type().equals(type));
+        return run.size() == 1
+                ? plain(type)
+                : run.size() + (same ? " × " + plain(type) : " operators");
+    }
+
+    private String name(Operator operator) {
+        return operator.outputs().isEmpty()
+                ? ""
+                : graph.tensors().get(operator.outputs().get(0)).name();
+    }
+
+    private static String shortened(String name) {
+        String plain = plain(name);
+        return plain.length() <= LONGEST_NAME ? plain : plain.substring(0, LONGEST_NAME - 1) + "…";
+    }
+
+    /** A file's names are not to steer a terminal. */
+    private static String plain(String text) {
+        return CharMatcher.javaIsoControl().replaceFrom(text, ' ');
+    }
+
+    /** Returns all verdicts. */
+    JsonArray json() {
+        JsonArray operators = new JsonArray();
+        for (Line line : lines) {
+            Verdict verdict = line.verdict();
+            JsonObject json = new JsonObject();
+            json.addProperty("operator", line.number());
+            json.addProperty("type", line.operator().type());
+            json.addProperty("output", name(line.operator()));
+            json.addProperty("delegated", verdict instanceof Verdict.Delegated);
+            json.addProperty("verdict", verdict.kind());
+            json.addProperty("reason", verdict.reason());
+            if (verdict instanceof Verdict.NotWorth notWorth) {
+                json.addProperty("slowerMillis", Figures.inMillis(notWorth.slowerNanos()));
+                json.addProperty("moreBytes", notWorth.moreBytes());
+            } else if (verdict instanceof Verdict.OutsideTolerance outside) {
+                json.add("difference", ProfileJson.number(outside.difference()));
+                json.addProperty("limit", outside.limit());
+            }
+            operators.add(json);
+        }
+        return operators;
+    }
+}

@@ -1,0 +1,203 @@
+package org.djlplan.integration.delegation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.ZooModel;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.djlplan.integration.Planned;
+import org.djlplan.integration.StockInterpreter;
+import org.djlplan.integration.TestModels;
+import org.djlplan.integration.delegation.FaultyDelegate.Fault;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.tflite.CandidateInterpreters;
+import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
+import org.djlplan.memplan.source.tflite.TfLiteGraphs;
+import org.djlplan.memplan.source.tflite.TfLiteReader;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Tolerance;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The rule for outputs against delegates that are right, and that are wrong in known ways. */
+@Timeout(120)
+class AcceptanceTest {
+
+    /** Faults of one operator that no model hides. */
+    private static final Set<Fault> GROSS =
+            EnumSet.of(
+                    Fault.BORDER,
+                    Fault.CHANNEL_ZERO,
+                    Fault.SHIFTED,
+                    Fault.STRIDE,
+                    Fault.STALE,
+                    Fault.SWAPPED);
+
+    /** Faults that a model may hide. */
+    private static final Set<Fault> SMALL =
+            EnumSet.of(Fault.CHANNEL_GAIN, Fault.F16, Fault.GAIN, Fault.ELEMENT, Fault.TAIL);
+
+    private static final int NOISE_RUNS = 16;
+
+    @TempDir static Path folder;
+
+    private static FaultyDelegate delegate;
+
+    @BeforeAll
+    static void compile() throws Exception {
+        StockInterpreter.loadEngine();
+        delegate = FaultyDelegate.compile(folder);
+    }
+
+    /** The model's convolutions at these parts of its length. */
+    private static List<Integer> convolutions(Path file, double... places) throws Exception {
+        Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), file.toString());
+        List<Integer> all =
+                graph.operators().stream()
+                        .filter(operator -> operator.type().equals("CONV_2D"))
+                        .map(Operator::index)
+                        .toList();
+        return Arrays.stream(places)
+                .mapToObj(place -> all.get((int) (place * all.size())))
+                .toList();
+    }
+
+    private static CandidateInterpreters open(Path file) throws Exception {
+        return CandidateInterpreters.open(
+                file, delegate.name(), RuntimeOptions.defaults(), Tolerance.AUTO);
+    }
+
+    /** Runs everything that the delegate takes, with a fault, in an interpreter of its own. */
+    private static List<OutputError> errors(
+            CandidateInterpreters runner, Candidate all, int site, Fault fault) throws Exception {
+        delegate.select(site, fault);
+        try {
+            return runner.prepare(all).errors();
+        } finally {
+            runner.release(all);
+        }
+    }
+
+    private static boolean accepted(List<OutputError> errors) {
+        return errors.stream().allMatch(Tolerance.AUTO::admits);
+    }
+
+    @Test
+    void admits_floats_roundingButNoFaultAboveTheLimit() throws Exception {
+        Path file = TestModels.built("hard_small");
+        List<Integer> sites = convolutions(file, .1, .5, .9);
+        delegate.claim(sites, true);
+        Candidate all = new Candidate(FixedChoice.operators(file, delegate.name()), 1);
+        try (CandidateInterpreters runner = open(file)) {
+            List<OutputError> right = errors(runner, all, sites.get(0), Fault.NONE);
+            assertTrue(accepted(right), right.toString());
+            // More than a fixed limit of 1e-4 would admit: else nothing is tested here.
+            assertTrue(right.stream().anyMatch(e -> e.difference() > 1e-4), right.toString());
+            assertEquals(right, errors(runner, all, sites.get(0), Fault.DENORMALS));
+            for (int site : sites) {
+                assertFalse(accepted(errors(runner, all, site, Fault.NOT_A_NUMBER)));
+                for (Fault fault : GROSS) {
+                    List<OutputError> errors = errors(runner, all, site, fault);
+                    assertFalse(accepted(errors), site + " " + fault + ": " + errors);
+                }
+                for (Fault fault : SMALL) {
+                    List<OutputError> errors = errors(runner, all, site, fault);
+                    assertTrue(
+                            !accepted(errors) || Closeness.inUnits(errors) <= 1,
+                            site + " " + fault + ": " + errors);
+                }
+            }
+        }
+    }
+
+    @Test
+    void admits_everythingInLessPrecision_isRefused() throws Exception {
+        Path file = TestModels.built("hard_small");
+        Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), file.toString());
+        delegate.claim(
+                graph.operators().stream()
+                        .filter(operator -> !operator.type().equals("DEQUANTIZE"))
+                        .map(Operator::index)
+                        .toList(),
+                false);
+        Candidate all = new Candidate(FixedChoice.operators(file, delegate.name()), 1);
+        try (CandidateInterpreters runner = open(file)) {
+            for (OutputError error : errors(runner, all, FaultyDelegate.EVERY, Fault.NONE)) {
+                assertEquals(0, error.difference());
+            }
+            for (Fault fault : List.of(Fault.F16, Fault.BF16, Fault.INT8)) {
+                List<OutputError> errors = errors(runner, all, FaultyDelegate.EVERY, fault);
+                assertFalse(accepted(errors), fault + ": " + errors);
+            }
+        }
+    }
+
+    @Test
+    void admits_quantized_sameSumsButNoFault() throws Exception {
+        Path file = TestModels.built("quantized_small");
+        List<Integer> sites = convolutions(file, .1, .5, .8);
+        delegate.claim(sites, false);
+        Candidate all = new Candidate(FixedChoice.operators(file, delegate.name()), 1);
+        try (CandidateInterpreters runner = open(file)) {
+            for (int site : sites) {
+                // The engine's convolutions round as exact sums do that are rounded once.
+                assertTrue(accepted(errors(runner, all, site, Fault.HALF_EVEN)));
+                for (Fault fault : GROSS) {
+                    List<OutputError> errors = errors(runner, all, site, fault);
+                    assertFalse(accepted(errors), site + " " + fault + ": " + errors);
+                }
+                for (Fault fault : SMALL) {
+                    List<OutputError> errors = errors(runner, all, site, fault);
+                    assertTrue(
+                            !accepted(errors) || errors.get(0).difference() <= 4,
+                            site + " " + fault + ": " + errors);
+                }
+            }
+        }
+    }
+
+    @Test
+    void load_delegateThatIsWrongInOneOperator_neverServesIt() throws Exception {
+        Path file = ModelCopy.of("hard_small", folder);
+        Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), file.toString());
+        int site = convolutions(file, .5).get(0);
+        Map<String, Object> arguments =
+                Map.of(
+                        "delegation.delegate",
+                        FaultyDelegate.library(folder, site, Fault.CHANNEL_ZERO).toString(),
+                        "delegation.profile",
+                        "blocking",
+                        "delegation.profileBudget",
+                        "3s",
+                        "memplan.threads",
+                        "1");
+        try (StockInterpreter stock = new StockInterpreter(file, 1);
+                ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
+            DelegationReport report = PlanReport.of(model).orElseThrow().delegation().orElseThrow();
+            assertTrue(report.delegatedOperators() < graph.operators().size(), report.toString());
+            List<List<ByteBuffer>> inputs = Closeness.inputs(stock, 2, 1);
+            List<List<ByteBuffer>> outputs = new ArrayList<>();
+            for (List<ByteBuffer> values : inputs) {
+                outputs.add(Planned.predict(model, values, stock.shapes()));
+            }
+            List<OutputError> errors =
+                    Closeness.measure(graph, stock, inputs, NOISE_RUNS).errors(outputs);
+            assertTrue(accepted(errors), report + ": " + errors);
+        }
+    }
+}

@@ -1,0 +1,249 @@
+package org.djlplan.integration.delegation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.ZooModel;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSortedSet;
+import com.google.common.collect.Sets;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import org.djlplan.delegation.partition.ReducedPartitions;
+import org.djlplan.integration.Freed;
+import org.djlplan.integration.Planned;
+import org.djlplan.integration.StockInterpreter;
+import org.djlplan.integration.TestModels;
+import org.djlplan.integration.Tolerance;
+import org.djlplan.integration.networks.HalfPrecision;
+import org.djlplan.integration.networks.ParallelBottlenecks;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.measure.MeasurableModel;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.tflite.CandidateInterpreters;
+import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.runtime.tflite.DelegationSetup;
+import org.djlplan.memplan.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.runtime.tflite.OrderedModel;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.runtime.tflite.Reordering;
+import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
+import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
+import org.djlplan.memplan.source.tflite.TfLiteFile;
+import org.djlplan.memplan.source.tflite.TfLiteGraphs;
+import org.djlplan.memplan.source.tflite.TfLiteReader;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.djlplan.memplan.spi.NodeTime;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Operators that a user keeps in the CPU kernels. */
+class ExcludeTest {
+
+    private static final String EXCLUDE = "delegation.exclude";
+
+    @TempDir Path folder;
+
+    @BeforeAll
+    static void loadEngine() {
+        StockInterpreter.loadEngine();
+    }
+
+    @AfterEach
+    void everythingIsFreed() {
+        Freed.assertEverything();
+    }
+
+    private static DelegationReport report(ZooModel<NDList, NDList> model) {
+        return PlanReport.of(model).orElseThrow().delegation().orElseThrow();
+    }
+
+    private static Map<String, Object> options(String exclude, String profile) {
+        return ImmutableMap.of(
+                EXCLUDE,
+                exclude,
+                "delegation.profile",
+                profile,
+                "delegation.profileBudget",
+                "1s",
+                "memplan.threads",
+                "1");
+    }
+
+    private Path write(TfLiteFile model) throws Exception {
+        Path file = folder.resolve("model.tflite");
+        TfLiteWriter.write(model, file);
+        return file;
+    }
+
+    private static Graph graph(Path file) throws Exception {
+        return TfLiteGraphs.toGraph(TfLiteReader.read(file), "model");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"blocking", "off"})
+    void load_everythingExcluded_isBitExact(String profile) throws Exception {
+        Path file = ModelCopy.of("mobilenet_v2", folder);
+        try (ZooModel<NDList, NDList> model = Planned.load(file, options("*", profile));
+                StockInterpreter stock = new StockInterpreter(file, 1)) {
+            assertEquals(0, report(model).delegatedOperators());
+            for (int seed = 0; seed < 3; seed++) {
+                List<ByteBuffer> inputs = stock.randomInputs(seed);
+                assertEquals(stock.run(inputs), Planned.predict(model, inputs, stock.shapes()));
+            }
+        }
+    }
+
+    @Test
+    void load_typeExcluded_delegatesOnlyOthersAndKeepsThatApart() throws Exception {
+        Path file = ModelCopy.of("mobilenet_v2", folder);
+        int operators = graph(file).operators().size();
+        int additions = FixedChoice.count(file, "ADD");
+        try (ZooModel<NDList, NDList> model = Planned.load(file, options("add", "blocking"));
+                StockInterpreter stock = new StockInterpreter(file, 1)) {
+            DelegationReport report = report(model);
+            assertEquals("MEASURED", report.origin());
+            assertTrue(
+                    report.delegatedOperators() > 0
+                            && report.delegatedOperators() <= operators - additions,
+                    report.toString());
+            List<ByteBuffer> inputs = stock.randomInputs(1);
+            Tolerance.assertWithin(
+                    stock.run(inputs),
+                    Planned.predict(model, inputs, stock.shapes()),
+                    report.toString());
+        }
+        try (ZooModel<NDList, NDList> model = Planned.load(file, options("ADD", "off"))) {
+            assertEquals("STORED", report(model).origin());
+        }
+        try (ZooModel<NDList, NDList> model = Planned.load(file, options("", "off"))) {
+            assertEquals("UNVERIFIED", report(model).origin(), "of another question");
+        }
+    }
+
+    @Test
+    void load_unknownName_isAnErrorThatNamesTheNearest() throws Exception {
+        Path file = TestModels.built("mobilenet_v2");
+        for (String profile : List.of("blocking", "off")) {
+            IllegalArgumentException e =
+                    assertThrows(
+                            IllegalArgumentException.class,
+                            () -> Planned.loadDirectly(file, options("DEPTHWISE_CONV2D", profile)));
+            assertTrue(
+                    e.getMessage().startsWith(EXCLUDE + "=DEPTHWISE_CONV2D: ")
+                            && e.getMessage().contains("the nearest are DEPTHWISE_CONV_2D, "),
+                    e.getMessage());
+        }
+    }
+
+    /** As {@link OrderedModel} says it: the tensors that an operator writes tell which it is. */
+    @Test
+    void numberInFile_reorderedModel_isThatOfTheFile() throws Exception {
+        Path file = write(ParallelBottlenecks.build(1));
+        OrderedModel ordered =
+                new Reordering(folder.resolve("cache")).of(file, RuntimeOptions.defaults());
+        assertTrue(ordered.reordered());
+        Graph asRun = graph(ordered.file());
+        Graph asInFile = graph(file);
+        MeasurableModel model =
+                new MeasurableModel(
+                        ordered,
+                        asRun,
+                        Delegates.XNNPACK,
+                        folder.resolve("cache"),
+                        RuntimeOptions.defaults(),
+                        EngineLibrary.loaded());
+        Set<Integer> moved = new HashSet<>();
+        for (int i = 0; i < asRun.operators().size(); i++) {
+            int number = model.numberInFile(i);
+            assertEquals(
+                    asInFile.operators().get(number).outputs(), asRun.operators().get(i).outputs());
+            if (number != i) {
+                moved.add(i);
+            }
+        }
+        assertTrue(moved.size() > 1, moved.toString());
+    }
+
+    /**
+     * With the reader of a shared constant excluded, what unpacks it stays with the CPU kernels.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {HalfPrecision.FIRST, HalfPrecision.SECOND, HalfPrecision.LAST})
+    void partitions_readerOfAHalfPrecisionConstantExcluded_areRight(int excluded) throws Exception {
+        Path file = write(HalfPrecision.build(1));
+        List<Set<Integer>> all = CandidateInterpreters.partitions(file, Delegates.XNNPACK);
+        assertEquals(List.of(Set.of(0, 1, 2, 3, 4, 5, 6)), all, "as the delegate takes it");
+        List<Set<Integer>> left =
+                ReducedPartitions.of(graph(file), all, ImmutableSortedSet.of(excluded));
+        SortedSet<Integer> operators =
+                ImmutableSortedSet.copyOf(left.stream().flatMap(Set::stream).toList());
+        Set<Integer> unpacking =
+                excluded == HalfPrecision.SECOND
+                        ? Set.of(HalfPrecision.OF_FIRST_AND_LAST)
+                        : Set.of(HalfPrecision.OF_SECOND);
+        assertEquals(
+                Sets.union(unpacking, Sets.difference(Set.of(3, 4, 5, 6), Set.of(excluded))),
+                operators);
+        assertEquals(left.size(), kernels(file, operators).size(), "kernels of the engine");
+        for (Set<Integer> kernel : kernels(file, operators)) {
+            assertTrue(left.stream().anyMatch(p -> p.containsAll(kernel)), left + " " + kernel);
+        }
+        assertSame(file, operators);
+    }
+
+    private static List<Set<Integer>> kernels(Path file, SortedSet<Integer> operators)
+            throws Exception {
+        Candidate candidate = new Candidate(operators, 1);
+        try (CandidateInterpreters runner =
+                CandidateInterpreters.open(
+                        file,
+                        Delegates.XNNPACK,
+                        RuntimeOptions.defaults(),
+                        org.djlplan.memplan.spi.Tolerance.AUTO)) {
+            return runner.profile(candidate, 1).stream()
+                    .filter(NodeTime::delegated)
+                    .<Set<Integer>>map(NodeTime::operators)
+                    .toList();
+        }
+    }
+
+    private static void assertSame(Path file, SortedSet<Integer> operators) throws Exception {
+        DelegationChoice choice =
+                new DelegationChoice(new Candidate(operators, 1), Origin.MEASURED, "a test");
+        DelegationSetup setup =
+                new DelegationSetup(
+                        Delegates.XNNPACK, Delegates.named(Delegates.XNNPACK), graph -> choice);
+        try (StockInterpreter stock = new StockInterpreter(file, 1);
+                TfLiteRuntime runtime =
+                        TfLiteRuntime.open(file, RuntimeOptions.defaults(), Optional.of(setup))) {
+            for (int seed = 0; seed < 3; seed++) {
+                List<ByteBuffer> inputs = stock.randomInputs(seed);
+                List<ByteBuffer> outputs =
+                        runtime.run(inputs, stock.shapes()).stream()
+                                .map(OutputTensor::data)
+                                .toList();
+                Tolerance.assertWithin(stock.run(inputs), outputs, operators.toString());
+            }
+            assertEquals(
+                    operators.size(),
+                    runtime.report().delegation().orElseThrow().delegatedOperators());
+        }
+    }
+}

@@ -1,0 +1,101 @@
+package org.djlplan.integration.delegation;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.Ints;
+import com.sun.jna.Library;
+import com.sun.jna.Native;
+import java.nio.file.Path;
+import java.util.List;
+import org.djlplan.integration.runtime.NativeProgram;
+
+/**
+ * A delegate that computes right and then damages what one operator computed, as {@code
+ * faulty_delegate.c} says. What is damaged is chosen between two inferences; one library serves one
+ * model at a time.
+ */
+final class FaultyDelegate {
+
+    /** In place of an operator's index: every operator that was claimed. */
+    static final int EVERY = -1;
+
+    private static final ImmutableList<String> MATHEMATICS =
+            ImmutableList.of("-Wl,--no-as-needed", "-lm");
+
+    private final Path library;
+    private final Functions functions;
+
+    /** What is wrong with an operator's output; in the order of the native library. */
+    enum Fault {
+        NONE,
+        BORDER,
+        CHANNEL_ZERO,
+        CHANNEL_GAIN,
+        F16,
+        BF16,
+        INT8,
+        ACTIVATION,
+        SHIFTED,
+        STRIDE,
+        STALE,
+        SWAPPED,
+        DENORMALS,
+        SATURATED,
+        NOT_A_NUMBER,
+        TAIL,
+        ROW,
+        GAIN,
+        ELEMENT,
+        HALF_EVEN,
+        HALF_UP,
+        COARSE
+    }
+
+    private interface Functions extends Library {
+        void faulty_claim(int[] ids, int count, int withXnnpack);
+
+        void faulty_select(int site, int fault);
+    }
+
+    private FaultyDelegate(Path library) {
+        this.library = library;
+        functions = Native.load(library.toString(), Functions.class);
+    }
+
+    /** Compiles the delegate into a folder. */
+    static FaultyDelegate compile(Path folder) throws Exception {
+        return new FaultyDelegate(library(folder));
+    }
+
+    /** Compiles a delegate that has one fault for good, for processes that cannot be told. */
+    static Path library(Path folder, int site, Fault fault) throws Exception {
+        return library(folder, "-DSITE=" + site, "-DFAULT=" + fault.ordinal(), "-DREST=1");
+    }
+
+    private static Path library(Path folder, String... options) throws Exception {
+        List<String> all = ImmutableList.<String>builder().add(options).addAll(MATHEMATICS).build();
+        return new NativeProgram(folder)
+                .compileLibrary(
+                        "libfaulty.so",
+                        NativeProgram.SOURCES.resolve("faulty_delegate.c"),
+                        all.toArray(String[]::new));
+    }
+
+    /** Returns what {@code delegation.delegate} names it by. */
+    String name() {
+        return library.toString();
+    }
+
+    /**
+     * Says which operators the delegates that are made from now on claim.
+     *
+     * @param withXnnpack whether XNNPACK takes the others that it can
+     */
+    void claim(List<Integer> operators, boolean withXnnpack) {
+        functions.faulty_claim(Ints.toArray(operators), operators.size(), withXnnpack ? 1 : 0);
+    }
+
+    /** Damages the outputs of a claimed operator from now on. */
+    void select(int operator, Fault fault) {
+        functions.faulty_select(operator, fault.ordinal());
+    }
+}

@@ -1,0 +1,394 @@
+package org.djlplan.integration.networks;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import org.djlplan.integration.ModelSketch;
+import org.djlplan.integration.ModelSketch.Form;
+import org.djlplan.integration.networks.SampleKernels.Images;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.source.tflite.FlatTable;
+import org.djlplan.memplan.source.tflite.TfLiteFile;
+
+/**
+ * A network of random weights that is as badly conditioned as a trained one.
+ *
+ * <p>Each convolution is scaled and shifted so that its channels have mean 0 and a set deviation
+ * over a sample, as a batch normalization folded into it would. Rectified values have a large mean,
+ * which the next layer takes away: what is left of a rounding error grows from layer to layer (Yang
+ * et al. 2019, <a href="https://arxiv.org/abs/1902.08129">A Mean Field Theory of Batch
+ * Normalization</a>). The same sample gives the scales of quantized tensors.
+ */
+final class CalibratedNetwork {
+
+    private static final int VALID = 1;
+    private static final int KERNEL = 3;
+
+    /** What a score is before its sigmoid: .99. */
+    private static final float SURE = 4.6f;
+
+    /** Deviation of what a softmax is made of: one of a hundred classes gets about half. */
+    private static final double SHARP = 3;
+
+    private final ModelSketch model = new ModelSketch();
+    private final List<Integer> outputs = new ArrayList<>();
+    private final Random random;
+    private final Weights weights;
+    private double steepness;
+
+    /** How weights are stored; with 8 bits all tensors are. */
+    enum Weights {
+        FLOAT32,
+        FLOAT16,
+        INT8
+    }
+
+    /** A tensor and what it holds for the sample. */
+    record Value(int tensor, Form form, Images sample) {}
+
+    /** A constant and, where it is quantized, its scale. */
+    private record Constant(int tensor, float scale) {}
+
+    /**
+     * @param steepness how much slopes for negative values differ: how fast errors grow
+     */
+    CalibratedNetwork(long seed, Weights weights, double steepness) {
+        random = new Random(seed);
+        this.weights = weights;
+        this.steepness = steepness;
+    }
+
+    /** Returns the model. */
+    TfLiteFile build() {
+        outputs.forEach(model::output);
+        return model.build();
+    }
+
+    /** Lets errors grow faster from here on. */
+    CalibratedNetwork steeper(double other) {
+        steepness = other;
+        return this;
+    }
+
+    /** A square image with values in [0, 1). */
+    Value input(int side, int channels) {
+        Images sample = Images.empty(side, side, channels);
+        for (int i = 0; i < sample.values().length; i++) {
+            sample.values()[i] = random.nextFloat();
+        }
+        Form form = form(sample, 1, side, side, channels);
+        return new Value(model.input(form), form, sample);
+    }
+
+    /** Blocks of one size. */
+    Value stage(Value x, int channels, int blocks) {
+        Value y = x;
+        for (int i = 0; i < blocks; i++) {
+            y = rectified(add(y, pointwise(depthwise(y, 1), y.sample())));
+        }
+        return y;
+    }
+
+    /** Half the size, other channels. */
+    Value down(Value x, int channels) {
+        return rectified(pointwise(depthwise(x, 2), Images.empty(1, 1, channels)));
+    }
+
+    /** Twice the size, added to what had that size before. */
+    Value up(Value x, Value fine) {
+        Images sample = SampleKernels.doubled(x.sample());
+        Form form = x.form().shaped(shape(sample));
+        int size = model.ints(sample.height(), sample.width());
+        FlatTable options = FlatTable.of("ResizeBilinearOptions");
+        int larger =
+                model.operator("RESIZE_BILINEAR", Optional.of(options), form, x.tensor(), size);
+        Value y = pointwise(new Value(larger, form, sample), fine.sample());
+        return rectified(add(y, fine));
+    }
+
+    /** A convolution and a rectifier. */
+    Value convolution(Value x, int channels, int kernel, int stride) {
+        return rectified(normalized(x, kernel, stride, Images.empty(1, 1, channels), 1));
+    }
+
+    private Value pointwise(Value x, Images added) {
+        return normalized(x, 1, 1, added, 1);
+    }
+
+    /**
+     * A convolution; with images of as many channels added to it they have a mean near 0 and a set
+     * deviation.
+     */
+    private Value normalized(Value x, int kernel, int stride, Images added, double deviation) {
+        int channels = added.channels();
+        int fan = kernel * kernel * x.sample().channels();
+        float[] filter = randoms(channels * fan, 1 / Math.sqrt(fan));
+        float[] bias = new float[channels];
+        Images raw = SampleKernels.convolution(x.sample(), filter, bias, kernel, stride);
+        for (int c = 0; c < channels; c++) {
+            double[] own = moments(raw, c);
+            double[] other = moments(added, c);
+            double part = deviation * deviation - other[1] * other[1];
+            double scale = Math.sqrt(Math.max(.1, part)) / own[1];
+            for (int i = 0; i < fan; i++) {
+                filter[c * fan + i] *= (float) scale;
+            }
+            double mean = deviation * .3 * random.nextGaussian();
+            bias[c] = (float) (mean - other[0] - own[0] * scale);
+        }
+        Constant filters = weights(filter, channels, kernel, kernel, x.sample().channels());
+        int biases = bias(bias, x.form().scale() * filters.scale());
+        Images y = SampleKernels.convolution(x.sample(), filter, bias, kernel, stride);
+        return operator(
+                "CONV_2D",
+                Optional.of(window("Conv2DOptions", stride)),
+                y,
+                x.tensor(),
+                filters.tensor(),
+                biases);
+    }
+
+    /** Mean and deviation of a channel. */
+    private static double[] moments(Images images, int channel) {
+        double sum = 0;
+        double squares = 0;
+        for (int i = channel; i < images.values().length; i += images.channels()) {
+            sum += images.values()[i];
+            squares += (double) images.values()[i] * images.values()[i];
+        }
+        double mean = sum / images.places();
+        double variance = squares / images.places() - mean * mean;
+        return new double[] {mean, Math.sqrt(Math.max(variance, 1e-6))};
+    }
+
+    private Value depthwise(Value x, int stride) {
+        int channels = x.sample().channels();
+        float[] filter = randoms(KERNEL * KERNEL * channels, 1. / KERNEL);
+        float[] bias = randoms(channels, .1);
+        Constant filters = weights(filter, 1, KERNEL, KERNEL, channels);
+        int biases = bias(bias, x.form().scale() * filters.scale());
+        return operator(
+                "DEPTHWISE_CONV_2D",
+                Optional.of(window("DepthwiseConv2DOptions", stride).with("depth_multiplier", 1)),
+                SampleKernels.depthwise(x.sample(), filter, bias, KERNEL, stride),
+                x.tensor(),
+                filters.tensor(),
+                biases);
+    }
+
+    private static FlatTable window(String type, int stride) {
+        return FlatTable.of(type).with("stride_w", stride).with("stride_h", stride);
+    }
+
+    private Value add(Value x, Value y) {
+        return operator(
+                "ADD",
+                Optional.of(FlatTable.of("AddOptions")),
+                SampleKernels.sum(x.sample(), y.sample()),
+                x.tensor(),
+                y.tensor());
+    }
+
+    private Value rectified(Value x) {
+        int channels = x.sample().channels();
+        float[] slopes = new float[channels];
+        for (int i = 0; i < channels; i++) {
+            slopes[i] = (float) (.3 - steepness * random.nextFloat());
+        }
+        int constant = weights(slopes, 1, 1, channels).tensor();
+        Images y = SampleKernels.rectified(x.sample(), slopes);
+        return operator("PRELU", Optional.empty(), y, x.tensor(), constant);
+    }
+
+    /** An output of numbers that each depend on the whole image. */
+    void vector(Value x, int numbers) {
+        outputs.add(numbers(x, numbers, 0, 1).tensor());
+    }
+
+    /** An output in (0, 1) that is near 1. */
+    void score(Value x) {
+        Value logit = numbers(x, 1, SURE, 1);
+        outputs.add(
+                model.operator("LOGISTIC", Optional.empty(), probability(1, 1), logit.tensor()));
+    }
+
+    /** An output of probabilities. */
+    void softmax(Value x, int classes) {
+        Optional<FlatTable> options = Optional.of(FlatTable.of("SoftmaxOptions").with("beta", 1f));
+        Value logits = numbers(x, classes, 0, SHARP);
+        outputs.add(model.operator("SOFTMAX", options, probability(1, classes), logits.tensor()));
+    }
+
+    private Value numbers(Value x, int numbers, float mean, double deviation) {
+        Images sample = x.sample();
+        int fan = sample.elementsOfOne();
+        double size = 0;
+        for (float value : sample.values()) {
+            size += (double) value * value;
+        }
+        float[] filter = randoms(numbers * fan, deviation * Math.sqrt(Images.COUNT / size));
+        float[] bias = new float[numbers];
+        for (int i = 0; i < numbers; i++) {
+            bias[i] = mean + (float) (.2 * random.nextGaussian());
+        }
+        Constant filters =
+                weights(filter, numbers, sample.height(), sample.width(), sample.channels());
+        int biases = bias(bias, x.form().scale() * filters.scale());
+        Value result =
+                operator(
+                        "CONV_2D",
+                        Optional.of(window("Conv2DOptions", 1).with("padding", VALID)),
+                        SampleKernels.products(sample, filter, bias),
+                        x.tensor(),
+                        filters.tensor(),
+                        biases);
+        Form flat = result.form().shaped(List.of(1, numbers));
+        return new Value(model.reshape(result.tensor(), flat), flat, result.sample());
+    }
+
+    /** An output of one probability for each place. */
+    void mask(Value x) {
+        Value logits = normalized(x, 1, 1, Images.empty(1, 1, 1), 3);
+        Form form = probability(1, logits.sample().height(), logits.sample().width(), 1);
+        outputs.add(model.operator("LOGISTIC", Optional.empty(), form, logits.tensor()));
+    }
+
+    /** An output of some numbers for each place. */
+    void map(Value x, int numbers) {
+        outputs.add(pointwise(x, Images.empty(1, 1, numbers)).tensor());
+    }
+
+    private Value operator(
+            String type, Optional<FlatTable> options, Images sample, int... operands) {
+        int[] shape = {1, sample.height(), sample.width(), sample.channels()};
+        Form form = form(sample, shape);
+        return new Value(model.operator(type, options, form, operands), form, sample);
+    }
+
+    private static List<Integer> shape(Images images) {
+        return List.of(1, images.height(), images.width(), images.channels());
+    }
+
+    /** What a tensor is that holds such values. */
+    private Form form(Images values, int... shape) {
+        if (weights != Weights.INT8) {
+            return Form.of(ElementType.FLOAT32, shape);
+        }
+        float least = 0;
+        float largest = 0;
+        for (float value : values.values()) {
+            least = Math.min(least, value);
+            largest = Math.max(largest, value);
+        }
+        float scale = Math.max((largest - least) / 255, 1e-6f);
+        return Form.of(ElementType.INT8, shape).scaled(scale, -128 - Math.round(least / scale));
+    }
+
+    /** What the engine asks of the results of sigmoid and softmax. */
+    private Form probability(int... shape) {
+        return weights == Weights.INT8
+                ? Form.of(ElementType.INT8, shape).scaled(1f / 256, -128)
+                : Form.of(ElementType.FLOAT32, shape);
+    }
+
+    private float[] randoms(int count, double deviation) {
+        float[] values = new float[count];
+        for (int i = 0; i < count; i++) {
+            values[i] = (float) (deviation * random.nextGaussian());
+        }
+        return values;
+    }
+
+    /** A constant, by an operator that unpacks it where it has 16 bits; rounds the values. */
+    private Constant weights(float[] values, int... shape) {
+        if (weights == Weights.FLOAT16) {
+            ByteBuffer content = buffer(values.length * Short.BYTES);
+            for (int i = 0; i < values.length; i++) {
+                short half = Half.of(values[i]);
+                content.putShort(half);
+                values[i] = Half.toFloat(half);
+            }
+            int packed = model.constant(Form.of(ElementType.FLOAT16, shape), content.rewind());
+            Form form = Form.of(ElementType.FLOAT32, shape);
+            return new Constant(
+                    model.operator(
+                            "DEQUANTIZE",
+                            Optional.of(FlatTable.of("DequantizeOptions")),
+                            form,
+                            packed),
+                    0);
+        }
+        if (weights == Weights.INT8) {
+            float scale = largest(values) / 127;
+            ByteBuffer content = buffer(values.length);
+            for (int i = 0; i < values.length; i++) {
+                int steps = Math.round(values[i] / scale);
+                content.put((byte) steps);
+                values[i] = steps * scale;
+            }
+            Form form = Form.of(ElementType.INT8, shape).scaled(scale, 0);
+            return new Constant(model.constant(form, content.rewind()), scale);
+        }
+        ByteBuffer content = buffer(values.length * Float.BYTES);
+        for (float value : values) {
+            content.putFloat(value);
+        }
+        return new Constant(
+                model.constant(Form.of(ElementType.FLOAT32, shape), content.rewind()), 0);
+    }
+
+    /** Biases are as fine as sums: quantized ones are integers of 32 bits. */
+    private int bias(float[] values, float scale) {
+        if (weights != Weights.INT8) {
+            return weights(values, values.length).tensor();
+        }
+        ByteBuffer content = buffer(values.length * Integer.BYTES);
+        for (float value : values) {
+            content.putInt(Math.round(value / scale));
+        }
+        Form form = Form.of(ElementType.INT32, values.length).scaled(scale, 0);
+        return model.constant(form, content.rewind());
+    }
+
+    private static ByteBuffer buffer(int bytes) {
+        return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    private static float largest(float[] values) {
+        float largest = 1e-6f;
+        for (float value : values) {
+            largest = Math.max(largest, Math.abs(value));
+        }
+        return largest;
+    }
+
+    /** Floats of 16 bits, which Java 17 does not have; none that are too large or not numbers. */
+    private static final class Half {
+
+        private static final float STEP = 0x1p-24f;
+        private static final float SMALLEST_NORMAL = 0x1p-14f;
+
+        private Half() {}
+
+        static short of(float value) {
+            int sign = value < 0 ? 0x8000 : 0;
+            float size = Math.abs(value);
+            if (size < SMALLEST_NORMAL) {
+                return (short) (sign | (int) Math.rint(size / STEP));
+            }
+            int bits = Float.floatToIntBits(size);
+            bits += 0xFFF + (bits >> 13 & 1);
+            return (short) (sign | ((bits >> 13) - (112 << 10)));
+        }
+
+        static float toFloat(short half) {
+            int bits = half & 0x7FFF;
+            float size =
+                    bits < 0x400 ? bits * STEP : Float.intBitsToFloat((bits << 13) + (112 << 23));
+            return half < 0 ? -size : size;
+        }
+    }
+}
