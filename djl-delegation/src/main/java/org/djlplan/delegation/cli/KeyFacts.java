@@ -35,6 +35,7 @@ final class KeyFacts {
                     DelegationKey.OBJECTIVE.key(),
                     DelegationKey.MAX_MEMORY.key(),
                     DelegationKey.TOLERANCE.key(),
+                    DelegationKey.EXCLUDE.key(),
                     DelegationKey.DELEGATE.key());
 
     private KeyFacts() {}
