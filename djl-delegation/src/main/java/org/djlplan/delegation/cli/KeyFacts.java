@@ -9,13 +9,10 @@ import java.util.Map;
 import org.djlplan.delegation.DelegationKey;
 import org.djlplan.delegation.ThreadSetting;
 import org.djlplan.memplan.config.OptionKey;
+import org.djlplan.memplan.config.PlanOptions;
 
 /** What measurements depend on, as people read it. */
 final class KeyFacts {
-
-    private static final String USUAL_OBJECTIVE = "latency";
-    private static final String USUAL_TOLERANCE = "auto";
-    private static final String USUAL_DELEGATE = "xnnpack";
 
     /** Those that tell two tables of one model on one machine from each other. */
     static final ImmutableSet<String> SHOWN =
@@ -38,6 +35,7 @@ final class KeyFacts {
                     DelegationKey.OBJECTIVE.key(),
                     DelegationKey.MAX_MEMORY.key(),
                     DelegationKey.TOLERANCE.key(),
+                    DelegationKey.EXCLUDE.key(),
                     DelegationKey.DELEGATE.key());
 
     private KeyFacts() {}
@@ -47,33 +45,36 @@ final class KeyFacts {
      * among them must be as by default. None for loads without options.
      */
     static ImmutableMap<String, String> loads(Map<String, String> facts) {
-        ImmutableMap.Builder<String, String> options = ImmutableMap.builder();
-        String threads = facts.getOrDefault("threads", "");
         int cores = Integer.parseInt(facts.getOrDefault("cores", "1"));
-        if (!threads.equals(Joiner.on(',').join(new ThreadSetting.Auto().candidates(-1, cores)))) {
-            options.put(DelegationKey.THREADS.key(), threads);
-        }
-        String objective = facts.getOrDefault("objective", USUAL_OBJECTIVE);
-        if (!objective.equals(USUAL_OBJECTIVE)) {
-            options.put(DelegationKey.OBJECTIVE.key(), objective);
-        }
-        if (facts.containsKey("maxMemoryBytes")) {
-            options.put(DelegationKey.MAX_MEMORY.key(), facts.get("maxMemoryBytes"));
-        }
-        String tolerance = facts.getOrDefault("tolerance", USUAL_TOLERANCE);
-        if (!tolerance.equals(USUAL_TOLERANCE)) {
-            options.put(DelegationKey.TOLERANCE.key(), tolerance);
-        }
-        String delegate = facts.getOrDefault("delegate", USUAL_DELEGATE);
-        if (!delegate.equals(USUAL_DELEGATE)) {
-            // Of a library size and time of change follow.
-            options.put(
-                    DelegationKey.DELEGATE.key(), delegate.replaceFirst(", \\d+ bytes of .*", ""));
+        ImmutableMap<DelegationKey, String> usual =
+                ImmutableMap.of(
+                        DelegationKey.THREADS,
+                        Joiner.on(',').join(new ThreadSetting.Auto().candidates(-1, cores)),
+                        DelegationKey.OBJECTIVE,
+                        "latency",
+                        DelegationKey.TOLERANCE,
+                        "auto",
+                        DelegationKey.DELEGATE,
+                        "xnnpack");
+        ImmutableMap.Builder<String, String> options = ImmutableMap.builder();
+        for (DelegationKey key : DelegationKey.values()) {
+            String value = facts.get(factOf(key));
+            if (value != null && !value.equals(usual.get(key))) {
+                // Of a delegate's library size and time of change follow.
+                options.put(key.key(), value.replaceFirst(", \\d+ bytes of .*", ""));
+            }
         }
         if (facts.containsKey("order")) {
             options.put(OptionKey.REORDER.key(), "true");
         }
         return options.buildOrThrow();
+    }
+
+    /** Facts that are options have the names of these. */
+    private static String factOf(DelegationKey key) {
+        return key == DelegationKey.MAX_MEMORY
+                ? "maxMemoryBytes"
+                : key.key().substring(PlanOptions.DELEGATION_PREFIX.length());
     }
 
     /** Returns a sentence that says which loads find what is kept by these facts. */
@@ -83,7 +84,8 @@ final class KeyFacts {
         options.forEach((key, value) -> parts.add(key + "=" + value));
         String threads = options.get(DelegationKey.THREADS.key());
         if (threads != null && !threads.equals("-1")) {
-            parts.set(0, parts.get(0) + " (or memplan.threads=" + threads + ")");
+            int place = options.keySet().asList().indexOf(DelegationKey.THREADS.key());
+            parts.set(place, parts.get(place) + " (or memplan.threads=" + threads + ")");
         }
         return "found by loads %s; other values of %s ask for a measurement of their own"
                 .formatted(

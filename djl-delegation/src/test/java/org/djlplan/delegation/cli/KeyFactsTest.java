@@ -33,6 +33,7 @@ class KeyFactsTest {
                         "delegation.maxMemory", "64000000",
                         "delegation.tolerance", "0.01",
                         "delegation.delegate", "/opt/libgpu.so",
+                        "delegation.exclude", "TANH",
                         "memplan.reorder", "true"),
                 loads(
                         "threads",
@@ -45,6 +46,8 @@ class KeyFactsTest {
                         "0.01",
                         "delegate",
                         "/opt/libgpu.so, 12 bytes of 2026-01-01T00:00:00Z",
+                        "exclude",
+                        "TANH",
                         "order",
                         "12ab"));
     }
@@ -56,7 +59,7 @@ class KeyFactsTest {
                 "found by loads with delegation.threads=2 (or memplan.threads=2); other values of"
                         + " memplan.threads, memplan.reorder, delegation.threads,"
                         + " delegation.objective, delegation.maxMemory, delegation.tolerance,"
-                        + " delegation.delegate ask for a measurement of their own",
+                        + " delegation.exclude, delegation.delegate ask for a measurement of their own",
                 text);
     }
 }

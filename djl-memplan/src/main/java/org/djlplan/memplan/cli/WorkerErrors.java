@@ -44,6 +44,12 @@ final class WorkerErrors implements Consumer<String> {
         }
     }
 
+    /** Ends the showing of progress. */
+    void end() {
+        progress.end();
+    }
+
+    /** Returns the last lines. */
     ImmutableList<String> lines() {
         synchronized (lines) {
             return ImmutableList.copyOf(lines);

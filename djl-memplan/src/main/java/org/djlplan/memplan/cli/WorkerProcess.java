@@ -103,6 +103,8 @@ final class WorkerProcess implements AutoCloseable {
     @Override
     public void close() {
         process.close();
+        // It may have died in the middle of a line of progress.
+        errors.end();
     }
 
     private static JsonObject request(String step) {
