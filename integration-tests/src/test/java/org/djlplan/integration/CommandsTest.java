@@ -63,11 +63,21 @@ class CommandsTest {
 
     @Test
     void compare_oneThread_isIdenticalToTheBareInterpreter() throws Exception {
-        Result result = djlplan("compare", "--threads", "1", "--json", "--iterations", "7", model);
+        Result result =
+                djlplan(
+                        "compare",
+                        "--no-delegation",
+                        "--threads",
+                        "1",
+                        "--json",
+                        "--iterations",
+                        "7",
+                        model);
         assertEquals(0, result.exitCode(), result.err());
         JsonObject comparison = result.json();
         assertTrue(comparison.get("identical").getAsBoolean());
         assertEquals(0, comparison.get("maxRelativeError").getAsDouble());
+        assertTrue(comparison.get("delegated").isJsonNull(), comparison.toString());
         JsonObject planned = comparison.getAsJsonObject("planned");
         long arenaBytes = planned.get("arenaBytes").getAsLong();
         assertTrue(arenaBytes > 0 && arenaBytes < planned.get("naiveBytes").getAsLong());
@@ -80,10 +90,93 @@ class CommandsTest {
     }
 
     @Test
+    void compare_nothingKept_measuresFirstAndShowsAllThree() throws Exception {
+        String[] line = {
+            "compare", "--json", "--iterations", "6", "-o", "delegation.profileBudget=1s", model
+        };
+        Result first = djlplan(line);
+        assertEquals(0, first.exitCode(), first.err());
+        assertTrue(first.err().contains("is kept: it is measured first"), first.err());
+        assertNoNews(first);
+        JsonObject comparison = first.json();
+        assertTrue(comparison.get("identical").getAsBoolean());
+        JsonObject delegated = comparison.getAsJsonObject("delegated");
+        assertTrue(delegated.get("agrees").getAsBoolean(), delegated.toString());
+        assertTrue(delegated.get("limit").getAsDouble() >= 1e-4, delegated.toString());
+        assertTrue(delegated.get("medianMillis").getAsDouble() > 0, delegated.toString());
+        JsonObject delegation = delegated.getAsJsonObject("delegation");
+        assertEquals("STORED", delegation.get("origin").getAsString(), delegation.toString());
+        assertEquals(3, delegation.get("operators").getAsInt());
+        assertTrue(comparison.getAsJsonObject("planned").get("delegation").isJsonNull());
+
+        // The budget is no part of the key: this is what an application finds without options.
+        Result run = djlplan("run", "--json", "--iterations", "2", model);
+        assertFalse(run.err().contains("is kept"), run.err());
+        assertEquals(delegation, run.json().getAsJsonObject("delegation"));
+        Result table = djlplan("compare", "--only-delegation", "--iterations", "2", model);
+        assertEquals(0, table.exitCode(), table.err());
+        assertFalse(table.err().contains("measured first"), table.err());
+        assertNoNews(table);
+        assertTrue(
+                table.out().lines().anyMatch(l -> l.matches(" +stock +delegated +delegated/stock")),
+                table.out());
+        assertTrue(table.out().contains("\ndelegated: outputs a"), table.out());
+    }
+
+    /** Neither the engine's own lines nor how far measuring is. */
+    private static void assertNoNews(Result result) {
+        assertFalse((result.out() + result.err()).contains("INFO: "), result.err());
+        assertFalse((result.out() + result.err()).contains("djlplan-progress"), result.err());
+    }
+
+    @Test
+    void compare_nothingToDelegate_saysThatTheCpuKernelsWereChosen() throws Exception {
+        NetworkBuilder network = new NetworkBuilder("tanh", 1);
+        Value x = network.unary("TANH", network.input("in", 1, 32, 32, 3));
+        Path file = folder.resolve("tanh.tflite");
+        TfLiteWriter.write(network.output(x).build(), file);
+        Result result =
+                djlplan("compare", "--only-delegation", "--iterations", "2", file.toString());
+        assertEquals(0, result.exitCode(), result.err());
+        assertTrue(
+                result.out()
+                        .lines()
+                        .anyMatch(
+                                line ->
+                                        line.matches(
+                                                "delegated: the CPU kernels were chosen, .*: .+")),
+                result.out());
+    }
+
+    @Test
+    void compare_noDelegationModule_saysSoAndHasTwoColumns() throws Exception {
+        Result result =
+                DjlPlanProcess.runWithout(
+                        "djl-delegation", folder, "compare", "--iterations", "2", model);
+        assertEquals(0, result.exitCode(), result.err());
+        assertTrue(
+                result.err()
+                        .contains("djl-delegation is not on the class path: nothing is delegated"),
+                result.err());
+        assertFalse(result.err().contains("without effect"), result.err());
+        assertFalse(result.out().contains("delegated"), result.out());
+    }
+
+    @Test
+    void run_nothingKept_saysHowToMeasure() throws Exception {
+        Result result = djlplan("run", "--iterations", "2", model);
+        assertEquals(0, result.exitCode(), result.err());
+        assertTrue(result.err().contains("`djlplan tune " + model + "`"), result.err());
+        assertTrue(
+                result.out().contains("\ndelegated: the CPU kernels were chosen, "), result.out());
+    }
+
+    @Test
     void compare_againstTunedMalloc_hasItsFiguresAndRatios() throws Exception {
         JsonObject against =
                 djlplan(
                                 "compare",
+                                "--no-delegation",
                                 "--against",
                                 "tuned-malloc",
                                 "--json",
@@ -129,6 +222,9 @@ class CommandsTest {
         String page = Files.readString(folder.resolve("djlplan-demo.html"));
         assertTrue(page.startsWith("<!doctype html>") && page.contains("mobilenet_v2"), page);
         assertTrue(result.out().contains("djlplan-demo.html"), result.out());
+        assertTrue(page.contains("<th>delegated/stock</th>"), page);
+        assertTrue(report().getAsJsonObject("delegated").get("agrees").getAsBoolean());
+        assertNoNews(result);
         return result;
     }
 

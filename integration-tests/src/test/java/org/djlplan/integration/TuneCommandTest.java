@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import com.google.common.collect.Streams;
 import com.google.gson.JsonArray;
@@ -20,6 +21,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.djlplan.integration.DjlPlanProcess.Result;
+import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.Value;
@@ -95,14 +97,71 @@ class TuneCommandTest {
         assertEquals(table, onlyTable(show()));
 
         int operators = table.getAsJsonObject("chosen").getAsJsonArray("operators").size();
-        try (ZooModel<NDList, NDList> loaded =
-                Planned.load(model, Map.of("delegation.threads", "1"))) {
-            DelegationReport report =
-                    PlanReport.of(loaded).orElseThrow().delegation().orElseThrow();
-            assertEquals("STORED", report.origin());
-            assertEquals(operators, report.delegatedOperators());
-            assertEquals(table.get("reason").getAsString(), report.reason());
+        DelegationReport report = load(model, Map.of("delegation.threads", "1"));
+        assertEquals("STORED", report.origin());
+        assertEquals(operators, report.delegatedOperators());
+        assertEquals(table.get("reason").getAsString(), report.reason());
+        assertEquals("UNVERIFIED", load(model, Map.of()).origin());
+    }
+
+    /** Loads a model as an application does, but measures nothing. */
+    private static DelegationReport load(Path file, Map<String, String> options) throws Exception {
+        PlannedTranslatorFactory factory =
+                new PlannedTranslatorFactory().with("delegation.profile", "off");
+        for (Map.Entry<String, String> option : options.entrySet()) {
+            factory = factory.with(option.getKey(), option.getValue());
         }
+        Criteria<NDList, NDList> criteria =
+                Criteria.builder()
+                        .setTypes(NDList.class, NDList.class)
+                        .optModelPath(file)
+                        .optEngine("TFLite")
+                        .optTranslatorFactory(factory)
+                        .build();
+        try (ZooModel<NDList, NDList> loaded = criteria.loadModel()) {
+            return PlanReport.of(loaded).orElseThrow().delegation().orElseThrow();
+        }
+    }
+
+    @Test
+    void tune_noOptions_isFoundByALoadWithoutOptions() throws Exception {
+        Result result = djlplan("tune", BUDGET, model.toString());
+        assertEquals(0, result.exitCode(), result.err());
+        assertTrue(result.out().contains("\nfound by loads without options; "), result.out());
+        assertEquals("STORED", load(model, Map.of()).origin());
+        assertEquals("UNVERIFIED", load(model, Map.of("memplan.threads", "1")).origin());
+    }
+
+    @NeedsModels(RealModels.TFLITE)
+    @Test
+    void tune_realModel_isFoundByALoadWithoutOptions() throws Exception {
+        Path copy = Files.copy(RealModels.TFLITE.file("onet"), folder.resolve("onet.tflite"));
+        JsonObject table = onlyTable(djlplan("tune", "--json", BUDGET, copy.toString()));
+        assertEquals("{}", table.get("loads").toString());
+        assertEquals("STORED", load(copy, Map.of()).origin());
+    }
+
+    @Test
+    void tune_optionsOfALoad_areFoundByThatLoad() throws Exception {
+        Map<String, String> options =
+                Map.of("memplan.threads", "1", "delegation.objective", "memory");
+        JsonObject table =
+                onlyTable(
+                        djlplan(
+                                "tune",
+                                "--json",
+                                BUDGET,
+                                "-o",
+                                "memplan.threads=1",
+                                "-o",
+                                "delegation.objective=memory",
+                                model.toString()));
+        JsonObject loads = table.getAsJsonObject("loads");
+        assertEquals("1", loads.get("delegation.threads").getAsString(), loads.toString());
+        assertEquals("memory", loads.get("delegation.objective").getAsString(), loads.toString());
+        assertEquals(2, loads.size(), loads.toString());
+        assertEquals("STORED", load(model, options).origin());
+        assertEquals("UNVERIFIED", load(model, Map.of()).origin());
     }
 
     @Test

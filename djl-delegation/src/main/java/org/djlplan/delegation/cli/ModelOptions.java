@@ -4,6 +4,7 @@ import com.google.common.io.MoreFiles;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Optional;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -12,6 +13,8 @@ import picocli.CommandLine.Spec;
 
 /** The model to measure, and the delegate: what both commands take. */
 final class ModelOptions {
+
+    private static final String USUAL_DELEGATE = "xnnpack";
 
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
@@ -22,19 +25,20 @@ final class ModelOptions {
     @Option(
             names = "--delegate",
             paramLabel = "NAME",
-            defaultValue = "xnnpack",
             description =
                     "xnnpack; the file of a library with TensorFlow Lite's external delegate"
                             + " interface; or class:NAME, a DelegateFactory on the class path"
-                            + " (default: ${DEFAULT-VALUE}).")
+                            + " (default: "
+                            + USUAL_DELEGATE
+                            + ").")
     private String delegate;
 
     /** For picocli. */
     ModelOptions() {}
 
-    /** Returns the delegate as in {@code delegation.delegate}. */
-    String delegate() {
-        return delegate;
+    /** Returns the delegate as in {@code delegation.delegate}, if it is given. */
+    Optional<String> delegate() {
+        return Optional.ofNullable(delegate);
     }
 
     /**

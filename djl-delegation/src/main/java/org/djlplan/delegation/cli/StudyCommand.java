@@ -6,7 +6,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import org.djlplan.delegation.DelegationKey;
+import org.djlplan.memplan.cli.ProgressLine;
+import org.djlplan.memplan.config.GivenOptions;
+import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.config.Quantities;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
@@ -87,7 +94,7 @@ public final class StudyCommand implements CliCommand {
         Path file = model.file();
         StudySettings settings = settings();
         Optional<Path> page = page(file);
-        DelegableModel measurable = TfLiteModels.open(file, model.delegate());
+        DelegableModel measurable = TfLiteModels.open(file, plan());
         Optional<Study> study =
                 Cancellation.cancellable(
                         () -> study(measurable, settings), () -> complain("cancelled"));
@@ -128,6 +135,13 @@ public final class StudyCommand implements CliCommand {
             throw new IllegalStateException(
                     measurable.file() + " cannot be measured: " + e.getMessage(), e);
         }
+    }
+
+    private PlanOptions plan() {
+        Map<String, String> texts = new HashMap<>();
+        model.delegate().ifPresent(name -> texts.put(DelegationKey.DELEGATE.key(), name));
+        return PlanOptions.parse(
+                GivenOptions.of(texts, Map.of(), Map.of(), List.of(DelegationKey.values())));
     }
 
     private StudySettings settings() {

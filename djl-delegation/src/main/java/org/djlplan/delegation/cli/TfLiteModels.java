@@ -2,14 +2,11 @@ package org.djlplan.delegation.cli;
 
 import ai.djl.engine.Engine;
 import ai.djl.engine.EngineException;
-import ai.djl.util.Utils;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.djlplan.memplan.config.PlanOptions;
+import org.djlplan.memplan.djl.MeasurableModels;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.measure.MeasurableModel;
-import org.djlplan.memplan.runtime.tflite.EngineLibrary;
-import org.djlplan.memplan.runtime.tflite.OrderedModel;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
@@ -24,7 +21,7 @@ final class TfLiteModels {
 
     /** Returns where measurements are kept that cannot be kept next to the model. */
     static Path cacheFolder() {
-        return Utils.getCacheDir().resolve("djl-plan");
+        return MeasurableModels.cacheFolder();
     }
 
     /**
@@ -37,28 +34,22 @@ final class TfLiteModels {
     }
 
     /**
-     * Loads the engine and returns a model that runs in it as models do that are loaded without
+     * Loads the engine and returns a model that runs in it as models do that are loaded with these
      * options.
      *
-     * @param delegate as in {@code delegation.delegate}
      * @throws IOException if the file cannot be read or is no model
      * @throws IllegalStateException if the engine is not there
      */
-    static DelegableModel open(Path file, String delegate) throws IOException {
-        Graph graph = graph(file);
+    static DelegableModel open(Path file, PlanOptions options) throws IOException {
+        // A file that is no model is not to load an engine.
+        Graph unused = graph(file);
         if (!Engine.hasEngine(ENGINE)) {
             throw new IllegalStateException(
                     "the TFLite engine is not on the class path (ai.djl.tflite:tflite-engine)");
         }
         try {
             Engine.getEngine(ENGINE).newBaseManager().close();
-            return new MeasurableModel(
-                    OrderedModel.asInFile(file),
-                    graph,
-                    delegate,
-                    cacheFolder(),
-                    RuntimeOptions.defaults(),
-                    EngineLibrary.loaded());
+            return MeasurableModels.open(file, options);
         } catch (EngineException | UnplannableException e) {
             throw new IllegalStateException(
                     "the TFLite engine cannot be used: " + e.getMessage(), e);

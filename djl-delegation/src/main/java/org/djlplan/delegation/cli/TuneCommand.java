@@ -2,6 +2,7 @@ package org.djlplan.delegation.cli;
 
 import ai.djl.util.Progress;
 import com.google.gson.JsonArray;
+import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -12,9 +13,11 @@ import java.util.Optional;
 import java.util.function.IntUnaryOperator;
 import org.djlplan.delegation.DelegationOptions;
 import org.djlplan.delegation.Tuning;
+import org.djlplan.delegation.cli.TuneOptions.Setting;
 import org.djlplan.delegation.store.ProfileStore;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.memplan.cli.ProgressLine;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.CliCommand;
 import org.djlplan.memplan.spi.DelegableModel;
@@ -33,7 +36,8 @@ import picocli.CommandLine.Spec;
         name = "tune",
         description = {
             "Measure which operators of a TensorFlow Lite model are best left to the delegate, and"
-                    + " keep the result next to the model, where every load finds it. What was"
+                    + " keep the result next to the model, where loads with the same options find"
+                    + " it: without options, those of an application that sets none. What was"
                     + " measured before is replaced.",
             "Candidates run in a process of their own. If none could be measured, nothing is kept and"
                     + " the exit code is 1."
@@ -86,11 +90,12 @@ public final class TuneCommand implements CliCommand {
             throw new ParameterException(spec.commandLine(), "--all goes with --explain only");
         }
         Path file = model.file();
-        List<DelegationOptions> settings = options.settings(model.delegate(), exhaustive);
+        List<Setting> settings = options.settings(model.delegate(), exhaustive);
         if (show) {
             return show(file);
         }
-        DelegableModel measurable = TfLiteModels.open(file, model.delegate());
+        // All settings differ in delegation.threads only.
+        DelegableModel measurable = TfLiteModels.open(file, settings.get(0).plan());
         Output output = new Output(measurable.graph(), file, Optional.of(measurable::numberInFile));
         Optional<Boolean> measured =
                 Cancellation.cancellable(
@@ -102,12 +107,11 @@ public final class TuneCommand implements CliCommand {
         return measured.orElse(false) ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 
-    private boolean tuneAll(
-            DelegableModel measurable, List<DelegationOptions> settings, Output output)
+    private boolean tuneAll(DelegableModel measurable, List<Setting> settings, Output output)
             throws IOException, InterruptedException {
         boolean measured = true;
-        for (DelegationOptions setting : settings) {
-            measured &= tune(measurable, setting, output);
+        for (Setting setting : settings) {
+            measured &= tune(measurable, setting.delegation(), output);
         }
         return measured;
     }
@@ -208,11 +212,17 @@ public final class TuneCommand implements CliCommand {
             Optional<Explained> explained = explain ? explained(kept) : Optional.empty();
             if (json) {
                 JsonObject table = ProfileJson.of(graph, kept.key().facts(), kept.value(), isKept);
+                JsonObject loads = new JsonObject();
+                KeyFacts.loads(kept.key().facts()).forEach(loads::addProperty);
+                table.add("loads", isKept ? loads : JsonNull.INSTANCE);
                 explained.ifPresent(it -> table.add("explanation", it.json()));
                 tables.add(table);
             } else {
                 out.print(first ? "" : "\n");
                 out.print(ProfileText.of(graph, kept.key().facts(), kept.value()));
+                if (isKept) {
+                    out.println(KeyFacts.loadsText(kept.key().facts()));
+                }
                 explained.ifPresent(it -> out.print(it.summary() + "\n" + it.table(all).text()));
                 out.flush();
             }

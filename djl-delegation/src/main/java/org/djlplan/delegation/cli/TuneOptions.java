@@ -1,11 +1,19 @@
 package org.djlplan.delegation.cli;
 
+import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.djlplan.delegation.DelegationKey;
 import org.djlplan.delegation.DelegationOptions;
+import org.djlplan.memplan.config.GivenOptions;
+import org.djlplan.memplan.config.PlanOptions;
+import org.djlplan.memplan.plan.OffsetStrategy;
+import org.djlplan.memplan.plan.portfolio.Strategies;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -16,6 +24,7 @@ final class TuneOptions {
 
     private static final Map<String, String> NAMES =
             ImmutableMap.of(
+                    DelegationKey.DELEGATE.key(), "--delegate",
                     DelegationKey.OBJECTIVE.key(), "--objective",
                     DelegationKey.MAX_MEMORY.key(), "--max-memory",
                     DelegationKey.THREADS.key(), "--threads",
@@ -29,12 +38,19 @@ final class TuneOptions {
     private CommandSpec spec;
 
     @Option(
+            names = "-o",
+            paramLabel = "KEY=VALUE",
+            description =
+                    "An option with which the model will be loaded, such as memplan.threads=2; the"
+                            + " result is found by loads with the same ones.")
+    private Map<String, String> arguments = new LinkedHashMap<>();
+
+    @Option(
             names = "--objective",
             paramLabel = "NAME",
-            defaultValue = "latency",
             description =
                     "What to make small: latency, memory, or balanced, the product of both (default:"
-                            + " ${DEFAULT-VALUE}).")
+                            + " latency).")
     private String objective;
 
     @Option(
@@ -47,12 +63,12 @@ final class TuneOptions {
             names = "--threads",
             paramLabel = "N",
             split = ",",
-            defaultValue = "-1",
             description =
-                    "Threads per prediction, or auto to choose them as well; several, such as 1,2,"
-                            + " are measured and kept one after the other (default: the engine's"
-                            + " own, as for a model that is loaded without options).")
-    private List<String> threads;
+                    "Threads per prediction, auto to choose them as well, or -1 for the engine's"
+                            + " own; several, such as 1,2, are measured and kept one after the other"
+                            + " (default: as for a model that is loaded with these -o: auto, where"
+                            + " none sets threads).")
+    private List<String> threads = new ArrayList<>();
 
     @Option(
             names = "--budget",
@@ -68,53 +84,93 @@ final class TuneOptions {
     @Option(
             names = "--tolerance",
             paramLabel = "X",
-            defaultValue = "auto",
             description =
                     "Largest relative error of floating-point outputs against the CPU kernels'; a"
-                            + " set beyond it is not used (default: ${DEFAULT-VALUE}).")
+                            + " set beyond it is not used (default: auto, what roundings may"
+                            + " move in this model).")
     private String tolerance;
 
     /** For picocli. */
     TuneOptions() {}
 
     /**
+     * The options of a load.
+     *
+     * @param plan all of them
+     * @param delegation those of delegation
+     */
+    record Setting(PlanOptions plan, DelegationOptions delegation) {}
+
+    /**
      * Returns the options of each setting of threads, as a load of the model reads them.
      *
-     * @throws ParameterException if a value is wrong
+     * @param delegate what {@code --delegate} says
+     * @throws ParameterException if a value is wrong, or something is said twice
      */
-    List<DelegationOptions> settings(String delegate, boolean exhaustive) {
-        return ImmutableSet.copyOf(threads).stream()
-                .map(setting -> parse(texts(delegate, setting, exhaustive)))
-                .toList();
+    List<Setting> settings(Optional<String> delegate, boolean exhaustive) {
+        List<Optional<String>> eachThreads =
+                threads.isEmpty()
+                        ? ImmutableList.of(Optional.empty())
+                        : ImmutableSet.copyOf(threads).stream().map(Optional::of).toList();
+        return eachThreads.stream().map(setting -> setting(delegate, setting, exhaustive)).toList();
     }
 
-    private Map<String, String> texts(String delegate, String setting, boolean exhaustive) {
-        ImmutableMap.Builder<String, String> texts = ImmutableMap.builder();
-        texts.put(DelegationKey.DELEGATE.key(), delegate);
-        texts.put(DelegationKey.OBJECTIVE.key(), objective);
-        if (maxMemory != null) {
-            texts.put(DelegationKey.MAX_MEMORY.key(), maxMemory);
+    private Setting setting(
+            Optional<String> delegate, Optional<String> threadSetting, boolean exhaustive) {
+        Map<String, String> texts = new LinkedHashMap<>(arguments);
+        texts.keySet().removeIf(key -> !GivenOptions.isOurs(key));
+        put(texts, DelegationKey.DELEGATE, delegate);
+        put(texts, DelegationKey.OBJECTIVE, Optional.ofNullable(objective));
+        put(texts, DelegationKey.MAX_MEMORY, Optional.ofNullable(maxMemory));
+        put(texts, DelegationKey.THREADS, threadSetting);
+        put(texts, DelegationKey.PROFILE_BUDGET, Optional.ofNullable(budget));
+        put(texts, DelegationKey.TOLERANCE, Optional.ofNullable(tolerance));
+        if (exhaustive) {
+            texts.putIfAbsent(DelegationKey.PROFILE_BUDGET.key(), EXHAUSTIVE_BUDGET);
         }
-        texts.put(DelegationKey.THREADS.key(), setting);
-        String usual = exhaustive ? EXHAUSTIVE_BUDGET : USUAL_BUDGET;
-        texts.put(DelegationKey.PROFILE_BUDGET.key(), budget == null ? usual : budget);
-        texts.put(DelegationKey.TOLERANCE.key(), tolerance);
-        return texts.buildOrThrow();
+        Setting setting = parse(texts);
+        if (!setting.plan().enabled() || !setting.delegation().enabled()) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "a load with these -o delegates nothing: there is nothing to measure");
+        }
+        return setting;
     }
 
-    private DelegationOptions parse(Map<String, String> texts) {
+    private void put(Map<String, String> texts, DelegationKey key, Optional<String> typed) {
+        if (typed.isPresent() && texts.containsKey(key.key())) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "%s and -o %s say the same: give one of them"
+                            .formatted(NAMES.get(key.key()), key.key()));
+        }
+        typed.ifPresent(value -> texts.put(key.key(), value));
+    }
+
+    private Setting parse(Map<String, String> texts) {
         try {
-            return DelegationOptions.parse(texts);
+            // Who types a command is the application.
+            PlanOptions plan =
+                    PlanOptions.parse(
+                            GivenOptions.of(
+                                    texts,
+                                    ImmutableMap.of(),
+                                    ImmutableMap.of(),
+                                    ImmutableList.copyOf(DelegationKey.values())));
+            List<OffsetStrategy> unused = Strategies.named(plan.strategy());
+            return new Setting(plan, DelegationOptions.parse(plan.delegation()));
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), asTyped(e.getMessage()), e);
         }
     }
 
-    /** The parser names keys; a user of the command has given options. */
-    private static String asTyped(String message) {
+    /** The parser names keys; a user of the command may have given options. */
+    private String asTyped(String message) {
         String text = message;
         for (Map.Entry<String, String> name : NAMES.entrySet()) {
-            text = text.replace(name.getKey() + "=", name.getValue() + " ");
+            if (!arguments.containsKey(name.getKey())) {
+                text = text.replace(name.getKey() + "=", name.getValue() + " ");
+            }
         }
         return text;
     }

@@ -100,6 +100,21 @@ class CommandUsageTest {
     }
 
     @Test
+    void tune_optionsOfALoad_areCheckedAndNotSaidTwice() {
+        assertUsage("memplan.threads=many: must be", "-o", "memplan.threads=many");
+        assertUsage(
+                "delegation.tolerance=2: must be auto or a number", "-o", "delegation.tolerance=2");
+        assertUsage("nearest known one is memplan.threads", "-o", "memplan.thread=1");
+        assertUsage(
+                "--max-memory and -o delegation.maxMemory say the same",
+                "--max-memory=1MB",
+                "-o",
+                "delegation.maxMemory=1MB");
+        assertUsage("nothing to measure", "-o", "delegation.enabled=false");
+        assertUsage("nothing to measure", "-o", "memplan.enabled=false");
+    }
+
+    @Test
     void tune_showAndExhaustive_isWrongUsage() {
         assertUsage("--show measures nothing", "--show", "--exhaustive");
     }

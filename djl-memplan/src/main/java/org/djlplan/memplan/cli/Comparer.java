@@ -18,16 +18,18 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.djlplan.memplan.cli.Comparison.Variant;
+import org.djlplan.memplan.cli.OutputDifference.Limit;
 import org.djlplan.memplan.config.OptionKey;
 
 /**
- * Runs a model as stock and planned, and as stock with other allocators, each in a process of its
- * own. All that happens once – loading, outputs, warm-up – is done one process at a time; then all
- * take turns at being timed, so that whatever else the machine does hits each of them.
+ * Runs a model as stock, in other ways, and as stock with other allocators, each in a process of
+ * its own. All that happens once – loading, outputs, warm-up – is done one process at a time; then
+ * all take turns at being timed, so that whatever else the machine does hits each of them.
  *
  * <p>On PyTorch a plan is recorded by the first predictions and stored: before anything is
- * measured, one more process does that, compares its predictions with stock ones, and ends. On
- * TFLite one more process measures what to delegate, if anything is to be.
+ * measured, one more process does that, compares its predictions with stock ones, and ends. Where
+ * something is to be delegated, one more process measures what, unless that is kept already.
  */
 final class Comparer {
 
@@ -64,27 +66,30 @@ final class Comparer {
             readThrough(file.readable());
         }
         if (options.engine() == EngineKind.PYTORCH) {
-            try (WorkerProcess worker =
-                    WorkerProcess.start(
-                            Contestant.RECORDING, options.with(OptionKey.VERIFY, "true"))) {
-                worker.awaitLoaded();
-                worker.time(RECORDED_PREDICTIONS);
-                worker.finish();
-                tell(Contestant.RECORDING.name(), worker);
-            }
+            prepare(Contestant.RECORDING, options.with(OptionKey.VERIFY, "true"));
         }
-        if (options.engine() == EngineKind.TFLITE && options.delegates()) {
-            try (WorkerProcess worker = WorkerProcess.start(Contestant.RECORDING, options)) {
-                worker.awaitLoaded();
-                worker.finish();
-                tell(Contestant.RECORDING.name(), worker);
-            }
+        if (extent.ways().contains(Way.DELEGATED)) {
+            prepare(Contestant.MEASURING, options.measuring());
         }
         List<Comparison> runs = new ArrayList<>();
         for (int i = 0; i < extent.fresh(); i++) {
             runs.add(compareOnce(options, extent, others));
         }
         return Comparison.median(runs);
+    }
+
+    /** Runs a model until what it leaves for later processes is kept. */
+    private void prepare(Contestant contestant, RunOptions options) {
+        try (WorkerProcess worker =
+                WorkerProcess.start(
+                        contestant, options, new MeasuringNews(messages, options.modelName()))) {
+            worker.awaitLoaded();
+            if (contestant.equals(Contestant.RECORDING)) {
+                worker.time(RECORDED_PREDICTIONS);
+            }
+            worker.finish();
+            tell(contestant.name(), worker);
+        }
     }
 
     private ImmutableList<Contestant> others(ComparisonExtent extent) {
@@ -95,7 +100,8 @@ final class Comparer {
                     .ifPresentOrElse(
                             environment ->
                                     others.add(
-                                            new Contestant(allocator.label(), true, environment)),
+                                            new Contestant(
+                                                    allocator.label(), Way.STOCK, environment)),
                             () ->
                                     messages.println(
                                             allocator.label()
@@ -113,11 +119,13 @@ final class Comparer {
                     () ->
                             MoreFiles.deleteRecursively(
                                     folder, RecursiveDeleteOption.ALLOW_INSECURE));
-            Ready stock = prepare(Contestant.STOCK, options, folder, closer);
-            Ready planned = prepare(Contestant.PLANNED, options, folder, closer);
-            List<Ready> all = new ArrayList<>(List.of(stock, planned));
+            Ready stock = ready(Contestant.of(Way.STOCK), options, folder, closer);
+            List<Ready> all = new ArrayList<>(List.of(stock));
+            for (Way way : extent.ways()) {
+                all.add(ready(Contestant.of(way), options, folder, closer));
+            }
             for (Contestant other : others) {
-                all.add(prepare(other, options, folder, closer));
+                all.add(ready(other, options, folder, closer));
             }
             time(options.effort().iterations(), extent.rounds(), all);
             ImmutableMap.Builder<String, Optional<RunFigures>> against = ImmutableMap.builder();
@@ -129,15 +137,14 @@ final class Comparer {
                                 .findFirst()
                                 .map(ready -> ready.figures(options)));
             }
+            List<Variant> variants = new ArrayList<>();
+            for (Way way : extent.ways()) {
+                variants.add(variant(options, extent, stock, all.get(1 + variants.size()), way));
+            }
             Comparison comparison =
                     new Comparison(
                             stock.figures(options),
-                            planned.figures(options),
-                            OutputDifference.between(
-                                    stock.outputs(),
-                                    stock.layout(),
-                                    planned.outputs(),
-                                    planned.layout()),
+                            variants,
                             against.buildOrThrow(),
                             ImmutableList.of());
             all.forEach(ready -> tell(ready.name(), ready.worker()));
@@ -145,9 +152,37 @@ final class Comparer {
         }
     }
 
-    private static Ready prepare(
-            Contestant contestant, RunOptions options, Path folder, Closer closer) {
-        WorkerProcess worker = WorkerProcess.start(contestant, options);
+    private static Variant variant(
+            RunOptions options, ComparisonExtent extent, Ready stock, Ready ready, Way way)
+            throws IOException {
+        RunFigures figures = ready.figures(options);
+        List<String> types = new ArrayList<>();
+        stock.layout().forEach(each -> types.add(each.getAsJsonObject().get("type").getAsString()));
+        // The layout has them for each prediction.
+        List<String> once = types.subList(0, types.size() / Measurement.OUTPUT_SEEDS);
+        Limit tolerance = new Limit(extent.tolerance(), 0);
+        List<Limit> limits =
+                figures.delegation()
+                        .map(
+                                report ->
+                                        DelegationFacts.limits(
+                                                report,
+                                                once,
+                                                Limit.ROUNDING.or(options.limit()).or(tolerance)))
+                        .orElse(List.of(tolerance));
+        return new Variant(
+                way,
+                figures,
+                OutputDifference.between(
+                        stock.outputs(), stock.layout(), ready.outputs(), ready.layout()),
+                limits,
+                once);
+    }
+
+    private Ready ready(Contestant contestant, RunOptions options, Path folder, Closer closer) {
+        WorkerProcess worker =
+                WorkerProcess.start(
+                        contestant, options, new MeasuringNews(messages, options.modelName()));
         closer.register(worker::close);
         worker.awaitLoaded();
         Path outputs = folder.resolve(contestant.name());

@@ -1,5 +1,7 @@
 package org.djlplan.memplan.cli;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
@@ -8,26 +10,28 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Function;
+import java.util.stream.Stream;
+import org.djlplan.memplan.cli.OutputDifference.Limit;
+import org.djlplan.memplan.report.DelegationReport;
 
 /**
- * A model run as stock and planned, once or several times.
+ * A model run as stock and in other ways, once or several times.
  *
  * @param stock figures of the stock run
- * @param planned figures of the planned run
- * @param outputs how far the outputs of the planned run are from those of the stock run
+ * @param variants the other ways, at least one: planned, delegated, or both in this order
  * @param against figures of the stock engine with other allocators by name, in the order asked for;
  *     empty where there is no such allocator
  * @param runs when repeated in fresh processes: each run; then figures and ratios here are medians
  */
 record Comparison(
         RunFigures stock,
-        RunFigures planned,
-        OutputDifference outputs,
+        List<Variant> variants,
         Map<String, Optional<RunFigures>> against,
         List<Comparison> runs) {
 
@@ -44,13 +48,69 @@ record Comparison(
                     Figure.ARENA,
                     Figure.LOAD_MILLIS);
 
+    /**
+     * A way to run the model besides stock.
+     *
+     * @param outputs how far its outputs are from those of the stock run
+     * @param limits how far each output may be, in their order
+     * @param types of the outputs, in their order
+     */
+    record Variant(
+            Way way,
+            RunFigures figures,
+            OutputDifference outputs,
+            List<Limit> limits,
+            List<String> types) {
+
+        Variant {
+            checkArgument(!limits.isEmpty(), "no limits");
+            limits = ImmutableList.copyOf(limits);
+            types = ImmutableList.copyOf(types);
+        }
+
+        /** Returns the largest limits. */
+        Limit limit() {
+            return limits.stream().reduce(Limit.IDENTICAL, Limit::or);
+        }
+
+        /** Returns whether the outputs are as this way promises. */
+        boolean agrees() {
+            return way == Way.DELEGATED
+                    ? outputs.agrees(limits)
+                    : outputs.within(limit().relative());
+        }
+
+        /** Returns what is wrong with the outputs; empty if they are as this way promises. */
+        Optional<String> complaint() {
+            if (agrees()) {
+                return Optional.empty();
+            }
+            return Optional.of(
+                    "%s: the %s outputs differ from stock's by %s: %s"
+                            .formatted(
+                                    figures.model(),
+                                    way.label(),
+                                    outputs.text(),
+                                    limit().equals(Limit.IDENTICAL)
+                                            ? "they must be identical"
+                                            : "the limit is "
+                                                    + Scientific.text(limit().relative())));
+        }
+
+        private Variant named(String name) {
+            return new Variant(way, figures.named(name), outputs, limits, types);
+        }
+    }
+
     Comparison {
+        checkArgument(!variants.isEmpty(), "nothing to compare");
+        variants = ImmutableList.copyOf(variants);
         against = ImmutableMap.copyOf(against);
         runs = ImmutableList.copyOf(runs);
     }
 
     /**
-     * Sums up comparisons of the same model with the same allocators.
+     * Sums up comparisons of the same model in the same ways and with the same allocators.
      *
      * @param runs at least one; if it is the only one, it is returned as it is
      */
@@ -58,20 +118,28 @@ record Comparison(
         if (runs.size() == 1) {
             return runs.get(0);
         }
+        Comparison first = runs.get(0);
         Map<String, Optional<RunFigures>> against =
                 Maps.toMap(
-                        runs.get(0).against().keySet(),
+                        first.against().keySet(),
                         name ->
-                                runs.get(0).against().get(name).isEmpty()
+                                first.against().get(name).isEmpty()
                                         ? Optional.empty()
                                         : Optional.of(
                                                 medianOf(runs, r -> r.against.get(name).get())));
-        return new Comparison(
-                medianOf(runs, Comparison::stock),
-                medianOf(runs, Comparison::planned),
-                OutputDifference.worst(runs.stream().map(Comparison::outputs).toList()),
-                against,
-                runs);
+        List<Variant> variants = new ArrayList<>();
+        for (int i = 0; i < first.variants().size(); i++) {
+            int index = i;
+            List<Variant> each = runs.stream().map(run -> run.variants().get(index)).toList();
+            variants.add(
+                    new Variant(
+                            each.get(0).way(),
+                            RunFigures.median(each.stream().map(Variant::figures).toList()),
+                            OutputDifference.worst(each.stream().map(Variant::outputs).toList()),
+                            each.get(0).limits(),
+                            each.get(0).types()));
+        }
+        return new Comparison(medianOf(runs, Comparison::stock), variants, against, runs);
     }
 
     private static RunFigures medianOf(
@@ -83,23 +151,41 @@ record Comparison(
     Comparison named(String name) {
         return new Comparison(
                 stock.named(name),
-                planned.named(name),
-                outputs,
+                variants.stream().map(variant -> variant.named(name)).toList(),
                 Maps.transformValues(against, other -> other.map(run -> run.named(name))),
                 runs.stream().map(run -> run.named(name)).toList());
     }
 
-    /**
-     * Returns planned / stock, or empty if one is unknown or stock is zero. The stock engine's
-     * arena holds inputs and outputs too, so these are added to the planned one.
-     */
-    OptionalDouble ratio(Figure figure) {
-        return ratio(figure, run -> run.stockValue(figure));
+    /** Returns the model run in a way, if it was. */
+    Optional<Variant> variant(Way way) {
+        return variants.stream().filter(variant -> variant.way() == way).findFirst();
     }
 
-    /** Returns planned / stock with another allocator, or empty as above. */
+    /** Returns what the stock engine with other allocators is compared with. */
+    Variant main() {
+        return variants.get(0);
+    }
+
+    /** Returns what is wrong with outputs, a line each; none if all is well. */
+    List<String> complaints() {
+        return variants.stream().flatMap(variant -> variant.complaint().stream()).toList();
+    }
+
+    /**
+     * Returns a way's figure / stock, or empty if one is unknown or stock is zero. The stock
+     * engine's arena holds inputs and outputs too, so these are added to the planned one. With a
+     * delegate that is no ratio of like things, as it has memory of its own.
+     */
+    OptionalDouble ratio(Way way, Figure figure) {
+        return figure == Figure.ARENA && variant(way).map(Comparison::delegates).orElse(false)
+                ? OptionalDouble.empty()
+                : ratio(way, figure, run -> run.stockValue(figure));
+    }
+
+    /** Returns the {@link #main} way's figure / stock with another allocator, or empty as above. */
     OptionalDouble ratio(Figure figure, String allocator) {
         return ratio(
+                main().way(),
                 figure,
                 run ->
                         run.against
@@ -108,13 +194,19 @@ record Comparison(
                                 .orElseGet(OptionalDouble::empty));
     }
 
-    private OptionalDouble ratio(Figure figure, Function<Comparison, OptionalDouble> base) {
+    private OptionalDouble ratio(
+            Way way, Figure figure, Function<Comparison, OptionalDouble> base) {
         if (!runs.isEmpty()) {
-            return Statistics.median(runs.stream().map(run -> run.ratio(figure, base)).toList());
+            return Statistics.median(
+                    runs.stream().map(run -> run.ratio(way, figure, base)).toList());
         }
-        OptionalDouble value = planned.get(figure);
+        Optional<RunFigures> figures = variant(way).map(Variant::figures);
+        if (figures.isEmpty()) {
+            return OptionalDouble.empty();
+        }
+        OptionalDouble value = figures.get().get(figure);
         if (figure == Figure.ARENA) {
-            value = sum(value, planned.get(Figure.INPUT_OUTPUT));
+            value = sum(value, figures.get().get(Figure.INPUT_OUTPUT));
         }
         OptionalDouble divisor = base.apply(this);
         if (value.isEmpty() || divisor.isEmpty() || divisor.getAsDouble() == 0) {
@@ -123,29 +215,67 @@ record Comparison(
         return OptionalDouble.of(value.getAsDouble() / divisor.getAsDouble());
     }
 
+    private static boolean delegates(Variant variant) {
+        return variant.figures()
+                .delegation()
+                .map(DelegationReport::delegatedOperators)
+                .filter(operators -> operators > 0)
+                .isPresent();
+    }
+
     /** Returns a figure of the stock run; its arena is the stock arena, however it is known. */
     OptionalDouble stockValue(Figure figure) {
         if (figure != Figure.ARENA) {
             return stock.get(figure);
         }
-        OptionalDouble arena = stock.get(Figure.STOCK_ARENA);
-        return arena.isPresent() ? arena : planned.get(Figure.STOCK_ARENA);
+        return Stream.concat(Stream.of(stock), variants.stream().map(Variant::figures))
+                .map(figures -> figures.get(Figure.STOCK_ARENA))
+                .filter(OptionalDouble::isPresent)
+                .findFirst()
+                .orElseGet(OptionalDouble::empty);
     }
 
-    /** Returns all of it, with null for what does not apply. */
+    /**
+     * Returns all of it, with null for what does not apply. What the first version had besides
+     * {@code stock} and {@code planned} is still there, and is about the planned run.
+     */
     JsonObject toJson() {
         JsonObject json = new JsonObject();
         json.add("stock", stock.toJson());
-        json.add("planned", planned.toJson());
-        json.add("ratios", ratios(this::ratio));
-        json.addProperty("identical", outputs.identical());
-        json.add("maxRelativeError", element(outputs.maxRelativeError()));
+        json.add("planned", variantJson(Way.PLANNED));
+        json.add("delegated", variantJson(Way.DELEGATED));
+        Optional<Variant> planned = variant(Way.PLANNED);
+        json.add("ratios", ratios(figure -> ratio(Way.PLANNED, figure)));
+        json.add(
+                "identical",
+                planned.<JsonElement>map(each -> new JsonPrimitive(each.outputs().identical()))
+                        .orElse(JsonNull.INSTANCE));
+        json.add(
+                "maxRelativeError",
+                planned.map(each -> element(each.outputs().maxRelativeError()))
+                        .orElse(JsonNull.INSTANCE));
         JsonObject others = new JsonObject();
         against.forEach((name, figures) -> others.add(name, other(name, figures)));
         json.add("against", others);
         JsonArray each = new JsonArray();
         runs.forEach(run -> each.add(run.toJson()));
         json.add("runs", each);
+        return json;
+    }
+
+    private JsonElement variantJson(Way way) {
+        Optional<Variant> variant = variant(way);
+        if (variant.isEmpty()) {
+            return JsonNull.INSTANCE;
+        }
+        OutputDifference outputs = variant.get().outputs();
+        JsonObject json = variant.get().figures().toJson();
+        json.add("ratios", ratios(figure -> ratio(way, figure)));
+        json.addProperty("identical", outputs.identical());
+        json.add("maxRelativeError", element(outputs.maxRelativeError()));
+        json.addProperty("limit", variant.get().limit().relative());
+        json.addProperty("limitSteps", variant.get().limit().steps());
+        json.addProperty("agrees", variant.get().agrees());
         return json;
     }
 

@@ -7,21 +7,22 @@ import java.util.Map;
  * One way to run a model in a process of its own.
  *
  * @param name what it is called in messages and tables
- * @param stock without a plan
+ * @param way how the model is run
  * @param environment what the process's environment says besides this one's
  */
-record Contestant(String name, boolean stock, Map<String, String> environment) {
-
-    /** DJL without this project. */
-    static final Contestant STOCK = new Contestant("stock", true, Map.of());
-
-    /** With a plan. */
-    static final Contestant PLANNED = new Contestant("planned", false, Map.of());
+record Contestant(String name, Way way, Map<String, String> environment) {
 
     /** With a plan, to make and store it. */
-    static final Contestant RECORDING = new Contestant("recording", false, Map.of());
+    static final Contestant RECORDING = new Contestant("recording", Way.PLANNED, Map.of());
+
+    /** With delegation, to measure what to delegate and keep it. */
+    static final Contestant MEASURING = new Contestant("measuring", Way.DELEGATED, Map.of());
 
     Contestant {
         environment = ImmutableMap.copyOf(environment);
+    }
+
+    static Contestant of(Way way) {
+        return new Contestant(way.label(), way, Map.of());
     }
 }

@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.translate.TranslateException;
+import ai.djl.util.Progress;
 import com.google.common.collect.ImmutableMap;
 import java.util.List;
 import java.util.Locale;
@@ -43,13 +44,17 @@ final class DjlRunner implements Runner {
                 options.engine());
     }
 
-    /** Loads the model planned, with the user's arguments. */
-    static DjlRunner loadPlanned(RunOptions options, List<ModelInput> inputs) {
-        ImmutableMap<String, String> arguments = PlannedLoading.arguments(options);
+    /** Loads the model planned, or delegated as well, with the user's arguments. */
+    static DjlRunner loadPlanned(RunOptions options, Way way, List<ModelInput> inputs) {
+        ImmutableMap<String, String> arguments = PlannedLoading.arguments(options, way);
+        Optional<Progress> progress =
+                way == Way.DELEGATED && PlannedLoading.knowsDelegation()
+                        ? Optional.of(new ProgressLines(System.err))
+                        : Optional.empty();
         return new DjlRunner(
                 ArraysModel.load(
                         options,
-                        PlannedLoading.translatorFactory(arguments),
+                        PlannedLoading.translatorFactory(arguments, progress),
                         PlannedLoading.othersArguments(arguments)),
                 inputs,
                 options.engine());

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
+import org.djlplan.memplan.cli.Comparison.Variant;
 
 /** Tables for people: one line per figure, numbers right-aligned with their units. */
 final class FigureTable {
@@ -22,43 +23,54 @@ final class FigureTable {
                 rows.add(ImmutableList.of(figure.label(), text(figure, figures.get(figure))));
             }
         }
-        return title(figures)
-                + layOut(rows)
-                + "outputs (SHA-256)  "
-                + figures.outputSha256()
-                + "\n";
+        StringBuilder text = new StringBuilder(title(figures)).append('\n').append(layOut(rows));
+        facts("", figures).forEach(line -> text.append(line).append('\n'));
+        return text.append("outputs (SHA-256)  ")
+                .append(figures.outputSha256())
+                .append('\n')
+                .toString();
     }
 
-    /** Returns a table of all runs and their ratios. */
+    /** Returns a table of all runs and their ratios, and what is to be said of them. */
     static String of(Comparison comparison) {
-        return heading(comparison) + "\n" + layOut(rows(comparison)) + verdict(comparison) + "\n";
+        return heading(comparison)
+                + "\n"
+                + layOut(rows(comparison))
+                + String.join("\n", sentences(comparison))
+                + "\n";
     }
 
     /** Returns one line: the model and what the figures are. */
     static String heading(Comparison comparison) {
         int runs = comparison.runs().size();
         String medians = runs == 0 ? "" : ", medians of " + runs + " times in fresh processes";
-        return title(comparison.planned()).strip() + medians;
+        return title(comparison.stock()) + medians;
     }
 
     /**
-     * Returns the cells of a comparison: a heading, then label, stock, planned and ratio, and the
-     * figure and ratio of every other allocator that there is.
+     * Returns the cells of a comparison: a heading, then label and stock, figure and ratio of each
+     * other way, and of every other allocator that there is.
      */
     static ImmutableList<ImmutableList<String>> rows(Comparison comparison) {
         ImmutableList.Builder<ImmutableList<String>> rows = ImmutableList.builder();
         ImmutableList.Builder<String> heading =
-                ImmutableList.<String>builder().add("", "stock", "planned", "planned/stock");
+                ImmutableList.<String>builder().add("", Way.STOCK.label());
+        for (Variant variant : comparison.variants()) {
+            heading.add(variant.way().label(), variant.way().label() + "/stock");
+        }
+        String main = comparison.main().way().label();
         comparison
                 .against()
                 .forEach(
                         (name, other) ->
-                                other.ifPresent(figures -> heading.add(name, "planned/" + name)));
+                                other.ifPresent(figures -> heading.add(name, main + "/" + name)));
         rows.add(heading.build());
         for (Figure figure : Figure.values()) {
-            OptionalDouble stock = comparison.stockValue(figure);
-            OptionalDouble planned = comparison.planned().get(figure);
-            if (figure != Figure.STOCK_ARENA && (stock.isPresent() || planned.isPresent())) {
+            boolean known =
+                    comparison.stockValue(figure).isPresent()
+                            || comparison.variants().stream()
+                                    .anyMatch(each -> each.figures().get(figure).isPresent());
+            if (figure != Figure.STOCK_ARENA && known) {
                 rows.add(row(comparison, figure));
             }
         }
@@ -68,11 +80,12 @@ final class FigureTable {
     private static ImmutableList<String> row(Comparison comparison, Figure figure) {
         boolean hasRatio = Comparison.RATIOS.contains(figure);
         ImmutableList.Builder<String> row = ImmutableList.builder();
-        row.add(
-                figure.label(),
-                text(figure, comparison.stockValue(figure)),
-                text(figure, comparison.planned().get(figure)),
-                hasRatio ? ratio(comparison.ratio(figure)) : "");
+        row.add(figure.label(), text(figure, comparison.stockValue(figure)));
+        for (Variant variant : comparison.variants()) {
+            row.add(
+                    text(figure, variant.figures().get(figure)),
+                    hasRatio ? ratio(comparison.ratio(variant.way(), figure)) : "");
+        }
         comparison
                 .against()
                 .forEach(
@@ -89,27 +102,54 @@ final class FigureTable {
         return row.build();
     }
 
-    private static String ratio(OptionalDouble ratio) {
-        return ratio.isPresent() ? format("%.3f", ratio.getAsDouble()) : "";
+    /** Returns what the figures do not tell: how the outputs compare, what was chosen and why. */
+    static List<String> sentences(Comparison comparison) {
+        List<String> lines = new ArrayList<>();
+        for (Variant variant : comparison.variants()) {
+            lines.addAll(facts(variant.way().label() + ": ", variant.figures()));
+            lines.add(variant.way().label() + ": outputs " + verdict(variant));
+            variant.figures()
+                    .delegation()
+                    .ifPresent(
+                            report ->
+                                    lines.addAll(DelegationFacts.outputs(report, variant.types())));
+        }
+        return lines;
     }
 
-    /** Returns one sentence on the outputs. */
-    static String verdict(Comparison comparison) {
-        OutputDifference outputs = comparison.outputs();
+    private static String verdict(Variant variant) {
+        OutputDifference outputs = variant.outputs();
         if (outputs.identical()) {
-            return "outputs are identical (SHA-256 " + comparison.planned().outputSha256() + ")";
+            return "are identical to stock's (SHA-256 " + variant.figures().outputSha256() + ")";
         }
-        return outputs.maxRelativeError().isPresent()
-                ? format(
-                        "outputs differ: largest relative error %.3g",
-                        outputs.maxRelativeError().getAsDouble())
-                : "outputs differ and cannot be compared";
+        if (!variant.agrees()) {
+            return "DIFFER from stock's by " + outputs.text();
+        }
+        return "agree with stock's " + outputs.agreement(variant.limits());
+    }
+
+    /**
+     * Returns what a run says of itself beyond its figures.
+     *
+     * @param label before what may be said of several runs
+     */
+    private static List<String> facts(String label, RunFigures figures) {
+        List<String> lines = new ArrayList<>();
+        figures.delegation()
+                .ifPresent(report -> lines.add("delegated: " + DelegationFacts.choice(report)));
+        figures.unplannedReason()
+                .ifPresent(reason -> lines.add(label + "runs as stock: " + reason));
+        return lines;
+    }
+
+    private static String ratio(OptionalDouble ratio) {
+        return ratio.isPresent() ? format("%.3f", ratio.getAsDouble()) : "";
     }
 
     private static String title(RunFigures figures) {
         String threads =
                 figures.threads().isPresent() ? ", threads: " + figures.threads().getAsInt() : "";
-        return figures.model() + " (" + figures.engine() + threads + ")\n";
+        return figures.model() + " (" + figures.engine() + threads + ")";
     }
 
     private static String text(Figure figure, OptionalDouble value) {

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 import org.djlplan.memplan.report.PlanReport;
@@ -42,19 +43,18 @@ final class Measurement implements AutoCloseable {
     /**
      * Initialises the engine, rehearses with a small model, and loads the model.
      *
-     * @param stock run the model without this project
      * @throws Failure if the model cannot be loaded
      */
-    Measurement(RunOptions options, boolean stock) throws IOException {
+    Measurement(RunOptions options, Way way) throws IOException {
         this.options = options;
         initialise(options.engine());
-        Rehearsal.run(options, stock);
+        Rehearsal.run(options, way);
         inputs = ModelInput.allocate(options.inputs());
         settle();
         boolean resetIdle = memory.resetPeak();
         idleBytes = memory.residentBytes();
         long start = System.nanoTime();
-        runner = Runner.load(options, stock, inputs);
+        runner = Runner.load(options, way, inputs);
         values.put(Figure.LOAD_MILLIS, (System.nanoTime() - start) / 1e6);
         loadPeakBytes = memory.peakBytes();
         peaksKnown = resetIdle && memory.resetPeak();
@@ -111,7 +111,8 @@ final class Measurement implements AutoCloseable {
         values.put(Figure.MEDIAN_MILLIS, times.medianMillis());
         values.put(Figure.P95_MILLIS, times.percentileMillis(95));
         values.put(Figure.P99_MILLIS, times.percentileMillis(99));
-        runner.report().filter(PlanReport::planned).ifPresent(this::notePlan);
+        Optional<PlanReport> report = runner.report();
+        report.filter(PlanReport::planned).ifPresent(this::notePlan);
         PlannedLoading.stockArenaBytes(options)
                 .ifPresent(bytes -> values.put(Figure.STOCK_ARENA, (double) bytes));
         return new RunFigures(
@@ -119,7 +120,9 @@ final class Measurement implements AutoCloseable {
                 options.engine().engineName(),
                 options.threads(),
                 values,
-                outputSha256);
+                outputSha256,
+                report.flatMap(PlanReport::unplannedReason),
+                report.flatMap(PlanReport::delegation));
     }
 
     @Override

@@ -1,5 +1,7 @@
 package org.djlplan.memplan.cli;
 
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Streams;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
@@ -11,35 +13,164 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.function.Predicate;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
 
 /**
  * How far the outputs of two runs are apart.
  *
  * @param identical all bytes are equal
- * @param maxRelativeError the largest, over all outputs, of (largest difference of two elements) /
- *     (largest element of the first run's output, in absolute value); empty if they cannot be
- *     compared: other types or sizes, or an infinite or undefined element on one side only
+ * @param comparable whether both have the same outputs, of the same types and sizes
+ * @param outputs how far each output is apart; of several predictions each has its own entry. None
+ *     if they cannot be compared
  */
-record OutputDifference(boolean identical, OptionalDouble maxRelativeError) {
+record OutputDifference(boolean identical, boolean comparable, List<Output> outputs) {
 
-    /** Returns whether the outputs are equal or the error is at most {@code tolerance}. */
-    boolean within(double tolerance) {
-        return identical
-                || (maxRelativeError.isPresent() && maxRelativeError.getAsDouble() <= tolerance);
+    /** Outputs that are the same bytes. */
+    static final OutputDifference NONE = new OutputDifference(true, true, List.of());
+
+    /** Outputs of other types or sizes. */
+    static final OutputDifference INCOMPARABLE = new OutputDifference(false, false, List.of());
+
+    OutputDifference {
+        outputs = ImmutableList.copyOf(outputs);
     }
 
-    /** Returns the largest difference of several, at least one. */
+    /**
+     * How far one output is apart.
+     *
+     * @param type of its elements, as DJL names it, in lower case
+     * @param relative (largest difference of two elements) / (largest element of the first run's
+     *     output, in absolute value, or 1 if that is 0); infinite if an element is infinite or
+     *     undefined on one side only
+     * @param largest the largest difference of two elements; of quantized outputs that is in steps
+     */
+    record Output(String type, double relative, double largest) {
+
+        private boolean isFloat() {
+            return type.startsWith("float");
+        }
+
+        private boolean isQuantized() {
+            return type.equals("int8") || type.equals("uint8") || type.equals("int16");
+        }
+
+        private boolean agrees(Limit limit) {
+            return part(limit) <= 1;
+        }
+
+        /** Returns what part of a limit it reaches; above 1 it is outside. */
+        private double part(Limit limit) {
+            double difference = isFloat() ? relative : largest;
+            double most = isFloat() ? limit.relative() : isQuantized() ? limit.steps() : 0;
+            return difference == 0 ? 0 : difference / most;
+        }
+
+        private String text(Limit limit) {
+            return isFloat()
+                    ? "within %s (limit %s)"
+                            .formatted(Scientific.text(relative), Scientific.text(limit.relative()))
+                    : "within %s (limit %s)".formatted(steps(largest), steps(limit.steps()));
+        }
+    }
+
+    /** Returns the largest relative error of all outputs; empty if there is no finite one. */
+    OptionalDouble maxRelativeError() {
+        double worst = outputs.stream().mapToDouble(Output::relative).max().orElse(0);
+        return comparable && Double.isFinite(worst)
+                ? OptionalDouble.of(worst)
+                : OptionalDouble.empty();
+    }
+
+    /** Returns whether the outputs are equal or no relative error is above {@code tolerance}. */
+    boolean within(double tolerance) {
+        OptionalDouble error = maxRelativeError();
+        return identical || (error.isPresent() && error.getAsDouble() <= tolerance);
+    }
+
+    /**
+     * How far outputs may be apart; other types than these not at all.
+     *
+     * @param relative the largest error of floating-point outputs, relative as above
+     * @param steps the largest difference of integers of 8 and 16 bits
+     */
+    record Limit(double relative, double steps) {
+
+        /** Of outputs that must be the same bytes. */
+        static final Limit IDENTICAL = new Limit(0, 0);
+
+        /** Of what is delegated, whatever a model is like: a rounding. */
+        static final Limit ROUNDING = new Limit(1e-4, 1);
+
+        /** Returns the larger ones of both. */
+        Limit or(Limit other) {
+            return new Limit(Math.max(relative, other.relative), Math.max(steps, other.steps));
+        }
+    }
+
+    /**
+     * Returns whether no output is further apart than its limit.
+     *
+     * @param limits of the outputs of one prediction, in their order
+     */
+    boolean agrees(List<Limit> limits) {
+        return comparable
+                && Streams.zip(outputs.stream(), repeated(limits), Output::agrees)
+                        .allMatch(agrees -> agrees);
+    }
+
+    /** Returns how far the output is apart that comes nearest to its limit, for people. */
+    String agreement(List<Limit> limits) {
+        return Streams.zip(outputs.stream(), repeated(limits), Map::entry)
+                .max(Comparator.comparingDouble(each -> each.getKey().part(each.getValue())))
+                .map(each -> each.getKey().text(each.getValue()))
+                .orElse("exactly");
+    }
+
+    private static Stream<Limit> repeated(List<Limit> limits) {
+        return Stream.generate(() -> limits).flatMap(List::stream);
+    }
+
+    /** Returns by how much the outputs differ, such as "4.2e-6" or "1 step", for people. */
+    String text() {
+        if (!comparable) {
+            return "other types or sizes";
+        }
+        List<String> parts = new ArrayList<>();
+        largest(Output::isFloat, Output::relative).ifPresent(x -> parts.add(Scientific.text(x)));
+        largest(Output::isQuantized, Output::largest).ifPresent(n -> parts.add(steps(n)));
+        largest(output -> !output.isFloat() && !output.isQuantized(), Output::largest)
+                .filter(n -> n > 0 || parts.isEmpty())
+                .ifPresent(n -> parts.add(String.format(Locale.ROOT, "%.0f in integers", n)));
+        return parts.isEmpty() ? "0" : String.join(" and ", parts);
+    }
+
+    /** Returns so many steps of a quantized output, for people. */
+    static String steps(double number) {
+        return String.format(Locale.ROOT, number == 1 ? "%.0f step" : "%.0f steps", number);
+    }
+
+    private Optional<Double> largest(Predicate<Output> kind, ToDoubleFunction<Output> measure) {
+        return outputs.stream().filter(kind).map(measure::applyAsDouble).max(Double::compare);
+    }
+
+    /** Returns all differences of several comparisons of the same model, at least one. */
     static OutputDifference worst(List<OutputDifference> differences) {
-        boolean comparable = differences.stream().allMatch(d -> d.maxRelativeError.isPresent());
+        if (!differences.stream().allMatch(OutputDifference::comparable)) {
+            return INCOMPARABLE;
+        }
         return new OutputDifference(
                 differences.stream().allMatch(OutputDifference::identical),
-                comparable
-                        ? differences.stream()
-                                .mapToDouble(d -> d.maxRelativeError.getAsDouble())
-                                .max()
-                        : OptionalDouble.empty());
+                true,
+                differences.stream().flatMap(each -> each.outputs.stream()).toList());
     }
 
     /**
@@ -51,27 +182,30 @@ record OutputDifference(boolean identical, OptionalDouble maxRelativeError) {
     static OutputDifference between(
             Path expected, JsonArray layout, Path actual, JsonArray actualLayout)
             throws IOException {
-        if (layout.equals(actualLayout) && Files.mismatch(expected, actual) < 0) {
-            return new OutputDifference(true, OptionalDouble.of(0));
-        }
         if (!layout.equals(actualLayout)) {
-            return new OutputDifference(false, OptionalDouble.empty());
+            return INCOMPARABLE;
         }
-        double worst = 0;
+        if (Files.mismatch(expected, actual) < 0) {
+            return NONE;
+        }
+        List<Output> outputs = new ArrayList<>();
         try (DataInputStream left = open(expected);
                 DataInputStream right = open(actual)) {
             for (JsonElement element : layout) {
                 JsonObject output = element.getAsJsonObject();
-                Elements type = Elements.of(output.get("type").getAsString());
                 int bytes = output.get("bytes").getAsInt();
-                worst = Math.max(worst, error(type, read(left, bytes), read(right, bytes)));
+                outputs.add(
+                        output(
+                                output.get("type").getAsString(),
+                                read(left, bytes),
+                                read(right, bytes)));
             }
         }
-        return new OutputDifference(
-                false, Double.isFinite(worst) ? OptionalDouble.of(worst) : OptionalDouble.empty());
+        return new OutputDifference(false, true, outputs);
     }
 
-    private static double error(Elements type, ByteBuffer expected, ByteBuffer actual) {
+    private static Output output(String name, ByteBuffer expected, ByteBuffer actual) {
+        Elements type = Elements.of(name);
         double difference = 0;
         double scale = 0;
         while (expected.hasRemaining()) {
@@ -82,12 +216,12 @@ record OutputDifference(boolean identical, OptionalDouble maxRelativeError) {
                 continue;
             }
             if (!Double.isFinite(a) || !Double.isFinite(b)) {
-                return Double.POSITIVE_INFINITY;
+                return new Output(name, Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY);
             }
             difference = Math.max(difference, Math.abs(a - b));
             scale = Math.max(scale, Math.abs(a));
         }
-        return difference == 0 ? 0 : difference / scale;
+        return new Output(name, difference / (scale == 0 ? 1 : scale), difference);
     }
 
     private static DataInputStream open(Path file) throws IOException {

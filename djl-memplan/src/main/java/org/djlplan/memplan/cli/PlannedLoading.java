@@ -7,17 +7,21 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.translate.TranslatorFactory;
+import ai.djl.util.Progress;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
 import com.google.common.primitives.Longs;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.ServiceLoader;
+import java.util.stream.Stream;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.config.GivenOptions;
 import org.djlplan.memplan.config.Option;
@@ -45,9 +49,15 @@ final class PlannedLoading {
     /**
      * Returns the factory that makes DJL load a model planned. Whoever runs a command is the
      * application, and may set everything.
+     *
+     * @param progress told how far measuring is, if it is measured what to delegate
      */
-    static TranslatorFactory translatorFactory(ImmutableMap<String, String> arguments) {
+    static TranslatorFactory translatorFactory(
+            ImmutableMap<String, String> arguments, Optional<Progress> progress) {
         PlannedTranslatorFactory factory = new PlannedTranslatorFactory();
+        if (progress.isPresent()) {
+            factory = factory.with(RunOptions.PROGRESS, progress.get());
+        }
         for (Map.Entry<String, String> argument : arguments.entrySet()) {
             if (GivenOptions.isOurs(argument.getKey())) {
                 factory = factory.with(argument.getKey(), argument.getValue());
@@ -61,43 +71,60 @@ final class PlannedLoading {
         return Maps.filterKeys(arguments, key -> !GivenOptions.isOurs(key));
     }
 
+    /** Returns whether models can be delegated: whether the module for it is there. */
+    static boolean knowsDelegation() {
+        return delegation().findAny().isPresent();
+    }
+
+    private static Stream<DelegationProvider> delegation() {
+        return ServiceLoader.load(DelegationProvider.class).stream()
+                .map(ServiceLoader.Provider::get);
+    }
+
     /**
-     * Returns the arguments of a planned model: the user's, and for TFLite the number of threads,
-     * which on PyTorch is one for the whole JVM ({@link WorkerJvm}). Nothing is delegated unless
-     * the user says how: commands show what memory planning brings, with the same bytes as a
-     * result.
+     * Returns the arguments of a model that is not run as stock: the user's, and for TFLite the
+     * number of threads, which on PyTorch is one for the whole JVM ({@link WorkerJvm}). Where
+     * something is delegated, that is what is kept, unless the user says otherwise: what would be
+     * measured in the background disturbs what is measured here.
      */
-    static ImmutableMap<String, String> arguments(RunOptions options) {
-        ImmutableMap.Builder<String, String> arguments = ImmutableMap.builder();
+    static ImmutableMap<String, String> arguments(RunOptions options, Way way) {
+        Map<String, String> arguments = new LinkedHashMap<>();
         if (options.engine() == EngineKind.TFLITE) {
             options.threads()
                     .ifPresent(n -> arguments.put(OptionKey.THREADS.key(), Integer.toString(n)));
         }
-        if (!options.delegates()) {
-            arguments.put(PlanOptions.DELEGATION_PREFIX + "enabled", "false");
-        }
         // The user's own -o memplan.threads=N wins, as it is the more special one.
-        return arguments.putAll(options.arguments()).buildKeepingLast();
+        arguments.putAll(options.arguments());
+        if (way != Way.DELEGATED) {
+            arguments.keySet().removeIf(key -> key.startsWith(PlanOptions.DELEGATION_PREFIX));
+        }
+        if (knowsDelegation()) {
+            arguments.putIfAbsent(
+                    way == Way.DELEGATED ? RunOptions.PROFILE : RunOptions.ENABLED,
+                    way == Way.DELEGATED ? "off" : "false");
+        }
+        return ImmutableMap.copyOf(arguments);
     }
 
     /**
-     * Checks the arguments of a planned model.
+     * Checks the arguments of a model that is not run as stock.
      *
      * @throws IllegalArgumentException if a key is unknown or a value is of the wrong kind
      */
-    static void check(ImmutableMap<String, String> arguments) {
-        ImmutableList<Option> delegation =
-                ServiceLoader.load(DelegationProvider.class).stream()
-                        .flatMap(provider -> provider.get().options().stream())
+    static void check(Map<String, String> arguments) {
+        ImmutableList<Option> known =
+                delegation()
+                        .flatMap(provider -> provider.options().stream())
                         .collect(ImmutableList.toImmutableList());
         GivenOptions given =
                 GivenOptions.of(
                         Maps.filterKeys(arguments, GivenOptions::isOurs),
                         ImmutableMap.of(),
                         ImmutableMap.of(),
-                        delegation);
-        ImmutableList<OffsetStrategy> unused =
-                Strategies.named(PlanOptions.parse(given).strategy());
+                        known);
+        PlanOptions options = PlanOptions.parse(given);
+        ImmutableList<OffsetStrategy> unused = Strategies.named(options.strategy());
+        delegation().forEach(provider -> provider.check(options.delegation()));
     }
 
     /** Returns the bytes of the stock engine's own arena for a model, or empty if unknown. */

@@ -41,17 +41,17 @@ final class Rehearsal {
     private Rehearsal() {}
 
     /** Runs a small model of the same kind with the options of the one that is measured. */
-    static void run(RunOptions options, boolean stock) throws IOException {
+    static void run(RunOptions options, Way way) throws IOException {
         Path folder = Files.createTempDirectory("djlplan-rehearsal");
         try {
             if (options.engine() == EngineKind.PYTORCH) {
-                repeat(options.with(LAYERS, new InputSpec(SMALL_IMAGES, FLOATS)), stock);
+                repeat(options.with(LAYERS, new InputSpec(SMALL_IMAGES, FLOATS)), way);
                 Path model = folder.resolve(TORCH_SCRIPT);
                 Files.write(
                         model,
                         Resources.toByteArray(
                                 Resources.getResource(Rehearsal.class, TORCH_SCRIPT)));
-                repeat(options.with(model.toString(), new InputSpec(IMAGES, FLOATS)), stock);
+                repeat(options.with(model.toString(), new InputSpec(IMAGES, FLOATS)), way);
             } else {
                 Path model = folder.resolve("rehearsal.tflite");
                 NetworkBuilder network = new NetworkBuilder("rehearsal", 1);
@@ -59,16 +59,16 @@ final class Rehearsal {
                 x = network.conv2d(x, 4, 3, 1, Activation.RELU6);
                 x = network.conv2d(x, 4, 1, 1, Activation.NONE);
                 TfLiteWriter.write(network.output(x).build(), model);
-                repeat(options.with(model.toString(), new InputSpec(CHANNELS_LAST, FLOATS)), stock);
+                repeat(options.with(model.toString(), new InputSpec(CHANNELS_LAST, FLOATS)), way);
             }
         } finally {
             MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
         }
     }
 
-    private static void repeat(RunOptions small, boolean stock) {
+    private static void repeat(RunOptions small, Way way) {
         ImmutableList<ModelInput> inputs = ModelInput.allocate(small.inputs());
-        try (Runner runner = Runner.load(small, stock, inputs)) {
+        try (Runner runner = Runner.load(small, way, inputs)) {
             long end = System.nanoTime() + LONGEST_NANOS;
             for (int i = 0; i < PREDICTIONS && System.nanoTime() < end; i++) {
                 runner.run();

@@ -14,14 +14,14 @@ final class ReportPage {
             <html lang="en">
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
-            <title>djlplan: stock and planned</title>
+            <title>djlplan: stock, planned and delegated</title>
             <style>
-              body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 48rem; padding: 0 1rem }
+              body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem }
               table { border-collapse: collapse; width: 100%% }
               th, td { border-bottom: 1px solid #ccc; padding: .3rem .6rem; text-align: right }
               th:first-child, td:first-child { text-align: left }
             </style>
-            <h1>djlplan: stock and planned</h1>
+            <h1>djlplan: stock, planned and delegated</h1>
             %s</html>
             """;
 
@@ -48,7 +48,9 @@ final class ReportPage {
         return SECTION.formatted(
                 escape(FigureTable.heading(comparison)),
                 table,
-                escape(FigureTable.verdict(comparison)));
+                FigureTable.sentences(comparison).stream()
+                        .map(ReportPage::escape)
+                        .collect(Collectors.joining("<br>\n")));
     }
 
     private static String row(List<String> cells, String tag) {

@@ -5,6 +5,7 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -16,11 +17,16 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "run",
         description = {
-            "Run a model planned, or as stock, with random inputs and measure it.",
+            "Run a model as the one line in an application does, or as stock, with random inputs and"
+                    + " measure it.",
+            "On TFLite what runs in the delegate is what is kept of earlier measurements; without,"
+                    + " the CPU kernels run.",
             "On PyTorch the first planned run of a model records its plan and stores it, which its"
                     + " figures show; further runs find it."
         })
 final class RunCommand implements Callable<Integer> {
+
+    private static final String UNVERIFIED = Origin.UNVERIFIED.name();
 
     @Spec private CommandSpec spec;
 
@@ -33,8 +39,15 @@ final class RunCommand implements Callable<Integer> {
                             + " DJL.")
     private boolean stock;
 
+    @Mixin private DelegationSwitch delegation = new DelegationSwitch();
+
     @Option(names = "--json", description = "Print one JSON object.")
     private boolean json;
+
+    private String hint() {
+        return "nothing that was measured of %1$s is kept: an application measures it in the background, `djlplan tune %1$s` at once"
+                .formatted(options.modelName());
+    }
 
     @Override
     public Integer call() throws IOException {
@@ -42,17 +55,28 @@ final class RunCommand implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "-o is for planned models: not with --stock");
         }
+        Way way = stock ? Way.STOCK : delegation.delegates(options) ? Way.DELEGATED : Way.PLANNED;
         options.check(stock, !stock);
+        if (!stock) {
+            delegation.tellIfAbsent(options);
+        }
+        PrintWriter err = spec.commandLine().getErr();
         Path outputs = Files.createTempFile("djlplan", ".outputs");
         try (WorkerProcess worker =
-                WorkerProcess.start(stock ? Contestant.STOCK : Contestant.PLANNED, options)) {
+                WorkerProcess.start(
+                        Contestant.of(way), options, new MeasuringNews(err, options.modelName()))) {
             worker.awaitLoaded();
             worker.warmUp();
             worker.writeOutputs(outputs);
             worker.time(options.effort().iterations());
             RunFigures figures = worker.figures().named(options.modelName());
-            PrintWriter err = spec.commandLine().getErr();
             worker.lastErrorLines().forEach(err::println);
+            if (!json) {
+                figures.delegation()
+                        .filter(report -> report.origin().equals(UNVERIFIED))
+                        .ifPresent(report -> err.println(hint()));
+            }
+            err.flush();
             PrintWriter out = spec.commandLine().getOut();
             if (json) {
                 out.println(figures.toJson());

@@ -8,8 +8,10 @@ import com.google.gson.JsonPrimitive;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
+import org.djlplan.memplan.report.DelegationReport;
 
 /**
  * What was measured of one model run one way.
@@ -19,13 +21,17 @@ import java.util.OptionalInt;
  * @param threads threads asked for; empty: the engine's choice
  * @param values the figures that apply, in their units
  * @param outputSha256 SHA-256, in hexadecimal, of all outputs of the fixed inputs
+ * @param unplannedReason why it ran as stock although it was to be planned; empty if it was planned
+ * @param delegation what was delegated and why; empty where nothing was to be
  */
 record RunFigures(
         String model,
         String engine,
         OptionalInt threads,
         Map<Figure, Double> values,
-        String outputSha256) {
+        String outputSha256,
+        Optional<String> unplannedReason,
+        Optional<DelegationReport> delegation) {
 
     RunFigures {
         values = Maps.immutableEnumMap(values);
@@ -39,7 +45,8 @@ record RunFigures(
 
     /** Returns the same figures of the same model under another name. */
     RunFigures named(String name) {
-        return new RunFigures(name, engine, threads, values, outputSha256);
+        return new RunFigures(
+                name, engine, threads, values, outputSha256, unplannedReason, delegation);
     }
 
     /** Returns the median of every figure over several runs of the same model, at least one. */
@@ -50,7 +57,14 @@ record RunFigures(
                     .ifPresent(value -> values.put(figure, value));
         }
         RunFigures first = runs.get(0);
-        return new RunFigures(first.model, first.engine, first.threads, values, first.outputSha256);
+        return new RunFigures(
+                first.model,
+                first.engine,
+                first.threads,
+                values,
+                first.outputSha256,
+                first.unplannedReason,
+                first.delegation);
     }
 
     /** Returns all keys in order, with null for what does not apply. */
@@ -65,6 +79,12 @@ record RunFigures(
             json.add(figure.key(), element(figure));
         }
         json.addProperty("outputSha256", outputSha256);
+        json.add(
+                "unplannedReason",
+                unplannedReason.<JsonElement>map(JsonPrimitive::new).orElse(JsonNull.INSTANCE));
+        json.add(
+                "delegation",
+                delegation.<JsonElement>map(DelegationFacts::toJson).orElse(JsonNull.INSTANCE));
         return json;
     }
 
@@ -83,7 +103,13 @@ record RunFigures(
                 json.get("engine").getAsString(),
                 threads.isJsonNull() ? OptionalInt.empty() : OptionalInt.of(threads.getAsInt()),
                 values,
-                json.get("outputSha256").getAsString());
+                json.get("outputSha256").getAsString(),
+                Optional.of(json.get("unplannedReason"))
+                        .filter(reason -> !reason.isJsonNull())
+                        .map(JsonElement::getAsString),
+                Optional.of(json.get("delegation"))
+                        .filter(report -> !report.isJsonNull())
+                        .map(report -> DelegationFacts.fromJson(report.getAsJsonObject())));
     }
 
     private JsonElement element(Figure figure) {

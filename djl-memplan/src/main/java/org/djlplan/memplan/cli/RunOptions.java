@@ -4,12 +4,14 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
+import com.google.common.primitives.Doubles;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import org.djlplan.memplan.cli.OutputDifference.Limit;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
 import picocli.CommandLine.Mixin;
@@ -21,6 +23,17 @@ import picocli.CommandLine.Spec;
 
 /** The model to run and how: what every command that runs a model takes. */
 final class RunOptions {
+
+    private static final String DELEGATION = PlanOptions.DELEGATION_PREFIX;
+
+    /** Whether anything is delegated. */
+    static final String ENABLED = DELEGATION + "enabled";
+
+    /** When delegation is measured. */
+    static final String PROFILE = DELEGATION + "profile";
+
+    /** Who is told how far that is. */
+    static final String PROGRESS = DELEGATION + "progress";
 
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
@@ -84,22 +97,34 @@ final class RunOptions {
     }
 
     /** Returns the same options, with the model measured for delegation while it is loaded. */
-    RunOptions withDelegation() {
-        return with(PlanOptions.DELEGATION_PREFIX + "profile", "blocking");
+    RunOptions measuring() {
+        return with(PROFILE, "blocking");
     }
 
-    /** Returns whether the user says anything of delegation; else nothing is delegated. */
-    boolean delegates() {
-        return arguments.keySet().stream()
-                .anyMatch(key -> key.startsWith(PlanOptions.DELEGATION_PREFIX));
+    /** Returns how far outputs may differ where something is delegated, if the user says so. */
+    Limit limit() {
+        // What is no number is "auto", or an error when the model is loaded.
+        Double given = Doubles.tryParse(arguments.getOrDefault(DELEGATION + "tolerance", "auto"));
+        return given == null ? Limit.IDENTICAL : new Limit(given, 1);
     }
 
-    /** Returns the same options for another model. */
+    /** Returns whether a model of these options may be delegated. */
+    boolean mayDelegate() {
+        return engine() == EngineKind.TFLITE && !"false".equalsIgnoreCase(arguments.get(ENABLED));
+    }
+
+    /** Returns whether the user says anything of delegation. */
+    boolean mentionsDelegation() {
+        return arguments.keySet().stream().anyMatch(key -> key.startsWith(DELEGATION));
+    }
+
+    /** Returns the same options for another model, of which nothing is measured. */
     RunOptions with(String otherModel, InputSpec input) {
         RunOptions options = of(otherModel, effort, spec);
         options.engine = engine;
         options.inputs = ImmutableList.of(input);
-        options.arguments = arguments;
+        options.arguments = new LinkedHashMap<>(arguments);
+        options.arguments.remove(PROFILE);
         return options;
     }
 
@@ -178,7 +203,7 @@ final class RunOptions {
                 inputs = ref.complete(inputs);
             }
             if (planned) {
-                PlannedLoading.check(PlannedLoading.arguments(this));
+                PlannedLoading.check(PlannedLoading.arguments(this, Way.DELEGATED));
             }
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);

@@ -11,12 +11,12 @@ sealed interface Runner extends AutoCloseable permits DjlRunner, BareInterpreter
     /**
      * Loads a model.
      *
-     * @param stock without this project; with a number of threads, TFLite without DJL, too
+     * @param way stock with a number of threads is TFLite without DJL, too
      * @throws Failure if that fails
      */
-    static Runner load(RunOptions options, boolean stock, List<ModelInput> inputs) {
-        if (!stock) {
-            return DjlRunner.loadPlanned(options, inputs);
+    static Runner load(RunOptions options, Way way, List<ModelInput> inputs) {
+        if (way != Way.STOCK) {
+            return DjlRunner.loadPlanned(options, way, inputs);
         }
         if (options.model() instanceof ModelRef.OfFile file
                 && options.engine() == EngineKind.TFLITE

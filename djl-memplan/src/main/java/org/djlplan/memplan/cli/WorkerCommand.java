@@ -22,8 +22,8 @@ final class WorkerCommand implements Callable<Integer> {
 
     @Mixin private RunOptions options = new RunOptions();
 
-    @Option(names = "--stock", description = "Run without a plan.")
-    private boolean stock;
+    @Option(names = "--way", required = true, description = "How to run it.")
+    private Way way = Way.STOCK;
 
     RunOptions options() {
         return options;
@@ -33,7 +33,7 @@ final class WorkerCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException, IOException {
         ParentConnection parent = ParentConnection.open(() -> {});
         try {
-            try (Measurement measurement = new Measurement(options, stock)) {
+            try (Measurement measurement = new Measurement(options, way)) {
                 parent.reply(new JsonPrimitive("loaded"));
                 serve(measurement, parent);
             }

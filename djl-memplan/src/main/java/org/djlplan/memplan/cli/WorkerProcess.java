@@ -1,5 +1,6 @@
 package org.djlplan.memplan.cli;
 
+import ai.djl.util.Progress;
 import com.google.common.collect.ImmutableList;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
@@ -23,31 +24,40 @@ final class WorkerProcess implements AutoCloseable {
     private final String name;
     private final Duration timeout;
     private final ChildProcess process;
+    private final WorkerErrors errors;
 
-    /** Starts a child that loads the model. */
-    static WorkerProcess start(Contestant contestant, RunOptions options) {
+    /**
+     * Starts a child that loads the model.
+     *
+     * @param progress told how far measuring is, if it measures what to delegate
+     */
+    static WorkerProcess start(Contestant contestant, RunOptions options, Progress progress) {
         ImmutableList.Builder<String> command =
                 ImmutableList.<String>builder()
                         .addAll(WorkerJvm.command(options))
-                        .add(DjlPlan.class.getName(), "worker");
-        if (contestant.stock()) {
-            command.add("--stock");
-        }
+                        .add(DjlPlan.class.getName(), "worker")
+                        .add("--way", contestant.way().label());
         command.addAll(options.toArguments());
         ProcessBuilder builder = new ProcessBuilder(command.build());
         builder.environment().putAll(contestant.environment());
+        WorkerErrors errors = new WorkerErrors(progress);
         try {
             return new WorkerProcess(
-                    contestant.name(), options.effort().timeout(), ChildProcess.start(builder));
+                    contestant.name(),
+                    options.effort().timeout(),
+                    ChildProcess.start(builder, errors),
+                    errors);
         } catch (IOException e) {
             throw new Failure("cannot start a process for the " + contestant.name() + " model", e);
         }
     }
 
-    private WorkerProcess(String name, Duration timeout, ChildProcess process) {
+    private WorkerProcess(
+            String name, Duration timeout, ChildProcess process, WorkerErrors errors) {
         this.name = name;
         this.timeout = timeout;
         this.process = process;
+        this.errors = errors;
     }
 
     /** Waits until the model is loaded. */
@@ -84,9 +94,9 @@ final class WorkerProcess implements AutoCloseable {
         JsonElement unused = ask("closing", request("finish"));
     }
 
-    /** Returns what the child wrote last on its error stream, at most a few lines. */
+    /** Returns what the child wrote last on its error stream for a user, at most a few lines. */
     ImmutableList<String> lastErrorLines() {
-        return process.lastErrorLines();
+        return errors.lines();
     }
 
     /** Ends the child. */

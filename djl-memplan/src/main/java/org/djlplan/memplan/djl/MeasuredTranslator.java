@@ -4,6 +4,7 @@ import ai.djl.Model;
 import ai.djl.inference.streaming.StreamingTranslator;
 import ai.djl.metric.Metrics;
 import ai.djl.metric.Unit;
+import ai.djl.ndarray.NDManager;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
 import com.google.common.reflect.TypeToken;
@@ -62,7 +63,7 @@ public final class MeasuredTranslator implements InvocationHandler {
             return wrapsSame(arguments[0]);
         }
         if (begins(method) && arguments[0] instanceof TranslatorContext context) {
-            PredictionScope.open(context.getNDManager(), gate.filter(g -> endsWithItsCall()));
+            begin(context.getNDManager());
         }
         Object result;
         try {
@@ -77,6 +78,13 @@ public final class MeasuredTranslator implements InvocationHandler {
             report(context.getMetrics());
         }
         return result;
+    }
+
+    /** Of TensorFlow Lite's passes nothing is left when a call ends, but perhaps its place. */
+    private void begin(NDManager manager) {
+        if (gate.isPresent() || !manager.getEngine().getEngineName().equals("TFLite")) {
+            PredictionScope.open(manager, gate.filter(g -> endsWithItsCall()));
+        }
     }
 
     /** Wrapped translators are equal where the translators are, and report on the same model. */

@@ -11,6 +11,7 @@ import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import ai.djl.util.Utils;
 import com.google.common.primitives.Ints;
+import com.google.common.primitives.Longs;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -80,8 +81,8 @@ final class TfLitePlanning {
         // Closed first: never are two interpreters of a model in memory.
         adapter.close(stock);
         try {
-            RuntimeOptions runtimeOptions = runtimeOptions();
-            OrderedModel ordered = ordered(file.get(), runtimeOptions);
+            RuntimeOptions runtimeOptions = runtimeOptions(options);
+            OrderedModel ordered = ordered(file.get(), options, runtimeOptions);
             TfLiteRuntime runtime =
                     TfLiteRuntime.open(
                             ordered,
@@ -112,13 +113,13 @@ final class TfLitePlanning {
         }
     }
 
-    private OrderedModel ordered(Path file, RuntimeOptions runtimeOptions) {
+    static OrderedModel ordered(Path file, PlanOptions options, RuntimeOptions runtimeOptions) {
         return options.reorder()
                 ? new Reordering(ModelDelegation.cacheFolder()).of(file, runtimeOptions)
                 : OrderedModel.asInFile(file);
     }
 
-    private RuntimeOptions runtimeOptions() {
+    static RuntimeOptions runtimeOptions(PlanOptions options) {
         return new RuntimeOptions(
                 options.strategy(),
                 options.inPlace(),
@@ -223,8 +224,25 @@ final class TfLitePlanning {
         private final Optional<Workers> workers;
         private final TfLiteAdapter adapter;
         private final NDManager manager;
+        private final Inputs inputs;
+
+        /** By output. Threads may overwrite each other's: each is right, and never changes. */
+        private final Form[] forms;
+
         private Optional<Block> stock = Optional.empty();
         private volatile boolean failed;
+
+        /** The shapes in the file. */
+        private record Inputs(List<Shape> shapes, List<List<Integer>> dimensions) {}
+
+        /** What the last array of an output was like. */
+        private record Form(TensorInfo info, Shape shape, DataType type) {
+
+            /** Not the record's own comparison: what that links at its first use takes long. */
+            private boolean isOf(TensorInfo other) {
+                return info.type() == other.type() && info.shape().equals(other.shape());
+            }
+        }
 
         Forward(
                 String model,
@@ -239,6 +257,11 @@ final class TfLitePlanning {
             this.workers = workers;
             this.adapter = adapter;
             this.manager = manager;
+            inputs =
+                    new Inputs(
+                            runtime.inputs().stream().map(TfLitePlanning::shape).toList(),
+                            runtime.inputs().stream().map(TensorInfo::shape).toList());
+            forms = new Form[runtime.outputs().size()];
         }
 
         @Override
@@ -260,23 +283,43 @@ final class TfLitePlanning {
 
         private NDList forward(NDList list) {
             List<ByteBuffer> values = new ArrayList<>(list.size());
-            List<List<Integer>> shapes = new ArrayList<>(list.size());
             for (NDArray array : list) {
                 values.add(array.toByteBuffer());
-                List<Integer> dimensions = new ArrayList<>();
-                for (long dimension : array.getShape().getShape()) {
-                    dimensions.add(Ints.checkedCast(dimension));
-                }
-                shapes.add(dimensions);
             }
-            NDList results = new NDList();
-            for (OutputTensor output : run(values, shapes)) {
-                TensorInfo info = output.info();
-                results.add(
-                        adapter.array(manager, output.data(), shape(info), dataType(info.type())));
+            List<OutputTensor> outputs = run(values, shapes(list));
+            NDList results = new NDList(outputs.size());
+            for (int i = 0; i < outputs.size(); i++) {
+                OutputTensor output = outputs.get(i);
+                Form form = form(i, output.info());
+                results.add(adapter.array(manager, output.data(), form.shape(), form.type()));
             }
             results.attach(list.head().getManager());
             return results;
+        }
+
+        /** Nearly always those of the file, which need not be made anew. */
+        private List<List<Integer>> shapes(NDList list) {
+            Inputs known = inputs;
+            boolean same = list.size() == known.shapes().size();
+            for (int i = 0; same && i < list.size(); i++) {
+                same = list.get(i).getShape().equals(known.shapes().get(i));
+            }
+            return same ? known.dimensions() : list.stream().map(Forward::dimensions).toList();
+        }
+
+        private static List<Integer> dimensions(NDArray array) {
+            return Longs.asList(array.getShape().getShape()).stream()
+                    .map(Ints::checkedCast)
+                    .toList();
+        }
+
+        private Form form(int output, TensorInfo info) {
+            Form form = forms[output];
+            if (form == null || !form.isOf(info)) {
+                form = new Form(info, TfLitePlanning.shape(info), dataType(info.type()));
+                forms[output] = form;
+            }
+            return form;
         }
 
         private List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> shapes) {

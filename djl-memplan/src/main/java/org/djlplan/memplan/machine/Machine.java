@@ -50,6 +50,15 @@ public final class Machine {
     }
 
     /**
+     * Returns how many processors the process can keep busy all the time: a container's quota,
+     * rounded down, but at least one.
+     */
+    public int fullCores() {
+        double quota = quotaCores().orElse(Integer.MAX_VALUE);
+        return (int) Math.max(1, Math.min(cores(), Math.floor(quota)));
+    }
+
+    /**
      * Returns the most memory that this process could ever use, in bytes: of the machine, or of the
      * tightest control group.
      */

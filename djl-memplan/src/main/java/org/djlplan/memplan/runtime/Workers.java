@@ -164,6 +164,11 @@ public final class Workers {
         return ALL.computeIfAbsent(count, number -> new Workers(number, IDLE, PATIENCE));
     }
 
+    /** Loads what a pass needs, so that the first one does not have to. */
+    public static void warmUp() {
+        boolean unused = new Workers(1, IDLE, PATIENCE).run(Workers.class, () -> true);
+    }
+
     /** Returns whether this thread runs a pass. */
     public static boolean isRunning() {
         return RUNNING.get() != null;

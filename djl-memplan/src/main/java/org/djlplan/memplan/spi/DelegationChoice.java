@@ -55,4 +55,19 @@ public record DelegationChoice(
     public DelegationChoice(Candidate candidate, Origin origin, String reason) {
         this(candidate, List.of(), origin, reason, List.of());
     }
+
+    /** Returns all candidates, most threads first. */
+    public List<Candidate> candidates() {
+        return ImmutableList.<Candidate>builder().add(candidate).addAll(lighter).build();
+    }
+
+    /** Returns the candidate of the fewest threads, with which predictions begin. */
+    public Candidate lightest() {
+        return lighter.isEmpty() ? candidate : lighter.get(lighter.size() - 1);
+    }
+
+    /** Returns the same without its other candidates. */
+    public DelegationChoice only(Candidate one) {
+        return new DelegationChoice(one, List.of(), origin, reason, outputs);
+    }
 }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.collect.ObjectArrays;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -76,6 +77,11 @@ class DjlPlanTest {
                 "run block:org.example.Own",
                 "run block:org.example.Own --input-shape 1 --engine tflite",
                 "compare small.tflite --tolerance -1",
+                "compare small.tflite --no-delegation --only-delegation",
+                "compare small.tflite --no-delegation -o delegation.threads=1",
+                "compare small.tflite --only-delegation -o delegation.enabled=false",
+                "compare zoo:lenet --only-delegation",
+                "run small.tflite --no-delegation -o delegation.threads=1",
                 "compare small.tflite --tolerance NaN",
                 "demo small.tflite",
             })
@@ -96,6 +102,7 @@ class DjlPlanTest {
                 "run --engine tflite FOLDER",
                 "compare absent.tflite",
                 "compare text.tflite --json",
+                "compare small.tflite --only-delegation",
                 "demo --out absent",
             })
     void execute_failure_exitsWith1AndOneLine(String line) {
@@ -197,10 +204,10 @@ class DjlPlanTest {
                         List.of("PyTorch", "1,3:int64", "2", "a=b=c", "3", "4", "0", "-5", "6")));
     }
 
-    private static RunOptions parse(String... line) {
+    static RunOptions parse(String... line) {
         WorkerCommand worker = new WorkerCommand();
-        CommandLine commandLine = new CommandLine(worker);
-        commandLine.parseArgs(line);
+        CommandLine commandLine = new CommandLine(worker).setCaseInsensitiveEnumValuesAllowed(true);
+        commandLine.parseArgs(ObjectArrays.concat("--way=planned", line));
         return worker.options();
     }
 

@@ -9,6 +9,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
+import java.util.List;
+import org.djlplan.memplan.cli.OutputDifference.Limit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -66,6 +68,53 @@ class OutputDifferenceTest {
                         write("a", "uint8", ByteBuffer.wrap(new byte[] {(byte) 200})),
                         write("b", "uint8", ByteBuffer.wrap(new byte[] {100})));
         assertEquals(0.5, difference.maxRelativeError().getAsDouble());
+    }
+
+    @Test
+    void between_zerosExpected_isRelativeToOne() throws IOException {
+        OutputDifference difference =
+                between(write("a", floats(0, 0)), write("b", floats(0.25f, 0)));
+        assertEquals(0.25, difference.maxRelativeError().getAsDouble());
+    }
+
+    @Test
+    void agrees_floats_byTheLimit() throws IOException {
+        OutputDifference difference = between(write("a", floats(1)), write("b", floats(1.5f)));
+        assertTrue(difference.agrees(List.of(new Limit(0.5, 1))));
+        assertFalse(difference.agrees(List.of(new Limit(0.49, 1))));
+        assertEquals("5e-1", difference.text());
+        assertFalse(
+                between(write("a", floats(1)), write("b", floats(Float.NaN)))
+                        .agrees(List.of(new Limit(1e9, 1))));
+        assertFalse(
+                between(write("a", floats(1)), write("b", floats(1, 1)))
+                        .agrees(List.of(new Limit(1e9, 1))));
+    }
+
+    @Test
+    void agrees_quantized_byOneStepWhateverTheLimit() throws IOException {
+        OutputDifference one = between(bytes(3), bytes(4));
+        assertTrue(one.agrees(List.of(new Limit(0, 1))));
+        assertEquals("1 step", one.text());
+        OutputDifference two = between(bytes(3), bytes(5));
+        assertFalse(two.agrees(List.of(new Limit(1e9, 1))));
+        assertTrue(two.agrees(List.of(new Limit(0, 2))));
+        assertEquals("2 steps", two.text());
+    }
+
+    @Test
+    void agrees_otherIntegers_onlyIfEqual() throws IOException {
+        OutputDifference difference = between(ids(100_000), ids(100_001));
+        assertFalse(difference.agrees(List.of(new Limit(1, 1))));
+    }
+
+    private Written bytes(int value) throws IOException {
+        return write("bytes" + value, "int8", ByteBuffer.wrap(new byte[] {(byte) value}));
+    }
+
+    private Written ids(int value) throws IOException {
+        ByteBuffer buffer = ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.nativeOrder());
+        return write("ids" + value, "int32", buffer.putInt(value).flip());
     }
 
     @Test

@@ -27,6 +27,27 @@ class PlannedLoadingTest {
     }
 
     @Test
+    void arguments_plannedOnly_haveNothingOfDelegation() {
+        RunOptions options =
+                DjlPlanTest.parse(
+                        "--threads=2",
+                        "-o",
+                        "memplan.inPlace=true",
+                        "-o",
+                        "delegation.objective=memory",
+                        "a.tflite");
+        assertEquals(
+                Map.of("memplan.threads", "2", "memplan.inPlace", "true"),
+                PlannedLoading.arguments(options, Way.PLANNED));
+        assertEquals(
+                Map.of(
+                        "memplan.threads", "2",
+                        "memplan.inPlace", "true",
+                        "delegation.objective", "memory"),
+                PlannedLoading.arguments(options, Way.DELEGATED));
+    }
+
+    @Test
     void othersArguments_mixed_areThoseOfDjl() {
         assertEquals(
                 Map.of("width", "224"),

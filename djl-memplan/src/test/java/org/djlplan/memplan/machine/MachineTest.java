@@ -72,6 +72,7 @@ class MachineTest {
         write("sys/fs/cgroup/pod/app/cpu.max", "max 100000\n");
         Machine machine = new Machine(root);
         assertEquals(OptionalDouble.of(1.5), machine.quotaCores());
+        assertEquals(1, machine.fullCores());
         assertEquals(7000, machine.throttledNanos());
     }
 

@@ -43,7 +43,7 @@ final class InterpreterFactory {
                     .<List<List<Integer>>, String>build()
                     .asMap();
 
-    private final AtomicReference<DelegationChoice> choice;
+    private final AtomicReference<ThreadGovernor> governor;
     private volatile Optional<String> leftToEngine = Optional.empty();
 
     private record PlanFor(List<List<Integer>> shapes, Candidate candidate) {}
@@ -66,10 +66,13 @@ final class InterpreterFactory {
         this.file = file;
         this.planner = planner;
         this.delegates = delegates;
-        this.choice = new AtomicReference<>(choice);
+        boolean stateful = isStateful(file);
         // State is in the interpreter and cannot move to another if an arena is not to be had
-        // again.
-        boolean shared = options.sharedArena() && !isStateful(file);
+        // again; nor to another candidate's.
+        governor =
+                new AtomicReference<>(
+                        new ThreadGovernor(stateful ? choice.only(choice.lightest()) : choice));
+        boolean shared = options.sharedArena() && !stateful;
         arenas = shared ? ArenaPool.shared() : new ArenaPool();
         plannable = LiveGraph.plannable(file);
         shapesInFile = file.inputs().stream().map(id -> file.tensors().get(id).shape()).toList();
@@ -85,41 +88,75 @@ final class InterpreterFactory {
         return shapesInFile;
     }
 
+    /** Returns what decides which candidate of the present choice serves. */
+    ThreadGovernor governor() {
+        return governor.get();
+    }
+
     /** Returns what is delegated now, and why. */
     DelegationChoice choice() {
-        return choice.get();
+        return governor().choice();
     }
 
     /** Delegates something else from now on. */
     void choose(DelegationChoice better) {
-        choice.set(better);
+        governor.set(new ThreadGovernor(better));
+    }
+
+    /** Returns a candidate if it is one of the present choice, else the one of fewest threads. */
+    Candidate chosen(Candidate wanted) {
+        DelegationChoice now = choice();
+        return now.candidate().equals(wanted) || now.lighter().contains(wanted)
+                ? wanted
+                : now.lightest();
     }
 
     /**
-     * Returns an interpreter for these input shapes that delegates what is chosen now. If the
-     * delegate refuses, nothing is delegated from now on, with one warning.
+     * Returns an interpreter for these input shapes and a candidate that is chosen, or was just
+     * now. If the delegate refuses, another candidate of the choice is taken; if it is the one of
+     * the fewest threads, nothing is delegated from now on. One warning says so.
      *
      * @throws UnplannableException if it cannot be planned; see {@link #giveUp}
      */
-    PlannedInterpreter build(List<List<Integer>> shapes) throws UnplannableException {
+    PlannedInterpreter build(List<List<Integer>> shapes, Candidate wanted)
+            throws UnplannableException {
         while (true) {
-            DelegationChoice now = choice.get();
-            if (!now.candidate().delegates() || !shapes.equals(shapesInFile)) {
-                return build(shapes, now.candidate(), false);
+            ThreadGovernor now = governor.get();
+            Candidate candidate = chosen(wanted);
+            if (!candidate.delegates() || !shapes.equals(shapesInFile)) {
+                return build(shapes, candidate, false);
             }
             try {
-                return build(shapes, now.candidate(), false);
+                return build(shapes, candidate, false);
             } catch (UnplannableException | RuntimeException e) {
-                Candidate cpu = Candidate.cpu(now.candidate().threads());
                 String why = UnplannableException.reason(e);
-                DelegationChoice instead =
-                        new DelegationChoice(cpu, now.origin(), "it failed: " + why);
+                ThreadGovernor instead = new ThreadGovernor(without(now, candidate, why));
                 // Not if another choice was made meanwhile, which is tried instead.
-                if (choice.compareAndSet(now, instead)) {
-                    logger.warn("{}: nothing is delegated: {}", file.name(), why);
+                if (governor.compareAndSet(now, instead)) {
+                    logger.warn(
+                            "{}: {} delegated with {} threads: {}",
+                            file.name(),
+                            instead.choice().candidate().delegates() ? "not" : "nothing is",
+                            candidate.threads(),
+                            why);
                 }
             }
         }
+    }
+
+    private static DelegationChoice without(ThreadGovernor governor, Candidate failed, String why) {
+        DelegationChoice choice = governor.choice();
+        List<Candidate> others =
+                choice.candidates().stream().filter(other -> !other.equals(failed)).toList();
+        return failed.equals(choice.lightest())
+                ? new DelegationChoice(
+                        Candidate.cpu(failed.threads()), choice.origin(), "it failed: " + why)
+                : new DelegationChoice(
+                        others.get(0),
+                        others.subList(1, others.size()),
+                        choice.origin(),
+                        choice.reason(),
+                        choice.outputs());
     }
 
     /**

@@ -14,12 +14,14 @@ import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.djlplan.memplan.runtime.Later;
+import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 
 /**
- * The interpreters of one model. Each is used by one thread at a time, and never more than the
- * limit are in use at once. There are not more than that, either, but for one while the pool goes
- * over to another choice. Those that nobody used for a while are closed, except the one used last.
+ * The interpreters of one model, of all candidates of its choice. Each is used by one thread at a
+ * time, and never more than the limit are in use at once. There are not more than that, either, but
+ * for one of each candidate beyond the first, and one while the pool goes over to another choice.
+ * Those that nobody used for a while are closed, except the model's last one.
  */
 final class InterpreterPool implements AutoCloseable {
 
@@ -60,8 +62,12 @@ final class InterpreterPool implements AutoCloseable {
         this.whenEmpty = whenEmpty;
     }
 
-    /** Returns an interpreter for these shapes that is the caller's until {@link #giveBack}. */
-    PlannedInterpreter borrow(List<List<Integer>> shapes)
+    /**
+     * Returns an interpreter for these shapes that is the caller's until {@link #giveBack}.
+     *
+     * @param wanted a candidate that is chosen; it is another one's if it is so no longer
+     */
+    PlannedInterpreter borrow(List<List<Integer>> shapes, Candidate wanted)
             throws InterruptedException, UnplannableException {
         List<PlannedInterpreter> evicted = List.of();
         lock.lockInterruptibly();
@@ -69,7 +75,7 @@ final class InterpreterPool implements AutoCloseable {
             while (true) {
                 checkState(!closed, "the model is closed");
                 if (busy.size() + building < limit) {
-                    PlannedInterpreter found = takeIdle(shapes);
+                    PlannedInterpreter found = takeIdle(shapes, factory.chosen(wanted));
                     if (found != null) {
                         busy.add(found);
                         return found;
@@ -89,12 +95,17 @@ final class InterpreterPool implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        return build(shapes, evicted);
+        return build(shapes, wanted, evicted);
     }
 
     /** Returns whether there may be one interpreter more. The caller holds the lock. */
     private boolean hasRoom() {
-        return idle.size() + busy.size() + building + closing < limit;
+        return idle.size() + busy.size() + building + closing < most();
+    }
+
+    /** Going back to a candidate that served lately takes no building. */
+    private int most() {
+        return limit + factory.choice().lighter().size();
     }
 
     /**
@@ -111,10 +122,10 @@ final class InterpreterPool implements AutoCloseable {
         }
     }
 
-    private PlannedInterpreter takeIdle(List<List<Integer>> shapes) {
+    private PlannedInterpreter takeIdle(List<List<Integer>> shapes, Candidate wanted) {
         for (Iterator<Idle> i = idle.iterator(); i.hasNext(); ) {
             PlannedInterpreter interpreter = i.next().interpreter();
-            if (interpreter.hasShapes(shapes) && isCurrent(interpreter)) {
+            if (interpreter.hasShapes(shapes) && interpreter.delegates(wanted)) {
                 i.remove();
                 return interpreter;
             }
@@ -147,11 +158,6 @@ final class InterpreterPool implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-    }
-
-    /** Returns whether an interpreter delegates what is chosen now. */
-    private boolean isCurrent(PlannedInterpreter interpreter) {
-        return interpreter.delegates(factory.choice().candidate());
     }
 
     /**
@@ -208,12 +214,12 @@ final class InterpreterPool implements AutoCloseable {
     }
 
     private PlannedInterpreter build(
-            List<List<Integer>> shapes, List<PlannedInterpreter> evictedBefore)
+            List<List<Integer>> shapes, Candidate wanted, List<PlannedInterpreter> evictedBefore)
             throws UnplannableException {
         PlannedInterpreter built = null;
         try {
             dispose(evictedBefore);
-            built = factory.build(shapes);
+            built = factory.build(shapes, wanted);
             return built;
         } finally {
             lock.lock();
@@ -245,12 +251,10 @@ final class InterpreterPool implements AutoCloseable {
         lock.lock();
         try {
             busy.remove(interpreter);
-            boolean room = idle.size() + busy.size() + building < limit;
-            if (keep && room && !closed && isCurrent(interpreter)) {
+            boolean room = idle.size() + busy.size() + building < most();
+            if (keep && room && !closed && isChosen(interpreter)) {
                 idle.addFirst(new Idle(interpreter, System.nanoTime()));
-                if (idle.size() > 1) {
-                    scheduleSweep();
-                }
+                scheduleSweep();
             } else {
                 gone = List.of(interpreter);
                 closing++;
@@ -262,10 +266,19 @@ final class InterpreterPool implements AutoCloseable {
         dispose(gone);
     }
 
+    private boolean isChosen(PlannedInterpreter interpreter) {
+        return interpreter.delegates(factory.chosen(interpreter.candidate()));
+    }
+
+    /** Closes what is idle for long, later, unless it is the only one. */
     private void scheduleSweep() {
-        if (!sweepPending) {
+        if (!sweepPending && hasOthers()) {
             sweepPending = Later.run(Duration.ofNanos(idleNanos), this::sweep);
         }
+    }
+
+    private boolean hasOthers() {
+        return !idle.isEmpty() && idle.size() + busy.size() > 1;
     }
 
     private void sweep() {
@@ -274,13 +287,11 @@ final class InterpreterPool implements AutoCloseable {
         try {
             sweepPending = false;
             long now = System.nanoTime();
-            while (idle.size() > 1 && now - idle.getLast().sinceNanos() >= idleNanos) {
+            while (hasOthers() && now - idle.getLast().sinceNanos() >= idleNanos) {
                 gone.add(idle.removeLast().interpreter());
             }
             closing += gone.size();
-            if (idle.size() > 1) {
-                scheduleSweep();
-            }
+            scheduleSweep();
         } finally {
             lock.unlock();
         }

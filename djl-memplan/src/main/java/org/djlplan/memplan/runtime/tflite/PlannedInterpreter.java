@@ -32,6 +32,7 @@ final class PlannedInterpreter implements AutoCloseable {
     private final ImmutableList<OutputTensor> outputs;
     private final long ownBytes;
     private final Description description;
+    private long lastNanos;
 
     /**
      * What the interpreter of the file's own shapes is like.
@@ -156,10 +157,20 @@ final class PlannedInterpreter implements AutoCloseable {
         return shapes == wanted || shapes.equals(wanted);
     }
 
+    /** Returns what it was built for. */
+    Candidate candidate() {
+        return delegated.candidate();
+    }
+
     /** Returns whether it delegates what is chosen. */
     boolean delegates(Candidate chosen) {
         // Nearly always the same object, which equal sets look at first.
-        return delegated.candidate().equals(chosen);
+        return candidate().equals(chosen);
+    }
+
+    /** Returns how long the engine took for the last prediction. */
+    long lastNanos() {
+        return lastNanos;
     }
 
     /** Returns the nodes that it executes. */
@@ -194,13 +205,18 @@ final class PlannedInterpreter implements AutoCloseable {
      */
     Optional<List<OutputTensor>> run(List<ByteBuffer> values, Arena arena) {
         fill(values);
-        return session.invoke(arena) ? Optional.of(results()) : Optional.empty();
+        long start = System.nanoTime();
+        boolean fitted = session.invoke(arena);
+        lastNanos = System.nanoTime() - start;
+        return fitted ? Optional.of(results()) : Optional.empty();
     }
 
     /** Predicts in the engine's own memory. */
     List<OutputTensor> runStock(List<ByteBuffer> values) {
         fill(values);
+        long start = System.nanoTime();
         session.invokeStock();
+        lastNanos = System.nanoTime() - start;
         return results();
     }
 

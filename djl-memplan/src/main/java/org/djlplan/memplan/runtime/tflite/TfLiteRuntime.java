@@ -105,7 +105,7 @@ public final class TfLiteRuntime implements AutoCloseable {
         int limit = stateful ? 1 : options.maxInterpreters();
         pool = new InterpreterPool(limit, options.idleAfter(), factory, model::close);
         try {
-            PlannedInterpreter first = borrow(factory.shapesInFile());
+            PlannedInterpreter first = borrow(factory.shapesInFile(), factory.choice().lightest());
             described = first.description();
             pool.giveBack(first);
             releaseWhatWasPacked();
@@ -131,7 +131,7 @@ public final class TfLiteRuntime implements AutoCloseable {
             return;
         }
         try {
-            PlannedInterpreter first = ready(choice.candidate());
+            PlannedInterpreter first = ready(choice.lightest());
             pool.switchTo(choice, first);
             described = first.description();
             releaseWhatWasPacked();
@@ -230,7 +230,31 @@ public final class TfLiteRuntime implements AutoCloseable {
 
     private Optional<List<OutputTensor>> attempt(
             List<List<Integer>> shapes, List<ByteBuffer> values) throws UnplannableException {
-        PlannedInterpreter interpreter = borrow(shapes);
+        ThreadGovernor governor = factory.governor();
+        ThreadGovernor.Gear gear = begin(governor);
+        long nanos = 0;
+        boolean usual = false;
+        try {
+            PlannedInterpreter interpreter = borrow(shapes, gear.candidate());
+            Optional<List<OutputTensor>> results = attempt(interpreter, values);
+            nanos = interpreter.lastNanos();
+            usual = results.isPresent() && shapes == factory.shapesInFile();
+            return results;
+        } finally {
+            governor.end(gear, nanos, usual);
+        }
+    }
+
+    private static ThreadGovernor.Gear begin(ThreadGovernor governor) {
+        try {
+            return governor.begin();
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
+    }
+
+    private Optional<List<OutputTensor>> attempt(
+            PlannedInterpreter interpreter, List<ByteBuffer> values) {
         Optional<List<OutputTensor>> results = Optional.empty();
         try {
             if (interpreter.plan().isEmpty() && interpreter.hasShapes(factory.shapesInFile())) {
@@ -277,9 +301,10 @@ public final class TfLiteRuntime implements AutoCloseable {
         }
     }
 
-    private PlannedInterpreter borrow(List<List<Integer>> shapes) throws UnplannableException {
+    private PlannedInterpreter borrow(List<List<Integer>> shapes, Candidate candidate)
+            throws UnplannableException {
         try {
-            return pool.borrow(shapes);
+            return pool.borrow(shapes, candidate);
         } catch (InterruptedException e) {
             throw interrupted(e);
         }
@@ -304,24 +329,35 @@ public final class TfLiteRuntime implements AutoCloseable {
                                                 i.ownBytes(),
                                                 i.plan().map(ShapePlan::arenaBytes).orElse(0L)))
                         .toList();
+        PlannedInterpreter.Description serving = serving();
         PlanReport report =
-                described.report(
+                serving.report(
                         interpreters,
                         predictions.sum(),
                         unplanned.sum(),
-                        delegate.map(this::delegation),
+                        delegate.map(name -> delegation(name, serving)),
                         order);
         return factory.leftToEngine().map(report::stopped).orElse(report);
     }
 
-    private DelegationReport delegation(String name) {
+    /** Returns what an interpreter of the file's shapes is like that serves now. */
+    private PlannedInterpreter.Description serving() {
+        Candidate now = factory.governor().serving();
+        return pool.interpreters().stream()
+                .filter(i -> i.delegates(now) && i.hasShapes(factory.shapesInFile()))
+                .map(PlannedInterpreter::description)
+                .findFirst()
+                .orElse(described);
+    }
+
+    private DelegationReport delegation(String name, PlannedInterpreter.Description serving) {
         DelegationChoice choice = factory.choice();
         return new DelegationReport(
                 name,
                 model.graph().operators().size(),
-                described.delegatedOperators(),
-                described.partitions(),
-                choice.candidate().threads(),
+                serving.delegatedOperators(),
+                serving.partitions(),
+                factory.governor().serving().threads(),
                 choice.origin().name(),
                 choice.reason(),
                 choice.outputs());

@@ -3,12 +3,14 @@ package org.djlplan.memplan.runtime.tflite;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.runtime.NativeLoader;
+import org.djlplan.memplan.runtime.Workers;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.slf4j.Logger;
@@ -52,10 +54,19 @@ public final class WarmUp {
                 Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(model, MODEL), MODEL);
                 MemoryPlanner.plan(graph, Strategies.BEST, InPlace.TRUE);
             }
+            warmUpPredictions();
         } catch (Exception | LinkageError | OutOfMemoryError e) {
             // Whoever needs it will say so.
             logger.debug("not warmed up", e);
         }
+    }
+
+    /** Also what the first prediction needs. */
+    private static void warmUpPredictions() throws InterruptedException {
+        Workers.warmUp();
+        ThreadGovernor.warmUp();
+        List<List<Integer>> unused =
+                InputShapes.effective(List.of(), List.of(), List.of(), List.of());
     }
 
     private static ByteBuffer model() throws IOException {

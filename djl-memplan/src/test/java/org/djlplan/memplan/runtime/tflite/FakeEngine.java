@@ -71,13 +71,25 @@ final class FakeEngine implements EngineSession.Source {
         return shape.stream().mapToLong(Integer::longValue).reduce(FLOAT, (a, b) -> a * b);
     }
 
+    /** Another model, of which a tensor keeps its value. */
+    static Graph statefulGraph() {
+        List<Tensor> tensors = new ArrayList<>(graph().tensors());
+        tensors.set(1, tensor(1, Storage.VARIABLE));
+        return new Graph("stateful", graph().operators(), tensors, List.of(0), List.of(2));
+    }
+
     /** Returns what builds interpreters of the model, one of them with a choice. */
     InterpreterFactory factory(DelegateFactory delegates, DelegationChoice choice) {
+        return factory(graph(), delegates, choice);
+    }
+
+    /** The same of another model. */
+    InterpreterFactory factory(Graph graph, DelegateFactory delegates, DelegationChoice choice) {
         RuntimeOptions options =
                 new RuntimeOptions(
                         "best", InPlace.AUTO, 1, 1, true, 1, Duration.ZERO, Duration.ZERO);
         return new InterpreterFactory(
-                this, graph(), options, PlanFinder.atOnce(options), delegates, choice);
+                this, graph, options, PlanFinder.atOnce(options), delegates, choice);
     }
 
     /** Returns the choice of the CPU kernels. */

@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.NativeDelegate;
@@ -48,7 +49,8 @@ class InterpreterFactoryTest {
         InterpreterFactory factory = engine.factory(throwing(), ALL);
         try (LogCapture log = new LogCapture()) {
             for (int i = 0; i < 2; i++) {
-                try (PlannedInterpreter built = factory.build(FakeEngine.IN_FILE)) {
+                try (PlannedInterpreter built =
+                        factory.build(FakeEngine.IN_FILE, factory.choice().lightest())) {
                     assertEquals(0, built.description().delegatedOperators());
                     assertTrue(built.plan().isPresent());
                 }
@@ -72,11 +74,50 @@ class InterpreterFactoryTest {
                     return delegate();
                 };
         factory.set(engine.factory(failingOnce, ALL));
-        try (PlannedInterpreter built = factory.get().build(FakeEngine.IN_FILE)) {
+        try (PlannedInterpreter built = factory.get().build(FakeEngine.IN_FILE, ALL.candidate())) {
             assertTrue(built.delegates(ONE.candidate()));
         }
         assertEquals(ONE, factory.get().choice());
         assertFreed();
+    }
+
+    /** Others of the choice still serve. */
+    @Test
+    void build_delegateRefusesTwoThreads_doesWithoutThem() throws Exception {
+        Candidate two = new Candidate(ALL.candidate().operators(), 2);
+        DelegationChoice choice =
+                new DelegationChoice(
+                        two, ALL.candidates(), ALL.origin(), ALL.reason(), ALL.outputs());
+        DelegateFactory one =
+                threads -> {
+                    if (threads == 2) {
+                        throw new IllegalStateException("only one");
+                    }
+                    return delegate();
+                };
+        InterpreterFactory factory = engine.factory(one, choice);
+        try (LogCapture log = new LogCapture()) {
+            for (int i = 0; i < 2; i++) {
+                try (PlannedInterpreter built = factory.build(FakeEngine.IN_FILE, two)) {
+                    assertTrue(built.delegates(ALL.candidate()));
+                }
+            }
+            assertEquals(1, log.lines("WARN").size(), log.lines().toString());
+        }
+        assertEquals(ALL, factory.choice());
+        assertFreed();
+    }
+
+    /** State cannot move from one candidate's interpreter to another's. */
+    @Test
+    void choice_modelThatKeepsState_hasOneCandidate() {
+        Candidate two = new Candidate(ALL.candidate().operators(), 2);
+        DelegationChoice choice =
+                new DelegationChoice(
+                        two, ALL.candidates(), ALL.origin(), ALL.reason(), ALL.outputs());
+        InterpreterFactory factory =
+                engine.factory(FakeEngine.statefulGraph(), threads -> delegate(), choice);
+        assertEquals(ALL, factory.choice());
     }
 
     @Test
@@ -89,7 +130,9 @@ class InterpreterFactoryTest {
                         throw new IllegalStateException("no luck");
                     }
                 };
-        assertThrows(IllegalStateException.class, () -> factory.build(FakeEngine.IN_FILE));
+        assertThrows(
+                IllegalStateException.class,
+                () -> factory.build(FakeEngine.IN_FILE, factory.choice().lightest()));
         assertFreed();
         assertNobodyNeedsAnArena();
     }
@@ -120,7 +163,8 @@ class InterpreterFactoryTest {
                 assertEquals(3, report.predictions());
             }
         }
-        try (PlannedInterpreter other = factory.build(FakeEngine.OTHER)) {
+        try (PlannedInterpreter other =
+                factory.build(FakeEngine.OTHER, factory.choice().lightest())) {
             assertTrue(other.plan().isPresent());
             assertEquals(Optional.empty(), other.description().unplannedReason());
         }
@@ -144,7 +188,7 @@ class InterpreterFactoryTest {
     @Test
     void leased_interpreter_runsInAnArenaAndFreesIt() throws Exception {
         InterpreterFactory factory = engine.factory(threads -> delegate(), FakeEngine.cpu(1));
-        PlannedInterpreter built = factory.build(FakeEngine.IN_FILE);
+        PlannedInterpreter built = factory.build(FakeEngine.IN_FILE, factory.choice().lightest());
         try (LeasedInterpreter leased = LeasedInterpreter.of(built, Duration.ofSeconds(1))) {
             leased.runAgain();
             assertEquals(1, ArenaPool.shared().metric().leased());

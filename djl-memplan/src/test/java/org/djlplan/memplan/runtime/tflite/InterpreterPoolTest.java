@@ -11,7 +11,9 @@ import com.google.common.collect.ImmutableSortedSet;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -19,7 +21,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -28,6 +33,11 @@ class InterpreterPoolTest {
 
     private static final Duration NEVER = Duration.ofHours(1);
     private static final DelegationChoice ALL = FakeEngine.delegated(ImmutableSortedSet.of(0, 1));
+
+    private static final Candidate TWO = new Candidate(ImmutableSortedSet.of(0, 1), 2);
+    private static final Candidate ONE = new Candidate(ImmutableSortedSet.of(0), 1);
+    private static final DelegationChoice TWO_OR_ONE =
+            new DelegationChoice(TWO, List.of(ONE), Origin.MEASURED, "a test", List.of());
 
     private final FakeEngine engine = new FakeEngine();
     private final AtomicInteger delegates = new AtomicInteger();
@@ -56,8 +66,13 @@ class InterpreterPoolTest {
                 };
     }
 
-    private static PlannedInterpreter borrow(InterpreterPool pool) throws Exception {
-        return pool.borrow(FakeEngine.IN_FILE);
+    private PlannedInterpreter borrow(InterpreterPool pool) throws Exception {
+        return borrow(pool, FakeEngine.IN_FILE);
+    }
+
+    private PlannedInterpreter borrow(InterpreterPool pool, List<List<Integer>> shapes)
+            throws Exception {
+        return pool.borrow(shapes, factory.choice().lightest());
     }
 
     /** A call on a thread of its own. */
@@ -123,7 +138,7 @@ class InterpreterPoolTest {
     void borrow_otherShapes_closesAnIdleOneFirst() throws Exception {
         try (InterpreterPool pool = pool(1)) {
             pool.giveBack(borrow(pool));
-            PlannedInterpreter other = pool.borrow(FakeEngine.OTHER);
+            PlannedInterpreter other = borrow(pool, FakeEngine.OTHER);
             assertTrue(other.hasShapes(FakeEngine.OTHER));
             pool.giveBack(other);
             pool.giveBack(borrow(pool));
@@ -154,7 +169,7 @@ class InterpreterPoolTest {
         try (InterpreterPool pool = pool(1)) {
             PlannedInterpreter old = borrow(pool);
             pool.switchTo(ALL, factory.build(FakeEngine.IN_FILE, ALL.candidate(), false));
-            Call<PlannedInterpreter> waiting = Call.of(() -> pool.borrow(FakeEngine.OTHER));
+            Call<PlannedInterpreter> waiting = Call.of(() -> borrow(pool, FakeEngine.OTHER));
             waiting.assertWaits();
             pool.giveBack(old);
             pool.giveBack(waiting.get());
@@ -167,7 +182,9 @@ class InterpreterPoolTest {
         try (InterpreterPool pool = pool(2)) {
             PlannedInterpreter one = borrow(pool);
             PlannedInterpreter two = borrow(pool);
-            pool.switchTo(FakeEngine.cpu(1), factory.build(FakeEngine.IN_FILE));
+            pool.switchTo(
+                    FakeEngine.cpu(1),
+                    factory.build(FakeEngine.IN_FILE, factory.choice().lightest()));
             pool.giveBack(one);
             pool.giveBack(two);
             assertEquals(2, pool.interpreters().size());
@@ -180,7 +197,7 @@ class InterpreterPoolTest {
     void switchTo_closedPool_closesTheFirstOfTheNewChoice() throws Exception {
         InterpreterPool pool = pool(1);
         pool.enter();
-        PlannedInterpreter first = factory.build(FakeEngine.IN_FILE);
+        PlannedInterpreter first = factory.build(FakeEngine.IN_FILE, factory.choice().lightest());
         pool.close();
         assertEquals(0, ended.get());
         pool.switchTo(ALL, first);
@@ -248,7 +265,7 @@ class InterpreterPoolTest {
         delegateAllAndThrowAtClose();
         try (InterpreterPool pool = pool(1)) {
             pool.giveBack(borrow(pool));
-            pool.giveBack(pool.borrow(FakeEngine.OTHER));
+            pool.giveBack(borrow(pool, FakeEngine.OTHER));
             pool.giveBack(borrow(pool));
         }
         assertEnded();
@@ -304,6 +321,73 @@ class InterpreterPoolTest {
         assertEnded();
     }
 
+    /** Of two candidates one interpreter each is kept, so that going back takes no building. */
+    @Test
+    void borrow_candidatesInTurns_keepsAnInterpreterOfEach() throws Exception {
+        factory = factory(TWO_OR_ONE);
+        try (InterpreterPool pool = pool(1)) {
+            PlannedInterpreter one = pool.borrow(FakeEngine.IN_FILE, ONE);
+            assertTrue(one.delegates(ONE));
+            pool.giveBack(one);
+            PlannedInterpreter two = pool.borrow(FakeEngine.IN_FILE, TWO);
+            assertTrue(two.delegates(TWO));
+            pool.giveBack(two);
+            for (int i = 0; i < 3; i++) {
+                assertSame(one, pool.borrow(FakeEngine.IN_FILE, ONE));
+                pool.giveBack(one);
+                assertSame(two, pool.borrow(FakeEngine.IN_FILE, TWO));
+                pool.giveBack(two);
+            }
+        }
+        assertEnded();
+        assertEquals(2, engine.mostOpen.get());
+    }
+
+    @Test
+    void borrow_twoCandidatesAtTheLimit_theLimitIsForAllTogether() throws Exception {
+        factory = factory(TWO_OR_ONE);
+        try (InterpreterPool pool = pool(1)) {
+            PlannedInterpreter two = pool.borrow(FakeEngine.IN_FILE, TWO);
+            Call<PlannedInterpreter> waiting = Call.of(() -> pool.borrow(FakeEngine.IN_FILE, ONE));
+            waiting.assertWaits();
+            pool.giveBack(two);
+            assertTrue(waiting.get().delegates(ONE));
+            pool.giveBack(waiting.get());
+        }
+        assertEnded();
+    }
+
+    @Test
+    void sweep_candidateThatIsNotUsedAnyMore_itsLastInterpreterIsClosed() throws Exception {
+        factory = factory(TWO_OR_ONE);
+        try (InterpreterPool pool = pool(2, Duration.ofMillis(5))) {
+            PlannedInterpreter one = pool.borrow(FakeEngine.IN_FILE, ONE);
+            PlannedInterpreter two = pool.borrow(FakeEngine.IN_FILE, TWO);
+            pool.giveBack(one);
+            while (engine.open.get() > 1) {
+                Thread.onSpinWait();
+            }
+            assertEquals(List.of(two), pool.interpreters());
+            pool.giveBack(two);
+            assertSame(two, pool.borrow(FakeEngine.IN_FILE, TWO));
+            pool.giveBack(two);
+        }
+        assertEnded();
+    }
+
+    /** A prediction that began before the switch takes what is there after it. */
+    @Test
+    void borrow_candidateOfTheOldChoice_isOneOfTheNew() throws Exception {
+        factory = factory(TWO_OR_ONE);
+        try (InterpreterPool pool = pool(1)) {
+            PlannedInterpreter first = factory.build(FakeEngine.IN_FILE, ALL.candidate(), false);
+            pool.switchTo(ALL, first);
+            assertSame(first, pool.borrow(FakeEngine.IN_FILE, TWO));
+            pool.giveBack(first);
+        }
+        assertEnded();
+    }
+
     @Test
     void close_whileOthersWait_theyAreTold() throws Exception {
         InterpreterPool pool = pool(1);
@@ -339,6 +423,56 @@ class InterpreterPoolTest {
         assertEnded();
     }
 
+    /** One thread alone, then four, again and again: what two processors stand. */
+    @Test
+    void governed_oneThreadAndFour_neverMoreThreadsThanProcessors() throws Exception {
+        factory = factory(TWO_OR_ONE);
+        AtomicLong clock = new AtomicLong();
+        Processors processors =
+                new Processors(
+                        2,
+                        () -> clock.addAndGet(5_000_000),
+                        Optional::empty,
+                        Duration.ofMinutes(1));
+        ThreadGovernor governor = new ThreadGovernor(TWO_OR_ONE, processors);
+        AtomicInteger atOnce = new AtomicInteger();
+        int[] served = new int[3];
+        try (InterpreterPool pool = pool(2)) {
+            for (int i = 0; i < 6; i++) {
+                List<Call<int[]>> calls = new ArrayList<>();
+                for (int thread = i % 2 == 0 ? 3 : 0; thread < 4; thread++) {
+                    calls.add(Call.of(() -> predictGoverned(pool, governor, atOnce)));
+                }
+                for (Call<int[]> call : calls) {
+                    int[] counts = call.get();
+                    served[1] += counts[1];
+                    served[2] += counts[2];
+                }
+            }
+            assertTrue(pool.interpreters().size() <= 3);
+        }
+        assertEnded();
+        assertTrue(served[1] > 0 && served[2] > 0, Arrays.toString(served));
+    }
+
+    private static int[] predictGoverned(
+            InterpreterPool pool, ThreadGovernor governor, AtomicInteger atOnce) throws Exception {
+        int[] served = new int[3];
+        for (int i = 0; i < 500; i++) {
+            ThreadGovernor.Gear gear = governor.begin();
+            int threads = gear.candidate().threads();
+            PlannedInterpreter interpreter = pool.borrow(FakeEngine.IN_FILE, gear.candidate());
+            assertTrue(interpreter.delegates(gear.candidate()));
+            assertTrue(atOnce.addAndGet(threads) <= 2, "more threads than processors");
+            Thread.onSpinWait();
+            atOnce.addAndGet(-threads);
+            pool.giveBack(interpreter);
+            governor.end(gear, 1_000_000, true);
+            served[threads]++;
+        }
+        return served;
+    }
+
     /** Threads predict with two kinds of shapes while the choice changes. */
     @Test
     void everything_atOnce_keepsToTheLimitAndEnds() throws Exception {
@@ -369,13 +503,13 @@ class InterpreterPoolTest {
         assertTrue(engine.mostOpen.get() <= limit + 2, engine.mostOpen.toString());
     }
 
-    private static int predictOften(
-            InterpreterPool pool, Random random, AtomicInteger lent, int limit) throws Exception {
+    private int predictOften(InterpreterPool pool, Random random, AtomicInteger lent, int limit)
+            throws Exception {
         int count = 0;
         for (; count < 300; count++) {
             List<List<Integer>> shapes =
                     random.nextInt(3) == 0 ? FakeEngine.OTHER : FakeEngine.IN_FILE;
-            PlannedInterpreter interpreter = pool.borrow(shapes);
+            PlannedInterpreter interpreter = borrow(pool, shapes);
             assertTrue(lent.incrementAndGet() <= limit, "more than the limit are in use");
             int bytes = shapes.equals(FakeEngine.OTHER) ? 32 : 16;
             assertEquals(1, interpreter.runStock(List.of(ByteBuffer.allocate(bytes))).size());

@@ -1,4 +1,4 @@
-package org.djlplan.delegation.cli;
+package org.djlplan.memplan.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 

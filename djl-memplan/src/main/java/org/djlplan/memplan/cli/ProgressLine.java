@@ -1,4 +1,4 @@
-package org.djlplan.delegation.cli;
+package org.djlplan.memplan.cli;
 
 import ai.djl.util.Progress;
 import java.io.PrintWriter;
@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 /** Progress as one line that is written over and over, and cleared at the end. */
-final class ProgressLine implements Progress {
+public final class ProgressLine implements Progress {
 
     private static final int PERCENT = 100;
     private static final String BACK_AND_CLEAR = "\r\u001b[K";
@@ -25,7 +25,7 @@ final class ProgressLine implements Progress {
     }
 
     /** Returns one on the error stream, if somebody can watch it there. */
-    static Optional<Progress> ifWatched(PrintWriter err) {
+    public static Optional<Progress> ifWatched(PrintWriter err) {
         return Terminal.isErrorStream() ? Optional.of(new ProgressLine(err)) : Optional.empty();
     }
 

@@ -1,4 +1,4 @@
-package org.djlplan.delegation.cli;
+package org.djlplan.memplan.cli;
 
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,0 +1,62 @@
+package org.djlplan.delegation.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.google.common.collect.ImmutableMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class KeyFactsTest {
+
+    private static ImmutableMap<String, String> loads(String... facts) {
+        ImmutableMap.Builder<String, String> all = ImmutableMap.builder();
+        all.put("cores", "4").put("objective", "latency").put("tolerance", "auto");
+        all.put("delegate", "xnnpack").put("threads", "1,2,4");
+        for (int i = 0; i < facts.length; i += 2) {
+            all.put(facts[i], facts[i + 1]);
+        }
+        return KeyFacts.loads(all.buildKeepingLast());
+    }
+
+    @Test
+    void loads_whatIsUsual_needsNoOptions() {
+        assertEquals(Map.of(), loads());
+        assertEquals(Map.of(), loads("cores", "1", "threads", "1"));
+    }
+
+    @Test
+    void loads_whatIsNot_isAnOptionEach() {
+        assertEquals(
+                Map.of(
+                        "delegation.threads", "2",
+                        "delegation.objective", "memory",
+                        "delegation.maxMemory", "64000000",
+                        "delegation.tolerance", "0.01",
+                        "delegation.delegate", "/opt/libgpu.so",
+                        "memplan.reorder", "true"),
+                loads(
+                        "threads",
+                        "2",
+                        "objective",
+                        "memory",
+                        "maxMemoryBytes",
+                        "64000000",
+                        "tolerance",
+                        "0.01",
+                        "delegate",
+                        "/opt/libgpu.so, 12 bytes of 2026-01-01T00:00:00Z",
+                        "order",
+                        "12ab"));
+    }
+
+    @Test
+    void loadsText_fixedThreads_namesBothOptions() {
+        String text = KeyFacts.loadsText(Map.of("threads", "2", "cores", "4"));
+        assertEquals(
+                "found by loads with delegation.threads=2 (or memplan.threads=2); other values of"
+                        + " memplan.threads, memplan.reorder, delegation.threads,"
+                        + " delegation.objective, delegation.maxMemory, delegation.tolerance,"
+                        + " delegation.delegate ask for a measurement of their own",
+                text);
+    }
+}

@@ -1,0 +1,151 @@
+package org.djlplan.memplan.cli;
+
+import com.google.common.base.CharMatcher;
+import com.google.common.collect.Streams;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.djlplan.memplan.cli.OutputDifference.Limit;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.OutputAgreement;
+
+/** What a model's report says of delegation, as JSON and in sentences. */
+final class DelegationFacts {
+
+    private static final String FLOAT = "float";
+
+    /** No limit is larger of anything but scores. */
+    private static final double MOST = 1e-2;
+
+    private static final String CPU_KERNELS = "CPU kernels: ";
+
+    private DelegationFacts() {}
+
+    static JsonObject toJson(DelegationReport report) {
+        JsonObject json = new JsonObject();
+        json.addProperty("delegate", report.delegate());
+        json.addProperty("operators", report.operators());
+        json.addProperty("delegatedOperators", report.delegatedOperators());
+        json.addProperty("kernels", report.partitions());
+        json.addProperty("threads", report.threads());
+        json.addProperty("origin", report.origin());
+        json.addProperty("reason", report.reason());
+        JsonArray outputs = new JsonArray();
+        for (OutputAgreement output : report.outputs()) {
+            JsonObject each = new JsonObject();
+            each.addProperty("output", output.output());
+            each.addProperty("difference", output.difference());
+            each.addProperty("noise", output.noise());
+            each.addProperty("limit", output.limit());
+            outputs.add(each);
+        }
+        json.add("outputs", outputs);
+        return json;
+    }
+
+    /** Reads what {@link #toJson} writes. */
+    static DelegationReport fromJson(JsonObject json) {
+        List<OutputAgreement> outputs = new ArrayList<>();
+        for (JsonElement element : json.getAsJsonArray("outputs")) {
+            JsonObject each = element.getAsJsonObject();
+            outputs.add(
+                    new OutputAgreement(
+                            each.get("output").getAsString(),
+                            each.get("difference").getAsDouble(),
+                            each.get("noise").getAsDouble(),
+                            each.get("limit").getAsDouble()));
+        }
+        return new DelegationReport(
+                json.get("delegate").getAsString(),
+                json.get("operators").getAsInt(),
+                json.get("delegatedOperators").getAsInt(),
+                json.get("kernels").getAsInt(),
+                json.get("threads").getAsInt(),
+                json.get("origin").getAsString(),
+                json.get("reason").getAsString(),
+                outputs);
+    }
+
+    /** Returns what was chosen and why, in one line. */
+    static String choice(DelegationReport report) {
+        String threads =
+                report.threads() == -1 ? "the engine's own" : Integer.toString(report.threads());
+        String what =
+                report.delegatedOperators() == 0
+                        ? "the CPU kernels were chosen"
+                        : "%d of %d operators in %s"
+                                .formatted(
+                                        report.delegatedOperators(),
+                                        report.operators(),
+                                        report.delegate());
+        String reason = plain(report.reason());
+        return "%s, threads: %s (%s): %s"
+                .formatted(
+                        what,
+                        threads,
+                        report.origin().toLowerCase(Locale.ROOT),
+                        reason.startsWith(CPU_KERNELS)
+                                ? reason.substring(CPU_KERNELS.length())
+                                : reason);
+    }
+
+    /**
+     * Returns a line for each output, as it was when the choice was measured.
+     *
+     * @param types of the outputs, in their order
+     */
+    static List<String> outputs(DelegationReport report, List<String> types) {
+        return Streams.zip(report.outputs().stream(), types.stream(), DelegationFacts::line)
+                .toList();
+    }
+
+    private static String line(OutputAgreement output, String type) {
+        String noise =
+                output.noise() == 0
+                        ? ""
+                        : ", the CPU kernels' own noise " + number(output.noise(), type);
+        return "  %s: %s%s, limit %s"
+                .formatted(
+                        plain(output.output()),
+                        number(output.difference(), type),
+                        noise,
+                        number(output.limit(), type));
+    }
+
+    /**
+     * Returns how far each output may be from stock's: as other inputs run here than when it was
+     * measured, by the largest limit that any of them had then, but not by what scores may be off
+     * as part of their whole range.
+     *
+     * @param types of the outputs, in their order
+     * @param least the least limit of all
+     */
+    static List<Limit> limits(DelegationReport report, List<String> types, Limit least) {
+        List<Limit> own =
+                Streams.zip(
+                                report.outputs().stream().map(OutputAgreement::limit),
+                                types.stream(),
+                                (limit, type) ->
+                                        type.startsWith(FLOAT)
+                                                ? new Limit(limit, 0)
+                                                : new Limit(0, limit))
+                        .toList();
+        Limit common =
+                own.stream()
+                        .map(limit -> new Limit(Math.min(limit.relative(), MOST), limit.steps()))
+                        .reduce(least, Limit::or);
+        return own.isEmpty() ? List.of(common) : own.stream().map(common::or).toList();
+    }
+
+    /** What a file says is not to steer a terminal. */
+    private static String plain(String text) {
+        return CharMatcher.javaIsoControl().replaceFrom(text, ' ');
+    }
+
+    private static String number(double value, String type) {
+        return type.startsWith(FLOAT) ? Scientific.text(value) : OutputDifference.steps(value);
+    }
+}

@@ -1,0 +1,55 @@
+package org.djlplan.memplan.cli;
+
+import java.io.PrintWriter;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Whether commands delegate, as the one line in an application does. */
+final class DelegationSwitch {
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec spec;
+
+    @Option(
+            names = "--no-delegation",
+            description =
+                    "Plan memory only; all bytes are those of stock. (As in an application with"
+                            + " delegation.enabled=false.)")
+    private boolean off;
+
+    /** For picocli. */
+    DelegationSwitch() {}
+
+    boolean isOff() {
+        return off;
+    }
+
+    /**
+     * Returns whether to delegate.
+     *
+     * @param options of the model
+     * @throws ParameterException if they contradict this
+     */
+    boolean delegates(RunOptions options) {
+        if (off && options.mentionsDelegation()) {
+            throw new ParameterException(
+                    spec.commandLine(), "-o delegation.… has no effect: not with --no-delegation");
+        }
+        return isWanted(options) && PlannedLoading.knowsDelegation();
+    }
+
+    /** Says so where nothing is delegated because djl-delegation is absent. */
+    void tellIfAbsent(RunOptions options) {
+        if (isWanted(options) && !PlannedLoading.knowsDelegation()) {
+            PrintWriter err = spec.commandLine().getErr();
+            err.println("djl-delegation is not on the class path: nothing is delegated");
+            err.flush();
+        }
+    }
+
+    private boolean isWanted(RunOptions options) {
+        return !off && options.mayDelegate();
+    }
+}

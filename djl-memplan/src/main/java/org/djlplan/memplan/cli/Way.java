@@ -1,0 +1,18 @@
+package org.djlplan.memplan.cli;
+
+import java.util.Locale;
+
+/** How a model is run. */
+enum Way {
+    /** By DJL or the bare engine, without this project. */
+    STOCK,
+    /** In planned memory; the same bytes come out as of stock. */
+    PLANNED,
+    /** As the one line in an application does: in planned memory, and what pays is delegated. */
+    DELEGATED;
+
+    /** Returns what it is called in messages, tables and JSON. */
+    String label() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

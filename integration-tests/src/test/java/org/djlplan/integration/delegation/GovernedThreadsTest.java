@@ -1,0 +1,169 @@
+package org.djlplan.integration.delegation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.djlplan.integration.Freed;
+import org.djlplan.integration.StockInterpreter;
+import org.djlplan.integration.TestModels;
+import org.djlplan.integration.Tolerance;
+import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.runtime.tflite.DelegationSetup;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
+import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Models that may run with two threads or with one, as the load asks for. */
+class GovernedThreadsTest {
+
+    private static final Path FILE = TestModels.built("mobilenet_v1");
+    private static final long SECOND = 1_000_000_000;
+
+    @AfterEach
+    void everythingIsFreed() {
+        Freed.assertEverything();
+    }
+
+    private static DelegationChoice choice(Candidate candidate, Candidate... lighter) {
+        return new DelegationChoice(
+                candidate, List.of(lighter), Origin.MEASURED, "a test", List.of());
+    }
+
+    private static TfLiteRuntime open(DelegationChoice choice) throws Exception {
+        DelegationSetup setup =
+                new DelegationSetup(
+                        Delegates.XNNPACK, Delegates.named(Delegates.XNNPACK), graph -> choice);
+        return TfLiteRuntime.open(FILE, RuntimeOptions.defaults(), Optional.of(setup));
+    }
+
+    private static int threads(TfLiteRuntime runtime) {
+        return runtime.report().delegation().orElseThrow().threads();
+    }
+
+    private static List<ByteBuffer> predict(TfLiteRuntime runtime, Inputs inputs) {
+        return runtime.run(inputs.values(), inputs.shapes()).stream()
+                .map(OutputTensor::data)
+                .toList();
+    }
+
+    private record Inputs(List<ByteBuffer> values, List<List<Integer>> shapes) {}
+
+    /** Returns what one of the candidates answers that is there alone. */
+    private static List<ByteBuffer> alone(Candidate candidate, Inputs inputs) throws Exception {
+        try (TfLiteRuntime runtime = open(choice(candidate))) {
+            return predict(runtime, inputs);
+        }
+    }
+
+    /**
+     * The two candidates delegate different operators, so that it can be told which one answered.
+     */
+    @Test
+    void run_oneThreadThenFour_everyAnswerIsOneOfTheCandidates() throws Exception {
+        SortedSet<Integer> operators = FixedChoice.operators(FILE, Delegates.XNNPACK);
+        Candidate two = new Candidate(operators, 2);
+        Candidate one = new Candidate(operators.headSet(operators.last()), 1);
+        ExecutorService threads = Executors.newFixedThreadPool(4);
+        try (StockInterpreter stock = new StockInterpreter(FILE, 1);
+                TfLiteRuntime runtime = open(choice(two, one))) {
+            Inputs inputs = new Inputs(stock.randomInputs(1), stock.shapes());
+            Set<List<ByteBuffer>> answers = new HashSet<>();
+            answers.add(alone(two, inputs));
+            answers.add(alone(one, inputs));
+            for (List<ByteBuffer> answer : answers) {
+                Tolerance.assertWithin(stock.run(inputs.values()), answer, "a candidate");
+            }
+            assertEquals(1, threads(runtime), "it begins with the fewest");
+            // On a quiet machine of two cores it goes over to two threads meanwhile.
+            long end = System.nanoTime() + 3 * SECOND / 2;
+            do {
+                assertTrue(answers.contains(predict(runtime, inputs)));
+            } while (System.nanoTime() < end);
+            List<Future<Integer>> predictions = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                predictions.add(
+                        threads.submit(
+                                () -> {
+                                    int count = 0;
+                                    for (; count < 50; count++) {
+                                        assertTrue(answers.contains(predict(runtime, inputs)));
+                                    }
+                                    return count;
+                                }));
+            }
+            for (Future<Integer> each : predictions) {
+                assertEquals(50, each.get());
+            }
+            assertTrue(runtime.report().interpreters().size() <= interpreters() + 1);
+            assertEquals(0, runtime.report().unplannedPredictions());
+        } finally {
+            threads.shutdown();
+        }
+    }
+
+    private static int interpreters() {
+        return RuntimeOptions.defaults().maxInterpreters();
+    }
+
+    @Test
+    void run_numberOfTheUser_neverChanges() throws Exception {
+        Candidate two = new Candidate(FixedChoice.operators(FILE, Delegates.XNNPACK), 2);
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try (StockInterpreter stock = new StockInterpreter(FILE, 1);
+                TfLiteRuntime runtime = open(choice(two))) {
+            Inputs inputs = new Inputs(stock.randomInputs(1), stock.shapes());
+            List<ByteBuffer> expected = alone(two, inputs);
+            List<Future<Boolean>> predictions = new ArrayList<>();
+            for (int i = 0; i < 2; i++) {
+                predictions.add(
+                        threads.submit(
+                                () -> {
+                                    for (int j = 0; j < 20; j++) {
+                                        assertEquals(expected, predict(runtime, inputs));
+                                        assertEquals(2, threads(runtime));
+                                    }
+                                    return true;
+                                }));
+            }
+            for (Future<Boolean> each : predictions) {
+                assertTrue(each.get());
+            }
+        } finally {
+            threads.shutdown();
+        }
+    }
+
+    /** The first interpreter of another choice is the one that serves first. */
+    @Test
+    void switchTo_choiceOfTwoCandidates_beginsWithTheFewestThreads() throws Exception {
+        SortedSet<Integer> operators = FixedChoice.operators(FILE, Delegates.XNNPACK);
+        Candidate one = new Candidate(operators, 1);
+        try (StockInterpreter stock = new StockInterpreter(FILE, 1);
+                TfLiteRuntime runtime = open(choice(Candidate.cpu(2)))) {
+            Inputs inputs = new Inputs(stock.randomInputs(1), stock.shapes());
+            runtime.switchTo(choice(new Candidate(operators, 2), one));
+            assertEquals(1, runtime.report().interpreters().size());
+            assertEquals(1, threads(runtime));
+            assertEquals(
+                    operators.size(),
+                    runtime.report().delegation().orElseThrow().delegatedOperators());
+            assertEquals(alone(one, inputs), predict(runtime, inputs));
+        }
+    }
+}
