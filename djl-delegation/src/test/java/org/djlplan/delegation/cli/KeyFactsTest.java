@@ -55,8 +55,15 @@ class KeyFactsTest {
         assertEquals(
                 "found by loads with delegation.threads=2 (or memplan.threads=2); other values of"
                         + " memplan.threads, memplan.reorder, delegation.threads,"
-                        + " delegation.objective, delegation.maxMemory, delegation.tolerance,"
+                        + " delegation.objective, delegation.maxMemory, delegation.tolerance, delegation.exclude,"
                         + " delegation.delegate ask for a measurement of their own",
                 text);
+    }
+
+    @Test
+    void loads_excludedOperators_areNamed() {
+        assertEquals(
+                Map.of("delegation.exclude", "3-5,9", "delegation.threads", "2"),
+                KeyFacts.loads(Map.of("exclude", "3-5,9", "threads", "2")));
     }
 }
