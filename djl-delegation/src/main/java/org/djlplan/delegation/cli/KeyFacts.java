@@ -20,6 +20,7 @@ final class KeyFacts {
                     "cores",
                     "delegate",
                     "engine",
+                    "exclude",
                     "maxMemoryBytes",
                     "native",
                     "objective",
@@ -63,6 +64,9 @@ final class KeyFacts {
                 // Of a delegate's library size and time of change follow.
                 options.put(key.key(), value.replaceFirst(", \\d+ bytes of .*", ""));
             }
+        }
+        if (facts.containsKey("exclude")) {
+            options.put(DelegationKey.EXCLUDE.key(), facts.get("exclude"));
         }
         if (facts.containsKey("order")) {
             options.put(OptionKey.REORDER.key(), "true");

@@ -62,4 +62,11 @@ class KeyFactsTest {
                         + " delegation.exclude, delegation.delegate ask for a measurement of their own",
                 text);
     }
+
+    @Test
+    void loads_excludedOperators_areNamed() {
+        assertEquals(
+                Map.of("delegation.exclude", "3-5,9", "delegation.threads", "2"),
+                KeyFacts.loads(Map.of("exclude", "3-5,9", "threads", "2")));
+    }
 }
