@@ -65,9 +65,6 @@ final class KeyFacts {
                 options.put(key.key(), value.replaceFirst(", \\d+ bytes of .*", ""));
             }
         }
-        if (facts.containsKey("exclude")) {
-            options.put(DelegationKey.EXCLUDE.key(), facts.get("exclude"));
-        }
         if (facts.containsKey("order")) {
             options.put(OptionKey.REORDER.key(), "true");
         }

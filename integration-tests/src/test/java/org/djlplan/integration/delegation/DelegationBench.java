@@ -7,15 +7,18 @@ import ai.djl.repository.zoo.ZooModel;
 import ai.djl.tflite.engine.XnnPackByHand;
 import com.google.common.collect.ImmutableList;
 import com.google.common.math.Quantiles;
+import com.google.common.math.Stats;
 import java.io.PrintStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.djlplan.integration.Planned;
 import org.djlplan.integration.RealModels;
 import org.djlplan.integration.StockInterpreter;
@@ -39,6 +42,11 @@ class DelegationBench {
     private static final double ROUND_MILLIS = 20;
     private static final int LOADS = 11;
     private static final int WARM_UP = 10_000;
+
+    private static final int FRESH = 5;
+
+    /** Student's quantile of 97.5 % for four degrees of freedom: five JVMs. */
+    private static final double STUDENT = 2.776;
 
     private static final ImmutableList<String> REAL =
             ImmutableList.of(
@@ -67,7 +75,7 @@ class DelegationBench {
     @Test
     void print() throws Exception {
         StockInterpreter.loadEngine();
-        compileWhatRunsOften();
+        compileWhatRunsOften(TestModels.built("chains"));
         print(
                 "%-34s %7s %9s %9s %9s %8s %8s  %s%n",
                 "model",
@@ -96,9 +104,107 @@ class DelegationBench {
         }
     }
 
+    /**
+     * The one line against XNNPACK by hand in several JVMs, one after another: for each model and
+     * number of threads the median of the JVMs' ratios; and the geometric mean over all, with its
+     * 95 % interval over the JVMs (Student's).
+     */
+    @Test
+    void printAgainstHand() throws Exception {
+        StockInterpreter.loadEngine();
+        List<String> rows = new ArrayList<>();
+        for (Path original : models()) {
+            for (int threads : new int[] {1, 2}) {
+                Path file = copy(original);
+                Planned.load(file, arguments(threads)).close();
+                rows.add(threads + " " + file);
+            }
+        }
+        double[][] ratios = new double[rows.size()][FRESH];
+        for (int jvm = 0; jvm < FRESH; jvm++) {
+            Process child = child(rows);
+            List<String> lines = child.inputReader().lines().toList();
+            for (int row = 0; row < rows.size(); row++) {
+                ratios[row][jvm] = Double.parseDouble(lines.get(row));
+            }
+        }
+        print("%n%-34s %7s %8s  of %d JVMs%n", "model", "threads", "/ hand", FRESH);
+        for (int row = 0; row < rows.size(); row++) {
+            String[] parts = rows.get(row).split(" ", 2);
+            String all =
+                    Arrays.stream(ratios[row])
+                            .mapToObj(ratio -> String.format(Locale.ROOT, "%.3f", ratio))
+                            .collect(Collectors.joining(" "));
+            print(
+                    "%-34s %7s %8.3f  %s%n",
+                    Path.of(parts[1]).getFileName(), parts[0], median(ratios[row]), all);
+        }
+        double[] means = new double[FRESH];
+        for (int jvm = 0; jvm < FRESH; jvm++) {
+            int column = jvm;
+            means[jvm] =
+                    Arrays.stream(ratios)
+                            .mapToDouble(row -> Math.log(row[column]))
+                            .average()
+                            .orElseThrow();
+        }
+        Stats logs = Stats.of(means);
+        double reach = FRESH < 2 ? 0 : STUDENT * logs.sampleStandardDeviation() / Math.sqrt(FRESH);
+        print(
+                "geometric mean %.3f, 95 %% interval %.3f to %.3f; at most 1.03: %d of %d%n",
+                Math.exp(logs.mean()),
+                Math.exp(logs.mean() - reach),
+                Math.exp(logs.mean() + reach),
+                Arrays.stream(ratios).filter(row -> median(row) <= 1.03).count(),
+                rows.size());
+    }
+
+    private Process child(List<String> rows) throws Exception {
+        List<String> command = new ArrayList<>();
+        command.addAll(
+                List.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Dai.djl.offline=true",
+                        "-Dai.djl.tflite.disable_alternative=true",
+                        "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+                        "-DDJL_CACHE_DIR=" + System.getProperty("DJL_CACHE_DIR"),
+                        "-DENGINE_CACHE_DIR=" + System.getProperty("ENGINE_CACHE_DIR"),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        DelegationBench.class.getName()));
+        command.add(TestModels.built("chains").toString());
+        command.addAll(rows);
+        return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
+    }
+
+    /** Arguments: a model to compile with, then each model with its threads; prints ratios. */
+    public static void main(String[] arguments) throws Exception {
+        StockInterpreter.loadEngine();
+        compileWhatRunsOften(Path.of(arguments[0]));
+        for (String row : Arrays.asList(arguments).subList(1, arguments.length)) {
+            String[] parts = row.split(" ", 2);
+            OUT.println(againstHand(Path.of(parts[1]), Integer.parseInt(parts[0])));
+        }
+    }
+
+    private static double againstHand(Path file, int threads) throws Exception {
+        try (StockInterpreter stock = new StockInterpreter(file, threads);
+                ZooModel<NDList, NDList> hand = XnnPackByHand.load(file, threads);
+                Predictor<NDList, NDList> handPredictor = hand.newPredictor();
+                ZooModel<NDList, NDList> model = Planned.load(file, arguments(threads));
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            NDList arrays = Planned.inputs(manager, stock.randomInputs(1), stock.shapes());
+            Step[] steps = {
+                () -> handPredictor.predict(arrays).close(), () -> predictor.predict(arrays).close()
+            };
+            double[][] millis = rounds(steps);
+            return medianRatio(millis[1], millis[0]);
+        }
+    }
+
     /** Ten thousand predictions, so that no interpreted Java code is measured. */
-    private static void compileWhatRunsOften() throws Exception {
-        Path file = TestModels.built("chains");
+    private static void compileWhatRunsOften(Path file) throws Exception {
         try (StockInterpreter stock = new StockInterpreter(file, 1);
                 ZooModel<NDList, NDList> hand = XnnPackByHand.load(file, 1);
                 Predictor<NDList, NDList> handPredictor = hand.newPredictor();

@@ -22,6 +22,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.djlplan.integration.Planned;
+import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 
@@ -75,7 +76,10 @@ final class ServiceApplication {
         inputs = Planned.inputs(manager, values, shapes);
     }
 
-    /** Arguments: the model, {@code serve} or the seconds before the first prediction, options. */
+    /**
+     * Arguments: the model; {@code serve}, {@code minute} or the seconds before the first
+     * prediction; options.
+     */
     public static void main(String[] arguments) throws Exception {
         Path file = Path.of(arguments[0]);
         Map<String, Object> options = new HashMap<>();
@@ -89,6 +93,8 @@ final class ServiceApplication {
             ServiceApplication service = new ServiceApplication(model, file);
             if (arguments[1].equals("serve")) {
                 service.serve();
+            } else if (arguments[1].equals("minute")) {
+                service.predictForAMinute();
             } else {
                 Thread.sleep((long) (1000 * Double.parseDouble(arguments[1])));
                 service.predictFirst();
@@ -107,6 +113,29 @@ final class ServiceApplication {
             }
         }
         System.out.println(line.toString().strip());
+    }
+
+    /** Prints of each prediction when it ended, what it took, and what served. */
+    private void predictForAMinute() throws Exception {
+        StringBuilder lines = new StringBuilder();
+        try (Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            long start = System.nanoTime();
+            for (long last = start; last - start < TimeUnit.MINUTES.toNanos(1); ) {
+                long begin = System.nanoTime();
+                predictor.predict(inputs).close();
+                last = System.nanoTime();
+                lines.append((last - start) / 1e9).append(' ');
+                lines.append((last - begin) / 1e6).append(' ').append(served()).append('\n');
+            }
+        }
+        System.out.print(lines);
+    }
+
+    private String served() {
+        return PlanReport.of(model)
+                .flatMap(PlanReport::delegation)
+                .map(d -> d.origin() + " " + d.delegatedOperators() + " " + d.threads())
+                .orElse("stock 0 -1");
     }
 
     private void serve() throws Exception {

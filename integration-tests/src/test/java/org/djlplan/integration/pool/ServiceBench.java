@@ -216,6 +216,59 @@ class ServiceBench {
         }
     }
 
+    /**
+     * The first minute of a fresh application on one thread, alone and beside a busy process: what
+     * serves when, and how long predictions take. Also draws it: {@code target/first-minute.svg}.
+     */
+    @Test
+    void printFirstMinute() throws Exception {
+        String model = MODELS.get(0);
+        Map<String, List<String>> panels = new LinkedHashMap<>();
+        for (boolean busy : new boolean[] {false, true}) {
+            String load = model + (busy ? ", beside a busy process" : ", alone");
+            Process neighbour = busy ? busyNeighbour() : null;
+            try {
+                panels.put(load + ": stock", minute(copy(model), "stock=true"));
+                panels.put(load + ": the one line", minute(copy(model), "delegation.enabled=true"));
+            } finally {
+                if (busy) {
+                    neighbour.destroyForcibly();
+                }
+            }
+        }
+        panels.forEach(ServiceBench::printMinute);
+        Files.writeString(Path.of("target", "first-minute.svg"), FirstMinute.svg(panels));
+    }
+
+    private List<String> minute(Path file, String option) throws IOException {
+        try (Child child = start(file, "minute", List.of(option))) {
+            return child.out().lines().toList();
+        }
+    }
+
+    private static void printMinute(String title, List<String> lines) {
+        print(
+                "%n%s%n%8s %6s %9s %9s  %s%n",
+                title, "from s", "count", "p50 ms", "max ms", "serves");
+        Map<String, List<Double>> phases = new LinkedHashMap<>();
+        Map<String, String> begins = new LinkedHashMap<>();
+        for (String line : lines) {
+            String[] parts = line.split(" ", 3);
+            begins.putIfAbsent(parts[2], parts[0]);
+            phases.computeIfAbsent(parts[2], key -> new ArrayList<>())
+                    .add(Double.parseDouble(parts[1]));
+        }
+        phases.forEach(
+                (phase, millis) ->
+                        print(
+                                "%8.1f %6d %9.2f %9.2f  %s%n",
+                                Double.parseDouble(begins.get(phase)),
+                                millis.size(),
+                                median(millis.stream().mapToDouble(m -> m).toArray()),
+                                millis.stream().mapToDouble(m -> m).max().orElseThrow(),
+                                FirstMinute.phase(phase)));
+    }
+
     private static void add(Map<String, List<double[]>> all, String mode, double[] millis) {
         all.computeIfAbsent(mode, key -> new ArrayList<>()).add(millis);
     }
