@@ -14,6 +14,7 @@ import java.util.function.IntUnaryOperator;
 import org.djlplan.delegation.DelegationOptions;
 import org.djlplan.delegation.Tuning;
 import org.djlplan.delegation.cli.TuneOptions.Setting;
+import org.djlplan.delegation.profile.ProfileSettings;
 import org.djlplan.delegation.store.ProfileStore;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.ProfileTable;
@@ -116,10 +117,23 @@ public final class TuneCommand implements CliCommand {
         return measured;
     }
 
+    private static String longest(DelegationOptions setting) {
+        return setting.profileBudget()
+                .map(budget -> "at most about %s s".formatted(budget.toMillis() / 1e3))
+                .orElseGet(
+                        () ->
+                                "at most about %d s and as long as %d inferences take in the CPU kernels"
+                                        .formatted(
+                                                ProfileSettings.BASE.toSeconds(),
+                                                ProfileSettings.INFERENCES));
+    }
+
     /** Returns whether anything could be measured. */
     private boolean tune(DelegableModel measurable, DelegationOptions setting, Output output)
             throws IOException, InterruptedException {
         PrintWriter err = spec.commandLine().getErr();
+        err.println("measuring for " + longest(setting));
+        err.flush();
         Tuning tuning = tuning(measurable, setting, ProgressLine.ifWatched(err));
         Optional<ProfileTable> kept = exhaustive ? tuning.kept() : Optional.empty();
         ProfileTable table =

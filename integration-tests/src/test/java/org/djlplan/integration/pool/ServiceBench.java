@@ -37,7 +37,11 @@ class ServiceBench {
     private static final int WARM_UP_MILLIS = Integer.getInteger("djlplan.bench.warmUp", 1600);
 
     private static final int FRESH = Integer.getInteger("djlplan.bench.fresh", 20);
-    private static final String PAUSE_SECONDS = "3";
+
+    /** Between the load and the first prediction; the longer one lets measuring begin. */
+    private static final ImmutableList<String> PAUSES_SECONDS =
+            ImmutableList.copyOf(System.getProperty("djlplan.bench.pauses", "0,3").split(",", -1));
+
     private static final int[] THREADS = {1, 2, 4, 8};
 
     private static final ImmutableList<String> MODELS =
@@ -202,7 +206,7 @@ class ServiceBench {
         for (String model : MODELS) {
             Path kept = copy(model);
             double[] unused = first(kept, "0", SETTINGS.get(OURS));
-            for (String pause : List.of("0", PAUSE_SECONDS)) {
+            for (String pause : PAUSES_SECONDS) {
                 Map<String, List<double[]>> all = new LinkedHashMap<>();
                 for (int i = 0; i < FRESH; i++) {
                     add(all, "stock", first(kept, pause, List.of("stock=true")));
