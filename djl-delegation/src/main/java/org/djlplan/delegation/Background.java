@@ -142,20 +142,20 @@ final class Background implements Choosing {
     }
 
     /** The wait for others begins with the first attempt, not in the queue before it. */
-    private void begin(Predicate<ProfileTable> satisfying) {
-        attempt(System.nanoTime() + patience.nanos(request.longest()), satisfying);
+    private void begin(Predicate<ProfileTable> sufficient) {
+        attempt(System.nanoTime() + patience.nanos(request.longest()), sufficient);
     }
 
-    private void attempt(long deadlineNanos, Predicate<ProfileTable> satisfying) {
+    private void attempt(long deadlineNanos, Predicate<ProfileTable> sufficient) {
         try {
             long leftNanos = deadlineNanos - System.nanoTime();
             Optional<DelegationChoice> choice =
                     measurement.attempt(
-                            leftNanos, Urgency.IN_BACKGROUND, this::deliver, satisfying);
+                            leftNanos, Urgency.IN_BACKGROUND, this::deliver, sufficient);
             if (choice.isPresent()) {
                 deliver(choice.get());
             } else if (leftNanos > 0) {
-                schedule(() -> attempt(deadlineNanos, satisfying), patience.poll());
+                schedule(() -> attempt(deadlineNanos, sufficient), patience.poll());
             } else {
                 logger.info(
                         "Another process measures {} for long; it stays as it is",
@@ -164,9 +164,21 @@ final class Background implements Choosing {
         } catch (InterruptedException e) {
             logger.debug("Measuring {} was cancelled", request.model().file());
         } catch (UnmeasurableException e) {
-            deliver(measurement.unmeasured(e));
+            stay(e);
         } catch (IOException | RuntimeException | LinkageError e) {
             logger.warn("{} could not be measured", request.model().file(), e);
+        }
+    }
+
+    /** What was verified is so still if no more can be measured. */
+    private void stay(UnmeasurableException why) {
+        if (now.origin() == DelegationChoice.Origin.UNVERIFIED) {
+            deliver(measurement.unmeasured(why));
+        } else {
+            logger.info(
+                    "{} stays with what was verified: {}",
+                    request.model().file(),
+                    why.getMessage());
         }
     }
 

@@ -131,6 +131,18 @@ class BackgroundTest extends ProviderFixture {
     }
 
     @Test
+    void choose_cannotBeMeasuredAgain_staysWithWhatWasKept() throws Exception {
+        ProfileStore.of(model).save(key(), TABLE.with(Optional.of("others disturbed it")));
+        Patience patience = new Patience(SHORT.delay(), SHORT.grace(), SHORT.poll(), () -> true);
+        model.processes = false;
+        provider((request, runner, progress, verified) -> fail(), patience)
+                .choose(model, Map.of(), Optional.empty(), better::add);
+        afterwards();
+        assertTrue(better.isEmpty(), better::toString);
+        assertEquals(1, model.urgencies.size(), "it was tried");
+    }
+
+    @Test
     void choose_measuredAgainBesideOtherWork_staysWithWhatWasKept() throws Exception {
         ProfileTable disturbed = TABLE.with(Optional.of("others disturbed it"));
         ProfileStore.of(model).save(key(), disturbed);
