@@ -15,8 +15,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
-import org.djlplan.memplan.djl.MeasuredTranslator;
 import org.djlplan.memplan.djl.ModelPlanning;
+import org.djlplan.memplan.djl.ScopedTranslator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -176,7 +176,7 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
     private static <I, O> Translator<I, O> measured(
             Translator<I, O> translator, Model model, OptionalInt mostPredictions) {
         try {
-            return MeasuredTranslator.wrap(translator, model, mostPredictions);
+            return ScopedTranslator.wrap(translator, model, mostPredictions);
         } catch (Error e) {
             // A model that is not planned has been warned of; one that is, needs no proxy to run.
             logger.debug("{}: no figures in metrics", model.getName(), e);

@@ -40,7 +40,8 @@ class ArenaSharingTest {
             Path file = TestModels.built(name);
             models.add(Planned.load(file, Map.of("memplan.threads", 1)));
             stock.add(new StockInterpreter(file, 1));
-            long bytes = PlanReport.of(models.get(models.size() - 1)).orElseThrow().arenaBytes();
+            long bytes =
+                    PlanReport.of(models.get(models.size() - 1)).orElseThrow().plan().arenaBytes();
             largest = Math.max(largest, bytes);
             sum += bytes;
         }
@@ -94,7 +95,7 @@ class ArenaSharingTest {
                 ArenaPool.Lease taken = other.lease(1, Duration.ZERO)) {
             assertTrue(taken.pooled());
             predictOnce(model, "blaze_face");
-            assertEquals(1, PlanReport.of(model).orElseThrow().unplannedPredictions());
+            assertEquals(1, PlanReport.of(model).orElseThrow().predictions().unplanned());
         }
     }
 
@@ -112,7 +113,7 @@ class ArenaSharingTest {
             assertTrue(!prediction.isDone());
             taken.close();
             prediction.get(30, TimeUnit.SECONDS);
-            assertEquals(0, PlanReport.of(model).orElseThrow().unplannedPredictions());
+            assertEquals(0, PlanReport.of(model).orElseThrow().predictions().unplanned());
         }
     }
 

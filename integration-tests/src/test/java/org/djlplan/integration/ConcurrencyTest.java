@@ -63,8 +63,8 @@ class ConcurrencyTest {
 
             assertEquals(0, wrong);
             PlanReport report = PlanReport.of(model).orElseThrow();
-            assertEquals(THREADS * PREDICTIONS, report.predictions());
-            assertEquals(0, report.unplannedPredictions());
+            assertEquals(THREADS * PREDICTIONS, report.predictions().total());
+            assertEquals(0, report.predictions().unplanned());
             assertTrue(report.interpreters().size() <= 3, report.toString());
             report.interpreters().forEach(i -> assertTrue(i.ownBytes() > 0));
         }

@@ -109,7 +109,7 @@ class LatencyBench {
             }
             PlanReport report = PlanReport.of(model).orElseThrow();
             double stockBytes = EngineView.of(file, threads).arenaBytes();
-            double ownBytes = report.arenaBytes() + report.inputOutputBytes();
+            double ownBytes = report.plan().arenaBytes() + report.plan().inputOutputBytes();
             print(
                     "%-34s %7d %10.3f %10.3f %6.3f %8.2f %8.2f %6.3f%n",
                     file.getFileName(),

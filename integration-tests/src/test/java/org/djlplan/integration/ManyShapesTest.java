@@ -51,8 +51,8 @@ class ManyShapesTest {
                 }
             }
             PlanReport report = PlanReport.of(model).orElseThrow();
-            assertEquals(2 * SHAPES, report.predictions());
-            assertEquals(0, report.unplannedPredictions());
+            assertEquals(2 * SHAPES, report.predictions().total());
+            assertEquals(0, report.predictions().unplanned());
             assertTrue(report.interpreters().size() <= 2);
             assertEquals(1, ArenaPool.shared().metric().arenas());
         }

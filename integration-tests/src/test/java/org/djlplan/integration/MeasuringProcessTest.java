@@ -15,7 +15,7 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.LongStream;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.measure.MeasurableModel;
+import org.djlplan.memplan.measure.TfLiteDelegableModel;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.runtime.tflite.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
@@ -38,12 +38,12 @@ class MeasuringProcessTest {
 
     @TempDir private Path folder;
 
-    private MeasurableModel model(Path file, String delegate) throws Exception {
+    private TfLiteDelegableModel model(Path file, String delegate) throws Exception {
         StockInterpreter.loadEngine();
         Graph graph =
                 TfLiteGraphs.toGraph(
                         TfLiteReader.read(TestModels.built("mobilenet_v2")), "mobilenet_v2");
-        return new MeasurableModel(
+        return new TfLiteDelegableModel(
                 OrderedModel.asInFile(file),
                 graph,
                 delegate,
@@ -52,13 +52,13 @@ class MeasuringProcessTest {
                 EngineLibrary.loaded());
     }
 
-    private MeasurableModel model(String delegate) throws Exception {
+    private TfLiteDelegableModel model(String delegate) throws Exception {
         return model(TestModels.built("mobilenet_v2"), delegate);
     }
 
     @Test
     void newProcess_xnnpack_measures() throws Exception {
-        MeasurableModel model = model("xnnpack");
+        TfLiteDelegableModel model = model("xnnpack");
         List<Set<Integer>> partitions = model.partitions();
         try (CandidateRunner runner = model.newProcess(Urgency.AWAITED, Tolerance.AUTO)) {
             assertEquals(partitions, runner.partitions());
@@ -86,7 +86,7 @@ class MeasuringProcessTest {
 
     @Test
     void newProcess_delegateCrashes_candidatesWithoutItGoOn() throws Exception {
-        MeasurableModel model = model("class:" + CrashingDelegates.class.getName());
+        TfLiteDelegableModel model = model("class:" + CrashingDelegates.class.getName());
         assertFalse(model.trusted());
         try (CandidateRunner runner = model.newProcess(Urgency.AWAITED, Tolerance.AUTO)) {
             CandidateException e =
@@ -100,7 +100,7 @@ class MeasuringProcessTest {
     @Test
     void newProcess_damagedModel_throws() throws Exception {
         Path damaged = Files.writeString(folder.resolve("damaged.tflite"), "no model");
-        MeasurableModel model = model(damaged, "xnnpack");
+        TfLiteDelegableModel model = model(damaged, "xnnpack");
         assertThrows(IOException.class, () -> model.newProcess(Urgency.AWAITED, Tolerance.AUTO));
         assertThrows(CandidateException.class, model::partitions);
     }

@@ -81,8 +81,8 @@ class OddModelTest {
             assertEquals(expected, sequence(planned, file, Optional.empty()));
             PlanReport report = PlanReport.of(planned).orElseThrow();
             assertTrue(report.planned(), report.toString());
-            assertEquals(PREDICTIONS, report.predictions());
-            assertEquals(0, report.unplannedPredictions());
+            assertEquals(PREDICTIONS, report.predictions().total());
+            assertEquals(0, report.predictions().unplanned());
             assertEquals(List.of(), log.ours("WARN"));
         }
     }

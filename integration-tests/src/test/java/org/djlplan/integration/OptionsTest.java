@@ -76,8 +76,10 @@ class OptionsTest {
             PlanReport after = PlanReport.of(model).orElseThrow();
             assertEquals(1, after.predictions());
             assertEquals("TFLite", after.engine());
-            assertTrue(after.recordCount() > 0 && after.inputOutputBytes() > 0);
-            assertTrue(after.arenaBytes() > 0 && after.arenaBytes() < after.naiveBytes());
+            assertTrue(after.plan().records() > 0 && after.plan().inputOutputBytes() > 0);
+            assertTrue(
+                    after.plan().arenaBytes() > 0
+                            && after.plan().arenaBytes() < after.plan().naiveBytes());
         }
     }
 

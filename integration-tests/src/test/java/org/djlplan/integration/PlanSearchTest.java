@@ -86,20 +86,22 @@ class PlanSearchTest {
             }
         }
         PlanReport report = PlanReport.of(model).orElseThrow();
-        assertEquals(0, report.unplannedPredictions());
+        assertEquals(0, report.predictions().unplanned());
         return report;
     }
 
     private static void assertNotSearched(PlanReport report) {
-        assertFalse(report.strategy().startsWith("exact-search"), report.strategy());
-        assertFalse(report.provedMinimal());
-        assertTrue(report.arenaBytes() > 1.02 * TightPacking.PIECES_BYTES, report.toString());
+        assertFalse(report.plan().strategy().startsWith("exact-search"), report.plan().strategy());
+        assertFalse(report.plan().provedMinimal());
+        assertTrue(
+                report.plan().arenaBytes() > 1.02 * TightPacking.PIECES_BYTES, report.toString());
     }
 
     private static void assertSearched(PlanReport report, boolean inPlace) {
-        assertEquals(inPlace ? "exact-search+in-place" : "exact-search", report.strategy());
-        assertTrue(report.provedMinimal());
-        assertTrue(report.arenaBytes() < 1.01 * TightPacking.PIECES_BYTES, report.toString());
+        assertEquals(inPlace ? "exact-search+in-place" : "exact-search", report.plan().strategy());
+        assertTrue(report.plan().provedMinimal());
+        assertTrue(
+                report.plan().arenaBytes() < 1.01 * TightPacking.PIECES_BYTES, report.toString());
     }
 
     private List<Path> kept() throws IOException {
@@ -178,7 +180,7 @@ class PlanSearchTest {
         Path file = model(false);
         Map<String, Object> options =
                 Map.of("memplan.strategy", "greedy-by-size", "memplan.search", AT_LOAD);
-        assertEquals("greedy-by-size", run(file, options).strategy());
+        assertEquals("greedy-by-size", run(file, options).plan().strategy());
         assertFalse(Files.exists(folder.resolve(".djlplan")));
     }
 
@@ -188,7 +190,7 @@ class PlanSearchTest {
         Path file = Files.copy(TestModels.built("mobilenet_v2"), folder.resolve("m.tflite"));
         try (ZooModel<NDList, NDList> model = Planned.load(file, Map.of())) {
             PlanReport report = predicted(file, model);
-            assertTrue(report.provedMinimal());
+            assertTrue(report.plan().provedMinimal());
             assertFalse(searches());
         }
         assertFalse(Files.exists(folder.resolve(".djlplan")));

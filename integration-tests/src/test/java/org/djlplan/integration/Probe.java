@@ -85,7 +85,7 @@ final class Probe {
             } catch (Exception e) {
                 System.out.println(describe(e));
             }
-            System.out.println(PlanReport.of(model).orElseThrow().predictions());
+            System.out.println(PlanReport.of(model).orElseThrow().predictions().total());
         }
         System.out.println("closed");
     }

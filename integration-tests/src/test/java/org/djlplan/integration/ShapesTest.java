@@ -74,7 +74,7 @@ class ShapesTest {
                 }
             }
             PlanReport report = PlanReport.of(model).orElseThrow();
-            assertEquals(0, report.unplannedPredictions());
+            assertEquals(0, report.predictions().unplanned());
             for (List<Integer> shape : others) {
                 assertTrue(
                         report.interpreters().stream()

@@ -150,7 +150,7 @@ final class Soak {
     private void close(Slot slot) {
         slot.closed = true;
         PlanReport report = PlanReport.of(slot.loaded).orElseThrow();
-        unplanned.addAndGet((int) report.unplannedPredictions());
+        unplanned.addAndGet((int) report.predictions().unplanned());
         slot.loaded.close();
     }
 

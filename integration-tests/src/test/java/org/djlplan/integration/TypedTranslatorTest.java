@@ -110,8 +110,8 @@ class TypedTranslatorTest {
                                 new ImageClassificationTranslatorFactory()))) {
             assertEquals(expected, classify(planned));
             PlanReport report = PlanReport.of(planned).orElseThrow();
-            assertEquals(IMAGES, report.predictions());
-            assertEquals(0, report.unplannedPredictions());
+            assertEquals(IMAGES, report.predictions().total());
+            assertEquals(0, report.predictions().unplanned());
         }
     }
 
@@ -202,8 +202,8 @@ class TypedTranslatorTest {
                 Float unused = predictor.predict((float) i);
             }
             PlanReport report = PlanReport.of(model).orElseThrow();
-            assertMetric(metrics, "ArenaBytes", report.arenaBytes());
-            assertMetric(metrics, "InputOutputBytes", report.inputOutputBytes());
+            assertMetric(metrics, "ArenaBytes", report.plan().arenaBytes());
+            assertMetric(metrics, "InputOutputBytes", report.plan().inputOutputBytes());
             assertMetric(metrics, "UnplannedPredictions", 0);
             assertEquals(3, metrics.getMetric("Inference").size());
         }

@@ -63,8 +63,8 @@ class ZeroCodeTest {
         PlanReport report = PlanReport.of(model).orElseThrow();
         assertTrue(report.planned());
         assertTrue(report.delegation().isPresent());
-        assertEquals(1, report.predictions());
-        assertEquals(0, report.unplannedPredictions());
+        assertEquals(1, report.predictions().total());
+        assertEquals(0, report.predictions().unplanned());
     }
 
     @Test
@@ -76,7 +76,7 @@ class ZeroCodeTest {
         try (ZooModel<NDList, NDList> model = load(url)) {
             assertEquals("blaze_face.t", model.getName());
             assertPlannedAndRight(model, 1);
-            assertEquals("naive", PlanReport.of(model).orElseThrow().strategy());
+            assertEquals("naive", PlanReport.of(model).orElseThrow().plan().strategy());
         }
     }
 
@@ -161,7 +161,7 @@ class ZeroCodeTest {
         try (ZooModel<NDList, NDList> model =
                 load(served.toUri() + "?translatorFactory=" + FACTORY)) {
             assertPlannedAndRight(model, 1);
-            assertEquals("naive", PlanReport.of(model).orElseThrow().strategy());
+            assertEquals("naive", PlanReport.of(model).orElseThrow().plan().strategy());
         }
     }
 

@@ -150,11 +150,11 @@ final class Measurement implements AutoCloseable {
     }
 
     private void notePlan(PlanReport report) {
-        values.put(Figure.ARENA, (double) report.arenaBytes());
-        values.put(Figure.INPUT_OUTPUT, (double) report.inputOutputBytes());
-        values.put(Figure.LOWER_BOUND, (double) report.lowerBoundBytes());
-        values.put(Figure.NAIVE, (double) report.naiveBytes());
-        values.put(Figure.UNPLANNED, (double) report.unplannedPredictions());
+        values.put(Figure.ARENA, (double) report.plan().arenaBytes());
+        values.put(Figure.INPUT_OUTPUT, (double) report.plan().inputOutputBytes());
+        values.put(Figure.LOWER_BOUND, (double) report.plan().lowerBoundBytes());
+        values.put(Figure.NAIVE, (double) report.plan().naiveBytes());
+        values.put(Figure.UNPLANNED, (double) report.predictions().unplanned());
         report.delegation()
                 .ifPresent(
                         delegation ->

@@ -4,8 +4,8 @@ import java.util.Locale;
 import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.OffsetPlan;
+import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.plan.portfolio.PlannedMemory;
 import org.djlplan.memplan.usage.AntichainBound;
 
 /**
@@ -25,7 +25,7 @@ record ParallelPrice(OffsetPlan plan, Figures figures) {
      * @param ratio this arena divided by the serial one; 1 when neither needs any
      * @param lowerBoundBytes what no plan for branches at once can go below, with the same tensors
      *     sharing places
-     * @param provedOptimal whether this plan reaches that bound
+     * @param provedMinimal whether this plan reaches that bound
      */
     record Figures(
             String strategy,
@@ -33,7 +33,7 @@ record ParallelPrice(OffsetPlan plan, Figures figures) {
             long totalBytes,
             double ratio,
             long lowerBoundBytes,
-            boolean provedOptimal) {
+            boolean provedMinimal) {
 
         String toText() {
             return String.format(
@@ -41,7 +41,7 @@ record ParallelPrice(OffsetPlan plan, Figures figures) {
                     "%nbranches at once: %s, %,d bytes%s, %.3f times as much",
                     strategy,
                     totalBytes,
-                    provedOptimal ? ", at the lower bound" : "",
+                    provedMinimal ? ", at the lower bound" : "",
                     ratio);
         }
     }
@@ -52,7 +52,7 @@ record ParallelPrice(OffsetPlan plan, Figures figures) {
      * @param serial the plan to compare with
      */
     static ParallelPrice of(Graph graph, OffsetPlan serial) {
-        PlannedMemory planned = MemoryPlanner.planParallel(graph, InPlace.TRUE);
+        EvaluatedPlan planned = MemoryPlanner.planParallel(graph, InPlace.TRUE);
         long totalBytes = planned.plan().totalBytes();
         long serialBytes = serial.totalBytes();
         long boundBytes = AntichainBound.bytes(planned.plan().problem());

@@ -78,7 +78,7 @@ record PlanOutput(
      * @param totalBytes as in {@link Result}
      * @param millis as in {@link Result}
      * @param valid as in {@link Result}
-     * @param provedOptimal whether no plan of the same layout of the problem that was solved is
+     * @param provedMinimal whether no plan of the same layout of the problem that was solved is
      *     smaller; for an in-place plan that holds among plans with the same tensors sharing, not
      *     among all
      */
@@ -88,16 +88,16 @@ record PlanOutput(
             long totalBytes,
             double millis,
             boolean valid,
-            boolean provedOptimal) {
+            boolean provedMinimal) {
 
-        static BestResult of(Result result, boolean provedOptimal) {
+        static BestResult of(Result result, boolean provedMinimal) {
             return new BestResult(
                     result.strategy,
                     result.layout,
                     result.totalBytes,
                     result.millis,
                     result.valid,
-                    provedOptimal);
+                    provedMinimal);
         }
     }
 
@@ -155,6 +155,6 @@ record PlanOutput(
                 what,
                 result.strategy,
                 result.totalBytes,
-                result.provedOptimal ? ", " + proof : "");
+                result.provedMinimal ? ", " + proof : "");
     }
 }

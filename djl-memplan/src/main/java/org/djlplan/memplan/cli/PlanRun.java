@@ -92,7 +92,7 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
                                 sharedObjects.stream().map(attempt -> result(attempt, repeat)))
                         .toList();
         Optional<PlanOutput.BestResult> shared =
-                bestShared.map(best -> best(results, best.name(), best.provedOptimal()));
+                bestShared.map(best -> best(results, best.name(), best.provedMinimal()));
         List<UsageRecord> records = input.variants().get(0).records();
         return new PlanOutput(
                 records.size(),
@@ -107,15 +107,15 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
     }
 
     private static PlanOutput.BestResult best(List<PlanOutput.Result> results, Attempt best) {
-        return best(results, best.name(), best.provedOptimal());
+        return best(results, best.name(), best.provedMinimal());
     }
 
     private static PlanOutput.BestResult best(
-            List<PlanOutput.Result> results, String name, boolean provedOptimal) {
+            List<PlanOutput.Result> results, String name, boolean provedMinimal) {
         return results.stream()
                 .filter(result -> result.strategy().equals(name))
                 .findFirst()
-                .map(result -> PlanOutput.BestResult.of(result, provedOptimal))
+                .map(result -> PlanOutput.BestResult.of(result, provedMinimal))
                 .orElseThrow();
     }
 

@@ -22,9 +22,9 @@ final class BlockProxy implements InvocationHandler {
     private static final int TRAINING = 2;
 
     private final Block inner;
-    private final StockForward planned;
+    private final InferencePass planned;
 
-    private BlockProxy(Block inner, StockForward planned) {
+    private BlockProxy(Block inner, InferencePass planned) {
         this.inner = inner;
         this.planned = planned;
     }
@@ -34,8 +34,8 @@ final class BlockProxy implements InvocationHandler {
      *
      * @param planner makes the planned forward pass of the block's own
      */
-    static Block wrap(Block inner, UnaryOperator<StockForward> planner) {
-        StockForward stock =
+    static Block wrap(Block inner, UnaryOperator<InferencePass> planner) {
+        InferencePass stock =
                 (parameters, inputs, params) ->
                         inner.forward(parameters, inputs, false, params.orElse(null));
         Class<?>[] interfaces =

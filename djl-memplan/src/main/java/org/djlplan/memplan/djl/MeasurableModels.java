@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.measure.MeasurableModel;
+import org.djlplan.memplan.measure.TfLiteDelegableModel;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.runtime.tflite.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
@@ -30,7 +30,7 @@ public final class MeasurableModels {
      * @throws IOException if the file cannot be read or is no model
      * @throws UnplannableException if the engine cannot be used here
      */
-    public static MeasurableModel open(Path file, PlanOptions options)
+    public static TfLiteDelegableModel open(Path file, PlanOptions options)
             throws IOException, UnplannableException {
         RuntimeOptions runtimeOptions = TfLitePlanning.runtimeOptions(options);
         EngineLibrary library = EngineLibrary.loaded();
@@ -38,7 +38,7 @@ public final class MeasurableModels {
         Graph graph =
                 TfLiteGraphs.toGraph(
                         TfLiteReader.read(ordered.file()), file.getFileName().toString());
-        return new MeasurableModel(
+        return new TfLiteDelegableModel(
                 ordered, graph, options.delegate(), cacheFolder(), runtimeOptions, library);
     }
 }

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.measure.MeasurableModel;
+import org.djlplan.memplan.measure.TfLiteDelegableModel;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.tflite.DelegationSetup;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
@@ -65,8 +65,8 @@ final class ModelDelegation implements AutoCloseable {
             return new DelegationChoice(
                     Candidate.cpu(runtimeOptions.threads()), Origin.UNVERIFIED, e.getMessage());
         }
-        MeasurableModel model =
-                new MeasurableModel(
+        TfLiteDelegableModel model =
+                new TfLiteDelegableModel(
                         file, graph, options.delegate(), cacheFolder(), runtimeOptions, library);
         DelegationProvider.Choosing started =
                 provider.choose(model, options.delegation(), progress, this::better);

@@ -20,8 +20,8 @@ import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.tflite.ClassPreloader;
 import org.djlplan.memplan.runtime.tflite.Delegates;
-import org.djlplan.memplan.runtime.tflite.WarmUp;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.slf4j.Logger;
@@ -105,7 +105,7 @@ public final class ModelPlanning {
 
     /** Gets ready in the background, while DJL still loads its engine. */
     public static void warmUp() {
-        WarmUp.start();
+        ClassPreloader.start();
     }
 
     /** Returns how many predictions may be under way at once; empty for any number. */

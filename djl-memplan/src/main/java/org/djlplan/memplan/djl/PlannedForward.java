@@ -28,11 +28,11 @@ import org.djlplan.memplan.source.block.LivenessTrace;
  * <p>No gradients are recorded, as DJL's engine has it on the thread that initialises it: on others
  * each intermediate would stay alive until the call ends.
  */
-final class PlannedForward implements StockForward {
+final class PlannedForward implements InferencePass {
 
     private static final int MOST_TYPES = 64;
 
-    private final StockForward stock;
+    private final InferencePass stock;
     private final Optional<LivenessExecutor> liveness;
     private final TorchMemory memory;
     private final Set<ImmutableList<ArrayType>> seen =
@@ -46,7 +46,7 @@ final class PlannedForward implements StockForward {
      * @param stock the block's own forward pass
      * @param liveness closes the arrays of an imperative block early; empty for other blocks
      */
-    PlannedForward(StockForward stock, Optional<LivenessExecutor> liveness, TorchMemory memory) {
+    PlannedForward(InferencePass stock, Optional<LivenessExecutor> liveness, TorchMemory memory) {
         this.stock = stock;
         this.liveness = liveness;
         this.memory = memory;

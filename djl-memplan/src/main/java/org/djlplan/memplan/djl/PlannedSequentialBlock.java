@@ -17,7 +17,7 @@ import java.util.function.UnaryOperator;
  */
 final class PlannedSequentialBlock extends SequentialBlock {
 
-    private final StockForward planned;
+    private final InferencePass planned;
     private final List<?> plannedChildren;
     private final boolean plannedIntermediate;
 
@@ -25,7 +25,7 @@ final class PlannedSequentialBlock extends SequentialBlock {
      * @param inner whose children these are from now on, too
      * @param planner makes the planned forward pass of the block's own
      */
-    PlannedSequentialBlock(SequentialBlock inner, UnaryOperator<StockForward> planner) {
+    PlannedSequentialBlock(SequentialBlock inner, UnaryOperator<InferencePass> planner) {
         BlockList blocks = inner.getChildren();
         blocks.forEach(children::add);
         plannedChildren = blocks.values();

@@ -16,19 +16,19 @@ import org.djlplan.memplan.runtime.torch.TorchMemory;
  * trainers do, keeps the pass's arrays for as long as he likes: what was learnt from that would be
  * wrong for predictions, whose arrays are closed when the call ends. Such a pass is a stock one.
  */
-final class PredictorForward implements StockForward {
+final class PredictorForward implements InferencePass {
 
     private static final StackWalker STACK = StackWalker.getInstance(Option.RETAIN_CLASS_REFERENCE);
 
-    private final StockForward stock;
-    private final StockForward planned;
+    private final InferencePass stock;
+    private final InferencePass planned;
     private final TorchMemory memory;
 
     /** Each predictor has one, which nobody else gets: looking at the stack is slow. */
     private final Set<ParameterStore> predictors =
             Collections.newSetFromMap(new MapMaker().weakKeys().makeMap());
 
-    PredictorForward(StockForward stock, StockForward planned, TorchMemory memory) {
+    PredictorForward(InferencePass stock, InferencePass planned, TorchMemory memory) {
         this.stock = stock;
         this.planned = planned;
         this.memory = memory;

@@ -90,14 +90,14 @@ final class PyTorchPlanning {
         Optional<LivenessExecutor> liveness =
                 code.filter(known -> mode != Liveness.OFF)
                         .map(known -> new LivenessExecutor(block, mode, known));
-        UnaryOperator<StockForward> planner =
+        UnaryOperator<InferencePass> planner =
                 stock -> {
-                    StockForward forward = new PlannedForward(stock, liveness, memory);
-                    StockForward checked =
+                    InferencePass forward = new PlannedForward(stock, liveness, memory);
+                    InferencePass checked =
                             options.verify()
                                     ? new VerifiedForward(model.getName(), stock, forward)
                                     : forward;
-                    StockForward placed =
+                    InferencePass placed =
                             usesWorkers(code, isImperative(block))
                                     ? new WorkerForward(checked, workers())
                                     : checked;

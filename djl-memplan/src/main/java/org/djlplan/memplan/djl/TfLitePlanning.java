@@ -206,13 +206,13 @@ final class TfLitePlanning {
                 "{}: {} tensors in an arena of {} MB ({}{}; {} MB without planning, lower bound {}"
                         + " MB), {} MB of inputs and outputs per interpreter",
                 model.getName(),
-                report.recordCount(),
-                report.arenaBytes() / MEGA,
-                report.strategy(),
-                report.provedMinimal() ? ", proved minimal" : "",
-                report.naiveBytes() / MEGA,
-                report.lowerBoundBytes() / MEGA,
-                report.inputOutputBytes() / MEGA);
+                report.plan().records(),
+                report.plan().arenaBytes() / MEGA,
+                report.plan().strategy(),
+                report.plan().provedMinimal() ? ", proved minimal" : "",
+                report.plan().naiveBytes() / MEGA,
+                report.plan().lowerBoundBytes() / MEGA,
+                report.plan().inputOutputBytes() / MEGA);
     }
 
     /** Predicts planned or, once a class turned out to be missing, in a block of the engine's. */

@@ -20,21 +20,21 @@ import org.slf4j.LoggerFactory;
  * Compares the first planned predictions with stock ones, byte by byte: as many as it takes to
  * record, to plan and to replay twice. After a difference the model runs as stock.
  */
-final class VerifiedForward implements StockForward {
+final class VerifiedForward implements InferencePass {
 
     private static final Logger logger = LoggerFactory.getLogger(VerifiedForward.class);
     private static final int PREDICTIONS = 4;
 
     private final String model;
-    private final StockForward stock;
-    private final StockForward planned;
+    private final InferencePass stock;
+    private final InferencePass planned;
     private final Map<ImmutableList<ArrayType>, Integer> verified = new ConcurrentHashMap<>();
     private volatile boolean distrusted;
 
     /**
      * @param model its name, for the warning
      */
-    VerifiedForward(String model, StockForward stock, StockForward planned) {
+    VerifiedForward(String model, InferencePass stock, InferencePass planned) {
         this.model = model;
         this.stock = stock;
         this.planned = planned;

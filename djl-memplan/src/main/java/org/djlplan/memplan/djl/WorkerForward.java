@@ -18,12 +18,12 @@ import org.slf4j.MDC;
  * loader, the diagnostic context of logging; and its outputs belong to the caller's {@link
  * NDScope}.
  */
-final class WorkerForward implements StockForward {
+final class WorkerForward implements InferencePass {
 
-    private final StockForward inner;
+    private final InferencePass inner;
     private final WorkerCount count;
 
-    WorkerForward(StockForward inner, WorkerCount count) {
+    WorkerForward(InferencePass inner, WorkerCount count) {
         this.inner = inner;
         this.count = count;
     }

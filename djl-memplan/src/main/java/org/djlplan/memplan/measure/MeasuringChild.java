@@ -33,7 +33,7 @@ final class MeasuringChild implements AutoCloseable {
     }
 
     /** Starts a process; {@link #open} must follow. */
-    static MeasuringChild start(MeasuringJvm jvm, MeasuredModel model, Urgency urgency)
+    static MeasuringChild start(MeasuringJvm jvm, OpenModelRequest model, Urgency urgency)
             throws IOException {
         TemporaryFolder folder = TemporaryFolder.create();
         try {
@@ -89,7 +89,7 @@ final class MeasuringChild implements AutoCloseable {
      * @throws IOException if it does not say hello, speaks another protocol, or cannot open it
      * @throws NoRoomException if the system killed it
      */
-    void open(MeasuredModel model, Limits limits) throws IOException, InterruptedException {
+    void open(OpenModelRequest model, Limits limits) throws IOException, InterruptedException {
         JsonElement hello = require("start", process.await(limits.start()));
         if (!hello.equals(Messages.hello())) {
             throw new IOException("a process to measure in speaks another protocol: " + hello);

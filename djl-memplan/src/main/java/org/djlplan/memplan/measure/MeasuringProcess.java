@@ -36,7 +36,7 @@ public final class MeasuringProcess {
          *
          * @throws Exception if that is not possible; the message says why
          */
-        CandidateRunner open(MeasuredModel model) throws Exception;
+        CandidateRunner open(OpenModelRequest model) throws Exception;
     }
 
     private MeasuringProcess(Opener opener, ParentConnection parent) {
@@ -55,7 +55,7 @@ public final class MeasuringProcess {
                 });
     }
 
-    private static CandidateRunner open(MeasuredModel model)
+    private static CandidateRunner open(OpenModelRequest model)
             throws IOException, UnplannableException {
         return CandidateInterpreters.open(
                 model.file(), model.delegate(), model.options(), model.tolerance());
@@ -103,7 +103,7 @@ public final class MeasuringProcess {
                             DelegateClasses.of(
                                     delegateClasses, MeasuringProcess.class.getClassLoader()));
         }
-        return opener.open(MeasuredModel.fromJson(request));
+        return opener.open(OpenModelRequest.fromJson(request));
     }
 
     private void answer(JsonObject request, CandidateRunner runner) throws InterruptedException {

@@ -54,7 +54,7 @@ final class Messages {
     }
 
     /** Returns what it is told first: the model, and what else it needs to know for that. */
-    static JsonObject open(MeasuredModel model, List<Path> delegateClasses) {
+    static JsonObject open(OpenModelRequest model, List<Path> delegateClasses) {
         JsonObject request = model.toJson();
         JsonObject properties = new JsonObject();
         for (String name : MeasuringJvm.PROPERTIES) {

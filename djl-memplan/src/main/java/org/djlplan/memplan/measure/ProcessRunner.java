@@ -51,7 +51,7 @@ public final class ProcessRunner implements CandidateRunner {
     /** After so many disturbed turns in succession the next one is not expected to be better. */
     private static final int HOPELESS = 5;
 
-    private final MeasuredModel model;
+    private final OpenModelRequest model;
     private final MeasuringJvm jvm;
     private final Limits limits;
     private final Urgency urgency;
@@ -84,7 +84,7 @@ public final class ProcessRunner implements CandidateRunner {
     private boolean closed;
 
     private ProcessRunner(
-            MeasuredModel model,
+            OpenModelRequest model,
             MeasuringJvm jvm,
             Limits limits,
             Urgency urgency,
@@ -103,13 +103,17 @@ public final class ProcessRunner implements CandidateRunner {
      * @throws IOException if no process can be started, or it cannot open the model
      */
     static ProcessRunner start(
-            MeasuredModel model, MeasuringJvm jvm, Limits limits, Urgency urgency)
+            OpenModelRequest model, MeasuringJvm jvm, Limits limits, Urgency urgency)
             throws IOException {
         return start(model, jvm, limits, urgency, new Machine());
     }
 
     static ProcessRunner start(
-            MeasuredModel model, MeasuringJvm jvm, Limits limits, Urgency urgency, Machine machine)
+            OpenModelRequest model,
+            MeasuringJvm jvm,
+            Limits limits,
+            Urgency urgency,
+            Machine machine)
             throws IOException {
         ProcessRunner runner = new ProcessRunner(model, jvm, limits, urgency, machine);
         try {

@@ -16,23 +16,9 @@ import java.util.function.Supplier;
  * @param engine name of the DJL engine
  * @param unplannedReason why the model runs as stock, perhaps only since something went wrong;
  *     empty when it is planned
- * @param strategy name of the strategy whose plan is used, with {@code "+in-place"} when tensors
- *     share places; empty when not planned
- * @param recordCount number of planned tensors
- * @param aliasedTensors how many of them share another's place
- * @param naiveBytes size of all planned tensors, each with memory of its own
- * @param lowerBoundBytes maximum operator breadth without aliases
- * @param arenaBytes size of the plan in use
- * @param provedMinimal whether it is known that no plan is smaller: it is at the lower bound, with
- *     places shared where that pays, or a complete search found none
- * @param inputOutputBytes memory that the engine still allocates itself per interpreter for inputs
- *     and outputs of the model and of delegate kernels
- * @param interpreters one entry per live interpreter
- * @param predictions number of predictions until now
- * @param unplannedPredictions how many of them ran outside the planned arena, or not as planned
- * @param unplannedAllocations how many allocations of planned predictions the engine's allocator
- *     served against the plan
- * @param recordings how many predictions were recorded in order to be planned
+ * @param plan the plan in use; {@link Plan#NONE} when there never was one
+ * @param interpreters one entry per live interpreter; none where the engine has no interpreters
+ * @param predictions what became of the predictions until now
  * @param delegation what runs in the engine's delegate and why; empty where delegation is off
  * @param order what the search for a better order of operators found; empty where none was asked
  *     for
@@ -40,19 +26,9 @@ import java.util.function.Supplier;
 public record PlanReport(
         String engine,
         Optional<String> unplannedReason,
-        String strategy,
-        int recordCount,
-        int aliasedTensors,
-        long naiveBytes,
-        long lowerBoundBytes,
-        long arenaBytes,
-        boolean provedMinimal,
-        long inputOutputBytes,
+        Plan plan,
         List<Interpreter> interpreters,
-        long predictions,
-        long unplannedPredictions,
-        long unplannedAllocations,
-        long recordings,
+        Predictions predictions,
         Optional<DelegationReport> delegation,
         Optional<OrderReport> order) {
 
@@ -61,6 +37,84 @@ public record PlanReport(
 
     public PlanReport {
         interpreters = ImmutableList.copyOf(interpreters);
+    }
+
+    /**
+     * Where the planned tensors of a model lie: in one arena.
+     *
+     * @param strategy name of the strategy whose plan is used, with {@code "+in-place"} when
+     *     tensors share places; empty when not planned
+     * @param records number of planned tensors
+     * @param inPlaceRecords how many of them share another's place
+     * @param naiveBytes size of all planned tensors, each with memory of its own
+     * @param lowerBoundBytes maximum operator breadth without aliases
+     * @param arenaBytes size of the plan in use
+     * @param provedMinimal whether it is known that no plan is smaller: it is at the lower bound,
+     *     with places shared where that pays, or a complete search found none
+     * @param inputOutputBytes memory that the engine still allocates itself per interpreter for
+     *     inputs and outputs of the model and of delegate kernels
+     */
+    public record Plan(
+            String strategy,
+            int records,
+            int inPlaceRecords,
+            long naiveBytes,
+            long lowerBoundBytes,
+            long arenaBytes,
+            boolean provedMinimal,
+            long inputOutputBytes) {
+
+        /** What an unplanned model has. */
+        public static final Plan NONE = new Plan("", 0, 0, 0, 0, 0, false, 0);
+
+        /** Returns one line for people. */
+        @Override
+        public String toString() {
+            return strategy.isEmpty()
+                    ? "no plan, " + inputOutputBytes + " bytes of inputs and outputs"
+                    : records
+                            + " tensors in an arena of "
+                            + arenaBytes
+                            + " bytes by "
+                            + strategy
+                            + (provedMinimal ? ", proved minimal" : "")
+                            + " ("
+                            + naiveBytes
+                            + " naive, lower bound "
+                            + lowerBoundBytes
+                            + "), "
+                            + inputOutputBytes
+                            + " bytes of inputs and outputs";
+        }
+    }
+
+    /**
+     * Predictions until now.
+     *
+     * @param total how many
+     * @param unplanned how many of them ran outside the planned arena, or not as planned
+     * @param unplannedAllocations how many allocations of planned predictions the engine's
+     *     allocator served against the plan
+     * @param recorded how many were recorded in order to be planned
+     */
+    public record Predictions(
+            long total, long unplanned, long unplannedAllocations, long recorded) {
+
+        /** What a model has that nobody used. */
+        public static final Predictions NONE = new Predictions(0, 0, 0, 0);
+
+        /** Returns one line for people. */
+        @Override
+        public String toString() {
+            return total
+                    + " predictions, "
+                    + unplanned
+                    + " unplanned, "
+                    + recorded
+                    + " recorded, "
+                    + unplannedAllocations
+                    + " allocations against the plan";
+        }
     }
 
     /**
@@ -82,19 +136,9 @@ public record PlanReport(
         return new PlanReport(
                 engine,
                 Optional.of(reason),
-                "",
-                0,
-                0,
-                0,
-                0,
-                0,
-                false,
-                0,
+                Plan.NONE,
                 List.of(),
-                0,
-                0,
-                0,
-                0,
+                Predictions.NONE,
                 Optional.empty(),
                 Optional.empty());
     }
@@ -102,23 +146,7 @@ public record PlanReport(
     /** Returns the same of a model that was planned and, for a reason, runs as stock by now. */
     public PlanReport stopped(String reason) {
         return new PlanReport(
-                engine,
-                Optional.of(reason),
-                strategy,
-                recordCount,
-                aliasedTensors,
-                naiveBytes,
-                lowerBoundBytes,
-                arenaBytes,
-                provedMinimal,
-                inputOutputBytes,
-                interpreters,
-                predictions,
-                unplannedPredictions,
-                unplannedAllocations,
-                recordings,
-                delegation,
-                order);
+                engine, Optional.of(reason), plan, interpreters, predictions, delegation, order);
     }
 
     /** Makes {@code source} answer for {@code block} as long as the block lives. */
@@ -129,5 +157,17 @@ public record PlanReport(
     /** Returns whether the model runs in a planned arena. */
     public boolean planned() {
         return unplannedReason.isEmpty();
+    }
+
+    /** Returns the report for people, one line each for the plan, the predictions and the rest. */
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder(engine).append(": ");
+        text.append(unplannedReason.map(why -> "as stock: " + why).orElse("planned"));
+        text.append("\n  ").append(plan).append("\n  ").append(predictions);
+        interpreters.forEach(each -> text.append("\n  ").append(each));
+        delegation.ifPresent(each -> text.append("\n  ").append(each));
+        order.ifPresent(each -> text.append("\n  ").append(each));
+        return text.toString();
     }
 }

@@ -96,7 +96,7 @@ class PlanCommandOrdersTest extends CommandTest {
         assertEquals(384, price.get("totalBytes").getAsLong());
         assertEquals(1.5, price.get("ratio").getAsDouble());
         assertEquals(384, price.get("lowerBoundBytes").getAsLong());
-        assertTrue(price.get("provedOptimal").getAsBoolean());
+        assertTrue(price.get("provedMinimal").getAsBoolean());
         out.getBuffer().setLength(0);
         assertEquals(0, run(BranchyGraphs.branches(3, 3), "--parallel", model));
         assertTrue(

@@ -90,7 +90,7 @@ class PlanCommandTest extends CommandTest {
         assertEquals(124, best.get("totalBytes").getAsLong());
         assertEquals("offsets", best.get("layout").getAsString());
         assertTrue(best.get("valid").getAsBoolean());
-        assertTrue(best.get("provedOptimal").getAsBoolean());
+        assertTrue(best.get("provedMinimal").getAsBoolean());
     }
 
     @Test
@@ -143,7 +143,7 @@ class PlanCommandTest extends CommandTest {
         JsonObject best = json().getAsJsonObject("bestSharedObjects");
         assertEquals("shared-greedy-by-size-improved", best.get("strategy").getAsString());
         assertEquals("shared-objects", best.get("layout").getAsString());
-        assertTrue(best.get("provedOptimal").getAsBoolean());
+        assertTrue(best.get("provedMinimal").getAsBoolean());
         assertEquals("offsets", json().getAsJsonObject("best").get("layout").getAsString());
     }
 
@@ -153,7 +153,7 @@ class PlanCommandTest extends CommandTest {
         assertEquals(List.of("shared-greedy-in-order"), strategies(json()));
         assertEquals("shared-objects", json().getAsJsonObject("best").get("layout").getAsString());
         assertEquals(json().getAsJsonObject("best"), json().getAsJsonObject("bestSharedObjects"));
-        assertFalse(json().getAsJsonObject("best").get("provedOptimal").getAsBoolean());
+        assertFalse(json().getAsJsonObject("best").get("provedMinimal").getAsBoolean());
     }
 
     @Test
@@ -176,7 +176,7 @@ class PlanCommandTest extends CommandTest {
     @Test
     void plan_aboveTheBound_isNotProvedOptimal() {
         assertEquals(0, run("--json", "--strategy", "naive", csv));
-        assertFalse(json().getAsJsonObject("best").get("provedOptimal").getAsBoolean());
+        assertFalse(json().getAsJsonObject("best").get("provedMinimal").getAsBoolean());
     }
 
     @Test

@@ -122,8 +122,8 @@ class MessagesTest {
     }
 
     private static void assertArrives(Tolerance tolerance) {
-        MeasuredModel model =
-                new MeasuredModel(
+        OpenModelRequest model =
+                new OpenModelRequest(
                         Path.of("a \"model\"\n.tflite"),
                         "class:Some$Name",
                         new RuntimeOptions(
@@ -138,7 +138,7 @@ class MessagesTest {
                         tolerance,
                         Path.of("library.so"),
                         new MemoryNeed(7, 8));
-        assertEquals(model, MeasuredModel.fromJson(sent(model.toJson()).getAsJsonObject()));
+        assertEquals(model, OpenModelRequest.fromJson(sent(model.toJson()).getAsJsonObject()));
         assertTrue(model.file().isAbsolute() && model.engineLibrary().isAbsolute());
     }
 

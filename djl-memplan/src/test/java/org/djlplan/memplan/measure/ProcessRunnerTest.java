@@ -52,8 +52,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class ProcessRunnerTest {
 
-    private static final MeasuredModel MODEL =
-            new MeasuredModel(
+    private static final OpenModelRequest MODEL =
+            new OpenModelRequest(
                     Path.of("model.tflite"),
                     "xnnpack",
                     RuntimeOptions.defaults(),
@@ -422,8 +422,8 @@ class ProcessRunnerTest {
                 self.resolve("mountinfo"), "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
         Files.writeString(group.resolve("memory.max"), (256 << 20) + "\n");
         Files.writeString(group.resolve("memory.current"), (216 << 20) + "\n");
-        MeasuredModel large =
-                new MeasuredModel(
+        OpenModelRequest large =
+                new OpenModelRequest(
                         MODEL.file(),
                         MODEL.delegate(),
                         MODEL.options(),

@@ -126,8 +126,8 @@ class CurrentDjlTest {
             PlanReport report = PlanReport.of(planned).orElseThrow();
             assertTrue(report.planned());
             assertEquals("PyTorch", report.engine());
-            assertEquals(PREDICTIONS, report.predictions());
-            assertTrue(report.unplannedPredictions() < PREDICTIONS, report.toString());
+            assertEquals(PREDICTIONS, report.predictions().total());
+            assertTrue(report.predictions().unplanned() < PREDICTIONS, report.toString());
         } finally {
             System.setErr(before);
         }

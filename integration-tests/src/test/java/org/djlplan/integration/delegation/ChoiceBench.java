@@ -23,7 +23,7 @@ import org.djlplan.integration.RealModels;
 import org.djlplan.integration.StockInterpreter;
 import org.djlplan.integration.TestModels;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.measure.MeasurableModel;
+import org.djlplan.memplan.measure.TfLiteDelegableModel;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.runtime.tflite.OrderedModel;
@@ -88,8 +88,8 @@ class ChoiceBench {
     private void compare(Path file, int threads) throws Exception {
         Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), file.getFileName().toString());
         RuntimeOptions options = RuntimeOptions.defaults();
-        MeasurableModel model =
-                new MeasurableModel(
+        TfLiteDelegableModel model =
+                new TfLiteDelegableModel(
                         OrderedModel.asInFile(file),
                         graph,
                         Delegates.XNNPACK,

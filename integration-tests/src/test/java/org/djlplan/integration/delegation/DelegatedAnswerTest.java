@@ -129,7 +129,7 @@ class DelegatedAnswerTest {
                                 .toList();
                 Tolerance.assertWithin(stock.run(values), outputs, file + ", input " + seed);
             }
-            assertEquals(0, runtime.report().unplannedPredictions());
+            assertEquals(0, runtime.report().predictions().unplanned());
             return runtime.report().delegation().orElseThrow();
         }
     }

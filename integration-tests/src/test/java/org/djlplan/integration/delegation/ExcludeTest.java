@@ -26,7 +26,7 @@ import org.djlplan.integration.Tolerance;
 import org.djlplan.integration.networks.HalfPrecision;
 import org.djlplan.integration.networks.ParallelBottlenecks;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.measure.MeasurableModel;
+import org.djlplan.memplan.measure.TfLiteDelegableModel;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.CandidateInterpreters;
@@ -161,8 +161,8 @@ class ExcludeTest {
         assertTrue(ordered.reordered());
         Graph asRun = graph(ordered.file());
         Graph asInFile = graph(file);
-        MeasurableModel model =
-                new MeasurableModel(
+        TfLiteDelegableModel model =
+                new TfLiteDelegableModel(
                         ordered,
                         asRun,
                         Delegates.XNNPACK,

@@ -154,9 +154,9 @@ class FailingDelegateTest {
                 Optional.of("the engine's tensors changed after planning"),
                 report.unplannedReason());
         assertFalse(report.planned());
-        assertEquals(0, report.arenaBytes());
-        assertEquals(predictions, report.predictions());
-        assertEquals(predictions - 1, report.unplannedPredictions());
+        assertEquals(0, report.plan().arenaBytes());
+        assertEquals(predictions, report.predictions().total());
+        assertEquals(predictions - 1, report.predictions().unplanned());
     }
 
     @Test

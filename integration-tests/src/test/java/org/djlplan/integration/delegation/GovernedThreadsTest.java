@@ -111,7 +111,7 @@ class GovernedThreadsTest {
                 assertEquals(50, each.get());
             }
             assertTrue(runtime.report().interpreters().size() <= interpreters() + 1);
-            assertEquals(0, runtime.report().unplannedPredictions());
+            assertEquals(0, runtime.report().predictions().unplanned());
         } finally {
             threads.shutdown();
         }

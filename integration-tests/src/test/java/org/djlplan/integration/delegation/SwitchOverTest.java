@@ -114,7 +114,7 @@ class SwitchOverTest {
             for (Future<Integer> each : predictions) {
                 assertTrue(each.get() > 0);
             }
-            assertEquals(0, runtime.report().unplannedPredictions());
+            assertEquals(0, runtime.report().predictions().unplanned());
         } finally {
             ended.set(true);
             threads.shutdown();

@@ -17,7 +17,7 @@ import org.djlplan.integration.StockInterpreter;
 import org.djlplan.integration.TestModels;
 import org.djlplan.integration.delegation.ModelCopy;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.measure.MeasurableModel;
+import org.djlplan.memplan.measure.TfLiteDelegableModel;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
@@ -96,8 +96,8 @@ final class Service {
 
     private void throughput(Urgency urgency, int windows, int seconds) throws Exception {
         Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(MEASURED), "measured");
-        MeasurableModel measured =
-                new MeasurableModel(
+        TfLiteDelegableModel measured =
+                new TfLiteDelegableModel(
                         OrderedModel.asInFile(MEASURED),
                         graph,
                         "xnnpack",

@@ -105,10 +105,10 @@ class InPlaceKernelsTest {
                 outputs.add(run(planned, each, values));
             }
             PlanReport report = planned.report();
-            assertEquals(1, report.aliasedTensors(), each.name());
-            assertTrue(report.strategy().endsWith("+in-place"), report.strategy());
-            assertEquals(RUNS, report.predictions());
-            assertEquals(0, report.unplannedPredictions());
+            assertEquals(1, report.plan().inPlaceRecords(), each.name());
+            assertTrue(report.plan().strategy().endsWith("+in-place"), report.plan().strategy());
+            assertEquals(RUNS, report.predictions().total());
+            assertEquals(0, report.predictions().unplanned());
 
             String name = each.name() + ", " + threads + " threads";
             if (each.copies()) {

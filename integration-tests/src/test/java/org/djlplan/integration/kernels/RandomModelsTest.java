@@ -93,9 +93,9 @@ class RandomModelsTest {
 
     private void count(PlanReport report, String name) {
         assertTrue(report.planned(), name);
-        assertEquals(0, report.unplannedPredictions(), name);
+        assertEquals(0, report.predictions().unplanned(), name);
         plans++;
-        if (report.aliasedTensors() > 0) {
+        if (report.plan().inPlaceRecords() > 0) {
             plansWithAliases++;
         }
     }

@@ -74,7 +74,7 @@ class RandomOrdersTest {
                     ordered.reordered()
                             ? ordered.order().orElseThrow().arenaAfterBytes()
                             : ordered.order().orElseThrow().arenaBeforeBytes(),
-                    runtime.report().arenaBytes());
+                    runtime.report().plan().arenaBytes());
         }
     }
 }

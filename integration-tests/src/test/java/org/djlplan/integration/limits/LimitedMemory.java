@@ -70,7 +70,7 @@ final class LimitedMemory {
                     "before "
                             + planned(model)
                             + ' '
-                            + PlanReport.of(model).orElseThrow().arenaBytes());
+                            + PlanReport.of(model).orElseThrow().plan().arenaBytes());
             keepFreeHeap();
             limit(arguments[2].equals("data"), Long.parseLong(arguments[3]) * MEGA);
             for (int i = 0; i < PREDICTIONS; i++) {

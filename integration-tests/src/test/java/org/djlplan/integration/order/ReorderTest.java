@@ -89,7 +89,7 @@ class ReorderTest {
             }
             PlanReport report = PlanReport.of(loaded).orElseThrow();
             assertTrue(report.planned(), report.toString());
-            assertEquals(0, report.unplannedPredictions());
+            assertEquals(0, report.predictions().unplanned());
             return report;
         }
     }
@@ -110,11 +110,11 @@ class ReorderTest {
                         file, Map.of("memplan.threads", threads, "memplan.reorder", true), threads);
         OrderReport order = reordered.order().orElseThrow();
         assertTrue(order.adopted() && order.minimal(), order.toString());
-        assertEquals(plain.arenaBytes(), order.arenaBeforeBytes());
-        assertEquals(reordered.arenaBytes(), order.arenaAfterBytes());
-        assertEquals(plain.lowerBoundBytes(), order.breadthBeforeBytes());
-        assertEquals(reordered.lowerBoundBytes(), order.breadthAfterBytes());
-        double ratio = (double) plain.arenaBytes() / reordered.arenaBytes();
+        assertEquals(plain.plan().arenaBytes(), order.arenaBeforeBytes());
+        assertEquals(reordered.plan().arenaBytes(), order.arenaAfterBytes());
+        assertEquals(plain.plan().lowerBoundBytes(), order.breadthBeforeBytes());
+        assertEquals(reordered.plan().lowerBoundBytes(), order.breadthAfterBytes());
+        double ratio = (double) plain.plan().arenaBytes() / reordered.plan().arenaBytes();
         assertTrue(ratio >= 1.3, "arena before / after: " + ratio);
         assertEquals(1, copies().size());
     }
@@ -156,7 +156,7 @@ class ReorderTest {
         assertEquals(order.adopted(), order.arenaAfterBytes() < order.arenaBeforeBytes());
         assertEquals(
                 order.adopted() ? order.arenaAfterBytes() : order.arenaBeforeBytes(),
-                report.arenaBytes());
+                report.plan().arenaBytes());
     }
 
     static Stream<TfLiteFile> oddModels() {

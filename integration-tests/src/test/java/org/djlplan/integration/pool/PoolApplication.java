@@ -277,7 +277,8 @@ public final class PoolApplication {
         add(json, "residentBytes", memory.residentBytes());
         add(json, "peakBytes", memory.peakBytes());
         PlanReport.of(service.model())
-                .ifPresent(report -> json.addProperty("unplanned", report.unplannedPredictions()));
+                .ifPresent(
+                        report -> json.addProperty("unplanned", report.predictions().unplanned()));
         pool.shutdown();
         return json;
     }

@@ -57,7 +57,7 @@ public class TorchArenaTest {
     }
 
     private static void assertOneArenaFor(ZooModel<NDList, NDList> model) {
-        long needed = Torch.report(model).arenaBytes();
+        long needed = Torch.report(model).plan().arenaBytes();
         assertEquals(1, arenas().arenas());
         assertTrue(arenas().arenaBytes() >= needed, arenas().toString());
         assertTrue(arenas().arenaBytes() <= needed + ROUNDING_BYTES, arenas().toString());
@@ -72,7 +72,9 @@ public class TorchArenaTest {
                     predict(LARGE, large);
                     assertOneArenaFor(large);
                 }
-                assertTrue(Torch.report(large).arenaBytes() > 2 * Torch.report(small).arenaBytes());
+                assertTrue(
+                        Torch.report(large).plan().arenaBytes()
+                                > 2 * Torch.report(small).plan().arenaBytes());
             }
             predict(SMALL, small);
             assertOneArenaFor(small);
@@ -86,8 +88,8 @@ public class TorchArenaTest {
         try (ZooModel<NDList, NDList> model =
                 Torch.load(file, Map.of("memplan.sharedArena", false))) {
             predict(SMALL, model);
-            assertTrue(Torch.report(model).arenaBytes() > 0);
-            assertEquals(1, Torch.report(model).unplannedPredictions());
+            assertTrue(Torch.report(model).plan().arenaBytes() > 0);
+            assertEquals(1, Torch.report(model).predictions().unplanned());
             assertEquals(0, arenas().arenas());
         }
     }
@@ -98,7 +100,7 @@ public class TorchArenaTest {
         assertFalse(anyMappingAsksForHugePages());
         try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of("memplan.hugePages", true))) {
             predict(LARGE, model);
-            assertEquals(1, Torch.report(model).unplannedPredictions());
+            assertEquals(1, Torch.report(model).predictions().unplanned());
             assertOneArenaFor(model);
             // A system that is built without huge pages does not take the question.
             assertEquals(

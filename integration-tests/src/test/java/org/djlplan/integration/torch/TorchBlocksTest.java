@@ -72,13 +72,13 @@ public class TorchBlocksTest {
                 ZooModel<NDList, NDList> planned = BlockModels.load(kind, folder, PLAIN)) {
             assertEquals(answers(stock), answers(planned));
             PlanReport report = Torch.report(planned);
-            assertEquals(1, report.recordings());
-            assertEquals(1, report.unplannedPredictions());
-            assertEquals(0, report.unplannedAllocations());
+            assertEquals(1, report.predictions().recorded());
+            assertEquals(1, report.predictions().unplanned());
+            assertEquals(0, report.predictions().unplannedAllocations());
         }
         try (ZooModel<NDList, NDList> again = BlockModels.load(kind, folder, PLAIN)) {
             assertEquals(SEEDS, answers(again).size());
-            assertEquals(0, Torch.report(again).unplannedPredictions());
+            assertEquals(0, Torch.report(again).predictions().unplanned());
         }
     }
 

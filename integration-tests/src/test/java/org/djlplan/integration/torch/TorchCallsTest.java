@@ -105,10 +105,10 @@ public class TorchCallsTest {
             assertEquals(expected, batches(predictor, each, ROUNDS));
             PlanReport report = Torch.report(planned);
             long perRound = stack ? 1 : 3;
-            assertEquals(ROUNDS * perRound, report.predictions());
-            assertEquals(1, report.recordings());
-            assertEquals(1, report.unplannedPredictions(), report.toString());
-            assertEquals(0, report.unplannedAllocations());
+            assertEquals(ROUNDS * perRound, report.predictions().total());
+            assertEquals(1, report.predictions().recorded());
+            assertEquals(1, report.predictions().unplanned(), report.toString());
+            assertEquals(0, report.predictions().unplannedAllocations());
         }
     }
 
@@ -134,8 +134,8 @@ public class TorchCallsTest {
                 }
                 assertEquals(expected, inside.batchPredict(inputs));
             }
-            assertEquals(1, Torch.report(model).recordings());
-            assertEquals(0, Torch.report(model).unplannedAllocations());
+            assertEquals(1, Torch.report(model).predictions().recorded());
+            assertEquals(0, Torch.report(model).predictions().unplannedAllocations());
         }
     }
 
@@ -188,11 +188,11 @@ public class TorchCallsTest {
                 ZooModel<NDList, NDList> planned = Torch.load(outerFile, Map.of());
                 ZooModel<NDList, NDList> plannedInner = Torch.load(innerFile, Map.of())) {
             assertEquals(nested(stock, stockInner, false), nested(planned, plannedInner, true));
-            assertEquals(1, Torch.report(planned).recordings());
-            assertEquals(1, Torch.report(planned).unplannedPredictions());
-            assertEquals(0, Torch.report(planned).unplannedAllocations());
-            assertEquals(2, Torch.report(plannedInner).recordings(), "two shapes");
-            assertEquals(0, Torch.report(plannedInner).unplannedAllocations());
+            assertEquals(1, Torch.report(planned).predictions().recorded());
+            assertEquals(1, Torch.report(planned).predictions().unplanned());
+            assertEquals(0, Torch.report(planned).predictions().unplannedAllocations());
+            assertEquals(2, Torch.report(plannedInner).predictions().recorded(), "two shapes");
+            assertEquals(0, Torch.report(plannedInner).predictions().unplannedAllocations());
         }
     }
 
@@ -211,7 +211,7 @@ public class TorchCallsTest {
                 assertEquals(expected.get(seed), Torch.predict(device, IMAGES, seed));
                 assertEquals(expected.get(seed), Torch.predict(copying, IMAGES, seed));
             }
-            assertEquals(1, Torch.report(model).unplannedPredictions());
+            assertEquals(1, Torch.report(model).predictions().unplanned());
         }
     }
 
@@ -227,7 +227,7 @@ public class TorchCallsTest {
             assertEquals(ROUNDS, metrics.getMetric("ArenaBytes").size());
             assertEquals(ROUNDS, metrics.getMetric("UnplannedPredictions").size());
             assertEquals(
-                    Torch.report(model).arenaBytes(),
+                    Torch.report(model).plan().arenaBytes(),
                     metrics.latestMetric("ArenaBytes").getValue().longValue());
             assertTrue(metrics.hasMetric("Inference"));
             assertEquals(1, metrics.latestMetric("UnplannedPredictions").getValue().intValue());

@@ -93,15 +93,15 @@ class TorchCodeVersionTest {
     void load_newVersionOfTheClass_findsNothingOfTheOldOne() throws Exception {
         PlanReport first = assertPredicts(2);
         assertTrue(first.planned());
-        assertEquals(1, first.recordings());
+        assertEquals(1, first.predictions().recorded());
         // Once to learn when arrays are used last, once to learn what is allocated then.
-        assertEquals(2, first.unplannedPredictions());
+        assertEquals(2, first.predictions().unplanned());
         long ofOne = kept();
         assertFound(assertPredicts(2));
 
         PlanReport second = assertPredicts(3);
-        assertEquals(1, second.recordings());
-        assertEquals(2, second.unplannedPredictions());
+        assertEquals(1, second.predictions().recorded());
+        assertEquals(2, second.predictions().unplanned());
         assertEquals(2 * ofOne, kept());
 
         assertFound(assertPredicts(2));
@@ -111,8 +111,8 @@ class TorchCodeVersionTest {
 
     /** Plan and liveness: nothing is recorded, and the first prediction is planned already. */
     private static void assertFound(PlanReport report) {
-        assertEquals(0, report.recordings());
-        assertEquals(0, report.unplannedPredictions());
-        assertEquals(0, report.unplannedAllocations());
+        assertEquals(0, report.predictions().recorded());
+        assertEquals(0, report.predictions().unplanned());
+        assertEquals(0, report.predictions().unplannedAllocations());
     }
 }

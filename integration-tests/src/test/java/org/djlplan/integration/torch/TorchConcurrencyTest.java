@@ -91,7 +91,7 @@ public class TorchConcurrencyTest {
                         }
                     });
             PlanReport report = Torch.report(planned);
-            assertEquals(2L * THREADS * SEEDS, report.predictions());
+            assertEquals(2L * THREADS * SEEDS, report.predictions().total());
             assertTrue(ArenaPool.shared().metric().arenas() <= THREADS);
             assertEquals(0, ArenaPool.shared().metric().leased());
         }
@@ -108,9 +108,9 @@ public class TorchConcurrencyTest {
         try (ZooModel<NDList, NDList> model =
                 Torch.load(file, Map.of("memplan.maxArenas", 1, "memplan.workers", 0))) {
             assertEquals(expected.get(0), Torch.predict(model, inputs, 0));
-            assertEquals(1, Torch.report(model).unplannedPredictions());
+            assertEquals(1, Torch.report(model).predictions().unplanned());
             // Until two have met: where cores are scarce, threads may take turns for a while.
-            for (int i = 0; i < 50 && Torch.report(model).unplannedPredictions() == 1; i++) {
+            for (int i = 0; i < 50 && Torch.report(model).predictions().unplanned() == 1; i++) {
                 onThreads(
                         thread -> {
                             try (Predictor<NDList, NDList> own = model.newPredictor()) {
@@ -121,9 +121,9 @@ public class TorchConcurrencyTest {
             PlanReport report = Torch.report(model);
             overflows = ArenaPool.shared().metric().overflows() - overflows;
             assertTrue(overflows > 0, report.toString());
-            assertEquals(1 + overflows, report.unplannedPredictions());
-            assertEquals(0, report.unplannedAllocations());
-            assertEquals(1, report.recordings());
+            assertEquals(1 + overflows, report.predictions().unplanned());
+            assertEquals(0, report.predictions().unplannedAllocations());
+            assertEquals(1, report.predictions().recorded());
             assertTrue(ArenaPool.shared().metric().arenas() <= 1);
         }
     }

@@ -55,7 +55,7 @@ class TorchDirectForwardTest {
         List<List<Output>> expected = Torch.stock(script.file(), inputs, SEEDS);
         long undisturbed;
         try (ZooModel<NDList, NDList> model = Torch.load(never, Map.of())) {
-            undisturbed = predictAndReport(model, inputs, expected).arenaBytes();
+            undisturbed = predictAndReport(model, inputs, expected).plan().arenaBytes();
         }
         try (ZooModel<NDList, NDList> model = Torch.load(direct, Map.of())) {
             assertDisturbsNothing(model, direct.getParent(), inputs, expected, undisturbed);
@@ -79,7 +79,7 @@ class TorchDirectForwardTest {
         long undisturbed;
         try (ZooModel<NDList, NDList> model =
                 BlockModels.load(BlockModels.Kind.CUSTOM, never, Map.of())) {
-            undisturbed = predictAndReport(model, BlockModels.INPUTS, expected).arenaBytes();
+            undisturbed = predictAndReport(model, BlockModels.INPUTS, expected).plan().arenaBytes();
         }
         try (ZooModel<NDList, NDList> model =
                 BlockModels.load(BlockModels.Kind.CUSTOM, direct, Map.of())) {
@@ -107,19 +107,19 @@ class TorchDirectForwardTest {
             assertEquals(expected.get(1), forward(model, inputs, 1));
         }
         assertEquals(List.of(), kept(folder));
-        assertEquals(3, Torch.report(model).unplannedPredictions());
-        assertEquals(0, Torch.report(model).recordings());
+        assertEquals(3, Torch.report(model).predictions().unplanned());
+        assertEquals(0, Torch.report(model).predictions().recorded());
         PlanReport planned = predictAndReport(model, inputs, expected);
-        assertEquals(arenaBytes, planned.arenaBytes());
+        assertEquals(arenaBytes, planned.plan().arenaBytes());
         List<String> before = awaitKept(folder);
         for (int call = 0; call < 5; call++) {
             assertEquals(expected.get(2), forward(model, inputs, 2));
         }
         PlanReport after = predictAndReport(model, inputs, expected);
         assertEquals(before, kept(folder));
-        assertEquals(arenaBytes, after.arenaBytes());
-        assertEquals(planned.recordings(), after.recordings());
-        assertEquals(planned.unplannedPredictions() + 5, after.unplannedPredictions());
+        assertEquals(arenaBytes, after.plan().arenaBytes());
+        assertEquals(planned.predictions().recorded(), after.predictions().recorded());
+        assertEquals(planned.predictions().unplanned() + 5, after.predictions().unplanned());
     }
 
     private static List<Output> forward(
@@ -140,7 +140,7 @@ class TorchDirectForwardTest {
             }
         }
         PlanReport report = Torch.report(model);
-        assertTrue(report.planned() && report.arenaBytes() > 0, report.toString());
+        assertTrue(report.planned() && report.plan().arenaBytes() > 0, report.toString());
         return report;
     }
 

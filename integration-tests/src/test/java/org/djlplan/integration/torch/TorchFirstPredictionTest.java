@@ -108,20 +108,20 @@ public class TorchFirstPredictionTest {
                         Torch.predict(stock, BlockModels.INPUTS, i),
                         Torch.predict(planned, BlockModels.INPUTS, i));
             }
-            assertEquals(expected, Torch.report(planned).unplannedPredictions());
+            assertEquals(expected, Torch.report(planned).predictions().unplanned());
             for (int i = 0; i < 3; i++) {
                 assertEquals(Torch.predict(stock, OTHER, i), Torch.predict(planned, OTHER, i));
             }
-            assertEquals(expected + 1, Torch.report(planned).unplannedPredictions());
-            assertEquals(2, Torch.report(planned).recordings());
-            assertEquals(0, Torch.report(planned).unplannedAllocations());
+            assertEquals(expected + 1, Torch.report(planned).predictions().unplanned());
+            assertEquals(2, Torch.report(planned).predictions().recorded());
+            assertEquals(0, Torch.report(planned).predictions().unplannedAllocations());
         }
         // Both are kept, with when arrays are closed.
         try (ZooModel<NDList, NDList> again = BlockModels.load(kind, folder, Map.of())) {
             for (ModelInputs inputs : List.of(OTHER, BlockModels.INPUTS)) {
                 List<Output> unused = Torch.predict(again, inputs, 1);
             }
-            assertEquals(0, Torch.report(again).unplannedPredictions());
+            assertEquals(0, Torch.report(again).predictions().unplanned());
         }
     }
 }

@@ -50,7 +50,7 @@ class TorchFolderIsDataTest {
             for (int seed = 0; seed < PREDICTIONS; seed++) {
                 assertEquals(stock.get(seed), Torch.predict(model, inputs, seed));
             }
-            return Torch.report(model).recordings();
+            return Torch.report(model).predictions().recorded();
         }
     }
 

@@ -80,7 +80,7 @@ public class TorchLifecycleTest {
                 }
             }
             retained.forEach(outputs -> assertEquals(expected, Output.copyOf(outputs)));
-            assertEquals(1, Torch.report(model).unplannedPredictions());
+            assertEquals(1, Torch.report(model).predictions().unplanned());
         }
     }
 
@@ -161,7 +161,7 @@ public class TorchLifecycleTest {
             try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of())) {
                 assertEquals(expected, Torch.predict(model, IMAGES, 0));
                 assertTrue(ArenaPool.shared().metric().arenas() <= 1);
-                assertEquals(i == 0 ? 1 : 0, Torch.report(model).recordings());
+                assertEquals(i == 0 ? 1 : 0, Torch.report(model).predictions().recorded());
             }
         }
     }

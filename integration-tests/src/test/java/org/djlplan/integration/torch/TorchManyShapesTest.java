@@ -66,7 +66,7 @@ class TorchManyShapesTest {
             for (int i = 0; i < FEW; i++) {
                 List<Output> unused = predict(planned, i);
             }
-            assertEquals(FEW - MOST_FILES, Torch.report(model).recordings());
+            assertEquals(FEW - MOST_FILES, Torch.report(model).predictions().recorded());
         }
         assertEquals(first, kept(), "seen once is no reason to drop another");
     }
@@ -84,7 +84,7 @@ class TorchManyShapesTest {
         try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
                 Predictor<NDList, NDList> planned = model.newPredictor()) {
             List<Output> unused = predict(planned, MOST_FILES);
-            assertEquals(0, Torch.report(model).recordings());
+            assertEquals(0, Torch.report(model).predictions().recorded());
         }
     }
 

@@ -87,10 +87,12 @@ public class TorchOptionsTest {
             assertEquals(expected, answers(best, IMAGES));
             assertEquals(expected, answers(model, IMAGES));
             PlanReport report = Torch.report(model);
-            assertEquals(strategy, report.strategy());
-            assertEquals(1, report.recordings());
-            assertTrue(Torch.report(best).arenaBytes() <= report.arenaBytes());
-            assertEquals(strategy.equals("naive"), report.arenaBytes() == report.naiveBytes());
+            assertEquals(strategy, report.plan().strategy());
+            assertEquals(1, report.predictions().recorded());
+            assertTrue(Torch.report(best).plan().arenaBytes() <= report.plan().arenaBytes());
+            assertEquals(
+                    strategy.equals("naive"),
+                    report.plan().arenaBytes() == report.plan().naiveBytes());
         }
     }
 
@@ -104,8 +106,8 @@ public class TorchOptionsTest {
                 ZooModel<NDList, NDList> model = Torch.load(file, Map.of("memplan.verify", true))) {
             assertEquals(expected, answers(model, inputs));
             assertEquals(List.of(), log.ours("WARN"));
-            assertEquals(SEEDS, Torch.report(model).predictions());
-            assertTrue(Torch.report(model).arenaBytes() > 0);
+            assertEquals(SEEDS, Torch.report(model).predictions().total());
+            assertTrue(Torch.report(model).plan().arenaBytes() > 0);
         }
     }
 
@@ -131,7 +133,7 @@ public class TorchOptionsTest {
             assertEquals(calls.get(6), Torch.predict(model, inputs, 3));
             assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
             assertTrue(log.ours("WARN").get(0).contains("gave other outputs"));
-            assertEquals(2, Torch.report(model).predictions());
+            assertEquals(2, Torch.report(model).predictions().total());
         }
     }
 
@@ -144,13 +146,14 @@ public class TorchOptionsTest {
         List<Output> expected = Torch.stock(file, inputs, 1).get(0);
         try (ZooModel<NDList, NDList> model = Torch.load(file, arguments)) {
             PlanReport loaded = Torch.report(model);
-            assertEquals(1, loaded.recordings());
-            assertEquals(1, loaded.unplannedPredictions());
+            assertEquals(1, loaded.predictions().recorded());
+            assertEquals(1, loaded.predictions().unplanned());
             assertEquals(expected, Torch.predict(model, inputs, 0));
-            assertEquals(loaded.predictions() + 1, Torch.report(model).predictions());
+            assertEquals(
+                    loaded.predictions().total() + 1, Torch.report(model).predictions().total());
         }
         try (ZooModel<NDList, NDList> again = Torch.load(file, arguments)) {
-            assertEquals(0, Torch.report(again).recordings());
+            assertEquals(0, Torch.report(again).predictions().recorded());
         }
     }
 
@@ -163,7 +166,7 @@ public class TorchOptionsTest {
             assertEquals(1, log.ours("WARN").size());
             assertTrue(log.ours("WARN").get(0).contains("memplan.inputShapes"));
             assertEquals(expected, answers(model, IMAGES));
-            assertEquals(1, Torch.report(model).recordings());
+            assertEquals(1, Torch.report(model).predictions().recorded());
         }
     }
 
@@ -176,9 +179,9 @@ public class TorchOptionsTest {
                 ZooModel<NDList, NDList> stock = BlockModels.loadStock(kind, folder);
                 ZooModel<NDList, NDList> model = BlockModels.load(kind, folder, arguments)) {
             assertEquals(List.of(), log.ours("WARN"));
-            assertEquals(1, Torch.report(model).recordings());
+            assertEquals(1, Torch.report(model).predictions().recorded());
             assertEquals(answers(stock, BlockModels.INPUTS), answers(model, BlockModels.INPUTS));
-            assertEquals(1, Torch.report(model).unplannedPredictions());
+            assertEquals(1, Torch.report(model).predictions().unplanned());
         }
     }
 
@@ -199,8 +202,8 @@ public class TorchOptionsTest {
                     assertEquals(expected.get(seed), Output.copyOf(outputs));
                 }
             }
-            assertEquals(SEEDS, Torch.report(model).unplannedPredictions());
-            assertEquals(0, Torch.report(model).recordings());
+            assertEquals(SEEDS, Torch.report(model).predictions().unplanned());
+            assertEquals(0, Torch.report(model).predictions().recorded());
         }
     }
 }

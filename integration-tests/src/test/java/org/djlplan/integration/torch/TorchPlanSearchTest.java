@@ -131,13 +131,17 @@ public class TorchPlanSearchTest {
     }
 
     private static void assertNotSearched(PlanReport report) {
-        assertNotEquals("exact-search", report.strategy());
-        assertTrue(report.arenaBytes() > 1.02 * report.lowerBoundBytes(), report.toString());
+        assertNotEquals("exact-search", report.plan().strategy());
+        assertTrue(
+                report.plan().arenaBytes() > 1.02 * report.plan().lowerBoundBytes(),
+                report.toString());
     }
 
     private static void assertSearched(PlanReport report) {
-        assertEquals("exact-search", report.strategy());
-        assertTrue(report.arenaBytes() < 1.01 * report.lowerBoundBytes(), report.toString());
+        assertEquals("exact-search", report.plan().strategy());
+        assertTrue(
+                report.plan().arenaBytes() < 1.01 * report.plan().lowerBoundBytes(),
+                report.toString());
     }
 
     private String kept() throws IOException {
@@ -163,7 +167,7 @@ public class TorchPlanSearchTest {
         String kept = kept();
         PlanReport report = run("background");
         assertSearched(report);
-        assertEquals(0, report.recordings());
+        assertEquals(0, report.predictions().recorded());
         assertEquals(kept, kept(), "it is not searched again");
     }
 
@@ -181,6 +185,6 @@ public class TorchPlanSearchTest {
         assertSearched(run("30s"));
         PlanReport report = run("off");
         assertNotSearched(report);
-        assertEquals(0, report.recordings());
+        assertEquals(0, report.predictions().recorded());
     }
 }

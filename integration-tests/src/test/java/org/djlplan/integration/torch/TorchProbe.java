@@ -54,9 +54,9 @@ final class TorchProbe {
             PlanReport report = Torch.report(model);
             return List.of(
                     hash(answers),
-                    Long.toString(report.unplannedPredictions()),
-                    Long.toString(report.unplannedAllocations()),
-                    Long.toString(report.recordings()));
+                    Long.toString(report.predictions().unplanned()),
+                    Long.toString(report.predictions().unplannedAllocations()),
+                    Long.toString(report.predictions().recorded()));
         }
     }
 
@@ -97,7 +97,7 @@ final class TorchProbe {
             for (int kind = 0; kind < KINDS; kind++) {
                 same &= Output.copyOf(retained.get(kind)).toString().equals(expected.get(kind));
             }
-            System.out.println(Torch.report(model).arenaBytes() + " " + grown + " " + same);
+            System.out.println(Torch.report(model).plan().arenaBytes() + " " + grown + " " + same);
         }
     }
 }

@@ -80,10 +80,10 @@ public class TorchRecoveryTest {
             assertRight(predictor, WORDS, expected);
             assertThrows(
                     TranslateException.class, () -> Torch.predict(predictor, UNKNOWN_WORDS, 1));
-            long unplanned = Torch.report(model).unplannedPredictions();
+            long unplanned = Torch.report(model).predictions().unplanned();
             assertRight(predictor, WORDS, expected);
-            assertEquals(unplanned, Torch.report(model).unplannedPredictions());
-            assertEquals(1, Torch.report(model).recordings());
+            assertEquals(unplanned, Torch.report(model).predictions().unplanned());
+            assertEquals(1, Torch.report(model).predictions().recorded());
         }
     }
 
@@ -98,8 +98,8 @@ public class TorchRecoveryTest {
                     TranslateException.class, () -> Torch.predict(predictor, UNKNOWN_WORDS, 1));
             assertRight(predictor, WORDS, expected);
             PlanReport report = Torch.report(model);
-            assertEquals(2, report.unplannedPredictions(), report.toString());
-            assertEquals(0, report.unplannedAllocations(), report.toString());
+            assertEquals(2, report.predictions().unplanned(), report.toString());
+            assertEquals(0, report.predictions().unplannedAllocations(), report.toString());
         }
     }
 
@@ -123,7 +123,7 @@ public class TorchRecoveryTest {
                 assertThrows(
                         TranslateException.class, () -> Torch.predict(predictor, incomplete, 1));
             }
-            assertEquals(0, Torch.report(model).unplannedAllocations());
+            assertEquals(0, Torch.report(model).predictions().unplannedAllocations());
         }
     }
 
@@ -180,7 +180,7 @@ public class TorchRecoveryTest {
                             Torch.predict(actual, inputs, seed));
                 }
             }
-            assertTrue(Torch.report(model).unplannedAllocations() > 0);
+            assertTrue(Torch.report(model).predictions().unplannedAllocations() > 0);
         }
     }
 
@@ -233,8 +233,8 @@ public class TorchRecoveryTest {
             translator.failAtInput = false;
             assertRight(predictor, inputs, expected);
             PlanReport report = Torch.report(model);
-            assertEquals(1, report.unplannedPredictions(), report.toString());
-            assertEquals(1, report.recordings());
+            assertEquals(1, report.predictions().unplanned(), report.toString());
+            assertEquals(1, report.predictions().recorded());
         }
     }
 
@@ -252,8 +252,8 @@ public class TorchRecoveryTest {
                 Predictor<NDList, NDList> predictor = model.newPredictor()) {
             assertRight(predictor, inputs, expected);
             PlanReport report = Torch.report(model);
-            assertTrue(report.recordings() <= mostRecordings, report.toString());
-            assertEquals(predictions, report.predictions());
+            assertTrue(report.predictions().recorded() <= mostRecordings, report.toString());
+            assertEquals(predictions, report.predictions().total());
         }
     }
 
@@ -271,8 +271,8 @@ public class TorchRecoveryTest {
                 assertEquals(expected.get((int) seed), Torch.predict(predictor, turns, seed));
             }
             PlanReport report = Torch.report(model);
-            assertEquals(2, report.recordings(), report.toString());
-            assertEquals(1 + 3 + 1, report.unplannedPredictions(), report.toString());
+            assertEquals(2, report.predictions().recorded(), report.toString());
+            assertEquals(1 + 3 + 1, report.predictions().unplanned(), report.toString());
         }
     }
 }

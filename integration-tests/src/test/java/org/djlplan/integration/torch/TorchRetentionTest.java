@@ -118,7 +118,7 @@ public class TorchRetentionTest {
             for (int seed = 0; seed < RETAINED; seed++) {
                 expected.add(inside.predict(inputs.create(manager, seed)));
             }
-            int planned = Torch.report(model).recordCount();
+            int planned = Torch.report(model).plan().records();
             List<NDList> retained = new ArrayList<>();
             for (int seed = 0; seed < RETAINED; seed++) {
                 retained.add(bare.predict(inputs.create(manager, seed)));
@@ -129,10 +129,10 @@ public class TorchRetentionTest {
                 assertEquals(expected.get(seed), inside.predict(inputs.create(manager, seed)));
             }
             PlanReport report = Torch.report(model);
-            assertTrue(report.recordCount() < planned, report.toString());
-            assertEquals(1, report.recordings());
-            assertEquals(1, report.unplannedPredictions());
-            assertEquals(0, report.unplannedAllocations());
+            assertTrue(report.plan().records() < planned, report.toString());
+            assertEquals(1, report.predictions().recorded());
+            assertEquals(1, report.predictions().unplanned());
+            assertEquals(0, report.predictions().unplannedAllocations());
         }
     }
 

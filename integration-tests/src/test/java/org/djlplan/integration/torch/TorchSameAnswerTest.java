@@ -77,7 +77,7 @@ public class TorchSameAnswerTest {
             }
             PlanReport report = Torch.report(planned);
             assertTrue(report.planned());
-            assertEquals(model.inputSets().size() * (long) SEEDS, report.predictions());
+            assertEquals(model.inputSets().size() * (long) SEEDS, report.predictions().total());
             if (!CHANGING.contains(model.name())) {
                 assertRecordedOncePerShape(report, model.inputSets().size());
             }
@@ -85,16 +85,17 @@ public class TorchSameAnswerTest {
     }
 
     private static void assertRecordedOncePerShape(PlanReport report, int shapes) {
-        assertEquals(shapes, report.recordings(), report.toString());
-        assertEquals(shapes, report.unplannedPredictions(), report.toString());
-        assertEquals(0, report.unplannedAllocations(), report.toString());
+        assertEquals(shapes, report.predictions().recorded(), report.toString());
+        assertEquals(shapes, report.predictions().unplanned(), report.toString());
+        assertEquals(0, report.predictions().unplannedAllocations(), report.toString());
         assertNearBound(report);
     }
 
     private static void assertNearBound(PlanReport report) {
         assertTrue(
-                report.arenaBytes() <= NEAR_BOUND * report.lowerBoundBytes()
-                        || report.arenaBytes() <= report.lowerBoundBytes() + NEAR_BOUND_BYTES,
+                report.plan().arenaBytes() <= NEAR_BOUND * report.plan().lowerBoundBytes()
+                        || report.plan().arenaBytes()
+                                <= report.plan().lowerBoundBytes() + NEAR_BOUND_BYTES,
                 report.toString());
     }
 

@@ -196,7 +196,7 @@ final class TorchSoak {
     }
 
     private void close(Slot slot) {
-        unplanned.addAndGet(Torch.report(slot.loaded).unplannedPredictions());
+        unplanned.addAndGet(Torch.report(slot.loaded).predictions().unplanned());
         slot.loaded.close();
     }
 

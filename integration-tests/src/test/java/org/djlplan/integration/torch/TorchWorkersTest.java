@@ -207,10 +207,10 @@ public class TorchWorkersTest {
                             });
             assertEquals(CALLERS, right.size());
             PlanReport report = Torch.report(model);
-            assertEquals(1 + CALLERS * CALLS, report.predictions());
+            assertEquals(1 + CALLERS * CALLS, report.predictions().total());
             // The one that was recorded.
-            assertEquals(1, report.unplannedPredictions(), report.toString());
-            assertEquals(0, report.unplannedAllocations());
+            assertEquals(1, report.predictions().unplanned(), report.toString());
+            assertEquals(0, report.predictions().unplannedAllocations());
         }
     }
 
@@ -361,7 +361,7 @@ public class TorchWorkersTest {
                 assertEquals(expected.get(seed), running.get(seed).get());
             }
             pool.shutdown();
-            assertEquals(1, Torch.report(model).unplannedPredictions());
+            assertEquals(1, Torch.report(model).predictions().unplanned());
         }
     }
 

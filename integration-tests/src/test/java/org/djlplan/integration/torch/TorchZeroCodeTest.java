@@ -51,9 +51,9 @@ public class TorchZeroCodeTest {
         }
         PlanReport report = Torch.report(model);
         assertTrue(report.planned());
-        assertEquals(SEEDS, report.predictions());
-        assertEquals(1, report.unplannedPredictions());
-        assertEquals("greedy-by-size", report.strategy());
+        assertEquals(SEEDS, report.predictions().total());
+        assertEquals(1, report.predictions().unplanned());
+        assertEquals("greedy-by-size", report.plan().strategy());
     }
 
     @Test
@@ -85,7 +85,7 @@ public class TorchZeroCodeTest {
                     assertPlanned(model, IMAGES, expected);
                 } else {
                     assertEquals(expected.get(0), Torch.predict(model, IMAGES, 0));
-                    assertEquals(0, Torch.report(model).unplannedPredictions());
+                    assertEquals(0, Torch.report(model).predictions().unplanned());
                 }
             }
             Torch.assertNoArenas();

@@ -37,7 +37,7 @@ public record Attempt(
     }
 
     /** Returns whether no plan of the problem that was solved is smaller. */
-    public boolean provedOptimal() {
+    public boolean provedMinimal() {
         return plan.totalBytes() == lowerBoundBytes;
     }
 }

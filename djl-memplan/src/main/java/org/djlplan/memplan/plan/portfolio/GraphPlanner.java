@@ -82,8 +82,8 @@ public final class GraphPlanner {
     }
 
     /** Returns the plan of the strategies. */
-    public PlannedMemory planned() {
-        return PlannedMemory.of(chosen, !improvable());
+    public EvaluatedPlan planned() {
+        return EvaluatedPlan.of(chosen, !improvable());
     }
 
     /**
@@ -105,29 +105,29 @@ public final class GraphPlanner {
      *
      * @param improver searches as often as asked, within its limits altogether
      */
-    public PlannedMemory searched(PlanImprover improver) {
-        PlannedMemory found = isAliased(chosen) ? searchAliased(improver) : searchPlain(improver);
+    public EvaluatedPlan searched(PlanImprover improver) {
+        EvaluatedPlan found = isAliased(chosen) ? searchAliased(improver) : searchPlain(improver);
         return found.plan().totalBytes() < chosen.totalBytes()
                 ? found
-                : PlannedMemory.of(chosen, found.provedMinimal());
+                : EvaluatedPlan.of(chosen, found.provedMinimal());
     }
 
-    private PlannedMemory searchPlain(PlanImprover improver) {
+    private EvaluatedPlan searchPlain(PlanImprover improver) {
         Improvement best = improve(plainPlan, improver, OptionalLong.empty());
         long plainBytes = best.plan().totalBytes();
         if (aliased.isEmpty() || !pays(plainBytes, boundBytes(aliased.get()))) {
-            return PlannedMemory.of(best.plan(), best.provedMinimal());
+            return EvaluatedPlan.of(best.plan(), best.provedMinimal());
         }
-        PlannedMemory shared = searchAliased(improver);
+        EvaluatedPlan shared = searchAliased(improver);
         return pays(plainBytes, shared.plan().totalBytes())
                 ? shared
-                : PlannedMemory.of(best.plan(), best.provedMinimal() && shared.provedMinimal());
+                : EvaluatedPlan.of(best.plan(), best.provedMinimal() && shared.provedMinimal());
     }
 
-    private PlannedMemory searchAliased(PlanImprover improver) {
+    private EvaluatedPlan searchAliased(PlanImprover improver) {
         Improvement best = improve(aliasedPlan.orElseThrow(), improver, OptionalLong.empty());
         OffsetPlan plan = whereNeeded(best.plan(), Optional.of(improver));
-        return PlannedMemory.of(plan, best.provedMinimal());
+        return EvaluatedPlan.of(plan, best.provedMinimal());
     }
 
     private OffsetPlan whereNeeded(OffsetPlan shared, Optional<PlanImprover> improver) {
@@ -175,7 +175,7 @@ public final class GraphPlanner {
      * @throws IllegalArgumentException if it is not a valid plan of this graph; the message says
      *     why
      */
-    public PlannedMemory restored(OffsetPlan kept, boolean provedMinimal) {
+    public EvaluatedPlan restored(OffsetPlan kept, boolean provedMinimal) {
         PlanningProblem problem = kept.problem();
         checkArgument(problem.records().equals(plain.records()), "its tensors are not the model's");
         checkArgument(
@@ -185,7 +185,7 @@ public final class GraphPlanner {
         checkArgument(
                 PlanValidator.violations(kept, UsageRecords.ALIGNMENT_BYTES).isEmpty(),
                 "it is not valid");
-        return PlannedMemory.of(kept, provedMinimal);
+        return EvaluatedPlan.of(kept, provedMinimal);
     }
 
     /**

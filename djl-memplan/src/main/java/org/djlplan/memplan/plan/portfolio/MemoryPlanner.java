@@ -31,7 +31,7 @@ public final class MemoryPlanner {
      * @throws IllegalArgumentException if there is no such strategy; the message names the nearest
      * @throws ArithmeticException if the sizes add up to more than a long holds
      */
-    public static PlannedMemory plan(Graph graph, String strategy, InPlace inPlace) {
+    public static EvaluatedPlan plan(Graph graph, String strategy, InPlace inPlace) {
         return new GraphPlanner(graph, strategy, inPlace).planned();
     }
 
@@ -43,8 +43,8 @@ public final class MemoryPlanner {
      * @throws IllegalArgumentException if there is no such strategy; the message names the nearest
      * @throws ArithmeticException if the sizes add up to more than a long holds
      */
-    public static PlannedMemory plan(PlanningProblem problem, String strategy) {
-        return PlannedMemory.of(portfolio(strategy).best(List.of(problem)).plan());
+    public static EvaluatedPlan plan(PlanningProblem problem, String strategy) {
+        return EvaluatedPlan.of(portfolio(strategy).best(List.of(problem)).plan());
     }
 
     /**
@@ -58,17 +58,17 @@ public final class MemoryPlanner {
      * @throws IllegalArgumentException if the graph is larger than {@link ParallelUse} admits
      * @throws ArithmeticException if the sizes add up to more than a long holds
      */
-    public static PlannedMemory planParallel(Graph graph, InPlace inPlace) {
+    public static EvaluatedPlan planParallel(Graph graph, InPlace inPlace) {
         Portfolio portfolio =
                 new Portfolio(Strategies.overConflicts(), UsageRecords.ALIGNMENT_BYTES);
         ParallelUse use = ParallelUse.of(graph);
         Attempt plain = portfolio.best(List.of(use.problem()));
         if (inPlace.leastSavingBytes().isEmpty()) {
-            return PlannedMemory.of(plain.plan());
+            return EvaluatedPlan.of(plain.plan());
         }
         Attempt shared = portfolio.best(List.of(use.aliasedProblem()));
         long savedBytes = plain.plan().totalBytes() - shared.plan().totalBytes();
-        return PlannedMemory.of(
+        return EvaluatedPlan.of(
                 (savedBytes >= inPlace.leastSavingBytes().orElseThrow() ? shared : plain).plan());
     }
 
@@ -77,10 +77,10 @@ public final class MemoryPlanner {
      *
      * @param improver searches within its limits
      */
-    public static PlannedMemory searched(PlannedMemory planned, PlanImprover improver) {
+    public static EvaluatedPlan searched(EvaluatedPlan planned, PlanImprover improver) {
         PlanImprover.Improvement found =
                 GraphPlanner.improve(planned.plan(), improver, OptionalLong.empty());
-        return PlannedMemory.of(found.plan(), found.provedMinimal());
+        return EvaluatedPlan.of(found.plan(), found.provedMinimal());
     }
 
     private static Portfolio portfolio(String strategy) {

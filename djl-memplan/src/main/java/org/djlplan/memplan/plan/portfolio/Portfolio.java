@@ -113,7 +113,7 @@ public final class Portfolio {
                         .min(
                                 Comparator.comparingLong(Attempt::lowerBoundBytes)
                                         .thenComparingLong(a -> a.plan().totalBytes()));
-        return lowest.filter(best -> !best.provedOptimal() && search.admits(best.plan().problem()))
+        return lowest.filter(best -> !best.provedMinimal() && search.admits(best.plan().problem()))
                 .map(best -> searched(best, search));
     }
 

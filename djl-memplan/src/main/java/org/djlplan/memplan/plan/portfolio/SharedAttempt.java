@@ -32,7 +32,7 @@ public record SharedAttempt(
     }
 
     /** Returns whether no plan of the problem that was solved is smaller. */
-    public boolean provedOptimal() {
+    public boolean provedMinimal() {
         return valid() && plan.totalBytes() == lowerBoundBytes;
     }
 

@@ -39,6 +39,6 @@ public final class TimedSearch implements PlanImprover {
             return new Improvement(incumbent, false);
         }
         SearchResult result = search.improve(incumbent);
-        return new Improvement(result.plan(), result.provedOptimal());
+        return new Improvement(result.plan(), result.provedMinimal());
     }
 }

@@ -6,10 +6,10 @@ import org.djlplan.memplan.plan.OffsetPlan;
  * What a search found.
  *
  * @param plan the smallest plan known when the search ended
- * @param provedOptimal whether no smaller plan exists
+ * @param provedMinimal whether no smaller plan exists
  * @param lowerBoundBytes what no plan can go below: the maximum breadth, or more where the search
  *     proved it
  * @param nodes how many partial plans it looked at
  */
 public record SearchResult(
-        OffsetPlan plan, boolean provedOptimal, long lowerBoundBytes, long nodes) {}
+        OffsetPlan plan, boolean provedMinimal, long lowerBoundBytes, long nodes) {}

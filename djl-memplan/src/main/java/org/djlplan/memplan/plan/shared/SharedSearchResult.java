@@ -22,7 +22,7 @@ public record SharedSearchResult(SharedObjectsPlan plan, long lowerBoundBytes) {
     }
 
     /** Returns whether no plan is smaller. */
-    public boolean provedOptimal() {
+    public boolean provedMinimal() {
         return plan.totalBytes() == lowerBoundBytes;
     }
 }

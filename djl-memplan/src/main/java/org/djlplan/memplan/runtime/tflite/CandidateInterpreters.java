@@ -297,7 +297,7 @@ public final class CandidateInterpreters implements CandidateRunner {
                         PlanFinder.atOnce(own),
                         delegates,
                         new DelegationChoice(candidate, Origin.MEASURED, "being measured"));
-        PlannedInterpreter built = factory.build(factory.shapesInFile(), candidate, timed);
+        ModelInterpreter built = factory.build(factory.shapesInFile(), candidate, timed);
         return LeasedInterpreter.of(built, options.arenaWait());
     }
 

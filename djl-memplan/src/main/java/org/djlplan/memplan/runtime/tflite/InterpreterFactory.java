@@ -118,7 +118,7 @@ final class InterpreterFactory {
      *
      * @throws UnplannableException if it cannot be planned; see {@link #giveUp}
      */
-    PlannedInterpreter build(List<List<Integer>> shapes, Candidate wanted)
+    ModelInterpreter build(List<List<Integer>> shapes, Candidate wanted)
             throws UnplannableException {
         while (true) {
             ThreadGovernor now = governor.get();
@@ -166,7 +166,7 @@ final class InterpreterFactory {
      * @param timed whether the time of each node is taken
      * @throws UnplannableException if it cannot be planned, or the delegate refuses
      */
-    PlannedInterpreter build(List<List<Integer>> shapes, Candidate candidate, boolean timed)
+    ModelInterpreter build(List<List<Integer>> shapes, Candidate candidate, boolean timed)
             throws UnplannableException {
         if (!candidate.delegates() || !shapes.equals(shapesInFile)) {
             return build(shapes, candidate, timed, Optional.empty());
@@ -180,7 +180,7 @@ final class InterpreterFactory {
         }
     }
 
-    private PlannedInterpreter build(
+    private ModelInterpreter build(
             List<List<Integer>> shapes,
             Candidate candidate,
             boolean timed,
@@ -212,7 +212,7 @@ final class InterpreterFactory {
                 throw new UnplannableException(session.error());
             }
             need = plan.flatMap(p -> p.announce(arenas));
-            return new PlannedInterpreter(
+            return new ModelInterpreter(
                     new DelegatedSession(session, delegate, candidate, nodes),
                     live,
                     shapes,

@@ -33,7 +33,7 @@ final class InterpreterPool implements AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Deque<Idle> idle = new ArrayDeque<>();
-    private final Set<PlannedInterpreter> busy = new HashSet<>();
+    private final Set<ModelInterpreter> busy = new HashSet<>();
 
     /** Interpreters that borrowers are building. */
     private int building;
@@ -48,7 +48,7 @@ final class InterpreterPool implements AutoCloseable {
     private boolean emptied;
     private boolean sweepPending;
 
-    private record Idle(PlannedInterpreter interpreter, long sinceNanos) {}
+    private record Idle(ModelInterpreter interpreter, long sinceNanos) {}
 
     /**
      * @param limit how many interpreters may be in use at once
@@ -68,15 +68,15 @@ final class InterpreterPool implements AutoCloseable {
      *
      * @param wanted a candidate that is chosen; it is another one's if it is so no longer
      */
-    PlannedInterpreter borrow(List<List<Integer>> shapes, Candidate wanted)
+    ModelInterpreter borrow(List<List<Integer>> shapes, Candidate wanted)
             throws InterruptedException, UnplannableException {
-        List<PlannedInterpreter> evicted = List.of();
+        List<ModelInterpreter> evicted = List.of();
         lock.lockInterruptibly();
         try {
             while (true) {
                 checkState(!closed, "the model is closed");
                 if (busy.size() + building < limit) {
-                    PlannedInterpreter found = takeIdle(shapes, factory.chosen(wanted));
+                    ModelInterpreter found = takeIdle(shapes, factory.chosen(wanted));
                     if (found != null) {
                         busy.add(found);
                         return found;
@@ -123,9 +123,9 @@ final class InterpreterPool implements AutoCloseable {
         }
     }
 
-    private PlannedInterpreter takeIdle(List<List<Integer>> shapes, Candidate wanted) {
+    private ModelInterpreter takeIdle(List<List<Integer>> shapes, Candidate wanted) {
         for (Iterator<Idle> i = idle.iterator(); i.hasNext(); ) {
-            PlannedInterpreter interpreter = i.next().interpreter();
+            ModelInterpreter interpreter = i.next().interpreter();
             if (interpreter.hasShapes(shapes) && interpreter.delegates(wanted)) {
                 i.remove();
                 return interpreter;
@@ -167,8 +167,8 @@ final class InterpreterPool implements AutoCloseable {
      *
      * @param first an interpreter of the new choice; empty if there are some
      */
-    void switchTo(DelegationChoice choice, Optional<PlannedInterpreter> first) {
-        List<PlannedInterpreter> gone = new ArrayList<>();
+    void switchTo(DelegationChoice choice, Optional<ModelInterpreter> first) {
+        List<ModelInterpreter> gone = new ArrayList<>();
         lock.lock();
         try {
             if (closed) {
@@ -190,8 +190,8 @@ final class InterpreterPool implements AutoCloseable {
         dispose(gone);
     }
 
-    private List<PlannedInterpreter> takeAllIdle() {
-        List<PlannedInterpreter> all = idle.stream().map(Idle::interpreter).toList();
+    private List<ModelInterpreter> takeAllIdle() {
+        List<ModelInterpreter> all = idle.stream().map(Idle::interpreter).toList();
         idle.clear();
         return all;
     }
@@ -200,12 +200,12 @@ final class InterpreterPool implements AutoCloseable {
      * Closes interpreters that are counted as closing. Those that wait for their room, and for the
      * end of the pool, go on whatever happens.
      */
-    private void dispose(List<PlannedInterpreter> gone) {
+    private void dispose(List<ModelInterpreter> gone) {
         if (gone.isEmpty()) {
             return;
         }
         try {
-            gone.forEach(PlannedInterpreter::close);
+            gone.forEach(ModelInterpreter::close);
         } finally {
             lock.lock();
             try {
@@ -218,10 +218,10 @@ final class InterpreterPool implements AutoCloseable {
         }
     }
 
-    private PlannedInterpreter build(
-            List<List<Integer>> shapes, Candidate wanted, List<PlannedInterpreter> evictedBefore)
+    private ModelInterpreter build(
+            List<List<Integer>> shapes, Candidate wanted, List<ModelInterpreter> evictedBefore)
             throws UnplannableException {
-        PlannedInterpreter built = null;
+        ModelInterpreter built = null;
         try {
             dispose(evictedBefore);
             built = factory.build(shapes, wanted);
@@ -242,17 +242,17 @@ final class InterpreterPool implements AutoCloseable {
     }
 
     /** Takes back what {@link #borrow} gave. */
-    void giveBack(PlannedInterpreter interpreter) {
+    void giveBack(ModelInterpreter interpreter) {
         release(interpreter, true);
     }
 
     /** Closes what {@link #borrow} gave: it is not fit to be used again. */
-    void discard(PlannedInterpreter interpreter) {
+    void discard(ModelInterpreter interpreter) {
         release(interpreter, false);
     }
 
-    private void release(PlannedInterpreter interpreter, boolean keep) {
-        List<PlannedInterpreter> gone = List.of();
+    private void release(ModelInterpreter interpreter, boolean keep) {
+        List<ModelInterpreter> gone = List.of();
         lock.lock();
         try {
             busy.remove(interpreter);
@@ -271,7 +271,7 @@ final class InterpreterPool implements AutoCloseable {
         dispose(gone);
     }
 
-    private boolean isChosen(PlannedInterpreter interpreter) {
+    private boolean isChosen(ModelInterpreter interpreter) {
         return interpreter.delegates(factory.chosen(interpreter.candidate()));
     }
 
@@ -287,7 +287,7 @@ final class InterpreterPool implements AutoCloseable {
     }
 
     private void sweep() {
-        List<PlannedInterpreter> gone = new ArrayList<>();
+        List<ModelInterpreter> gone = new ArrayList<>();
         lock.lock();
         try {
             sweepPending = false;
@@ -304,10 +304,10 @@ final class InterpreterPool implements AutoCloseable {
     }
 
     /** Returns the interpreters that can be used now, or are. */
-    List<PlannedInterpreter> interpreters() {
+    List<ModelInterpreter> interpreters() {
         lock.lock();
         try {
-            ImmutableList.Builder<PlannedInterpreter> all = ImmutableList.builder();
+            ImmutableList.Builder<ModelInterpreter> all = ImmutableList.builder();
             idle.forEach(i -> all.add(i.interpreter()));
             return all.addAll(busy).build();
         } finally {
@@ -318,7 +318,7 @@ final class InterpreterPool implements AutoCloseable {
     /** Closes idle interpreters now and the others when they come back. */
     @Override
     public void close() {
-        List<PlannedInterpreter> gone;
+        List<ModelInterpreter> gone;
         lock.lock();
         try {
             closed = true;

@@ -9,11 +9,11 @@ import java.util.Optional;
 import org.djlplan.memplan.runtime.ArenaPool;
 
 /** An interpreter that keeps its arena, for measurements: nothing but the engine is in between. */
-record LeasedInterpreter(PlannedInterpreter interpreter, Optional<ArenaPool.Lease> lease)
+record LeasedInterpreter(ModelInterpreter interpreter, Optional<ArenaPool.Lease> lease)
         implements AutoCloseable {
 
     /** Takes an arena for an interpreter, which is closed with the result or if that fails. */
-    static LeasedInterpreter of(PlannedInterpreter interpreter, Duration wait)
+    static LeasedInterpreter of(ModelInterpreter interpreter, Duration wait)
             throws InterruptedException {
         try {
             Optional<ArenaPool.Lease> lease = Optional.empty();
@@ -43,7 +43,7 @@ record LeasedInterpreter(PlannedInterpreter interpreter, Optional<ArenaPool.Leas
                 interpreter.runAgain(lease.map(ArenaPool.Lease::arena)), "the plan no longer fits");
     }
 
-    PlannedInterpreter.Description description() {
+    ModelInterpreter.Description description() {
         return interpreter.description();
     }
 

@@ -3,8 +3,8 @@ package org.djlplan.memplan.runtime.tflite;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.plan.portfolio.PlannedMemory;
 
 /** Finds the plans of one model's live graphs. */
 interface PlanFinder extends AutoCloseable {
@@ -23,7 +23,7 @@ interface PlanFinder extends AutoCloseable {
      *
      * @throws IllegalArgumentException if there is no such strategy
      */
-    PlannedMemory find(Request request);
+    EvaluatedPlan find(Request request);
 
     /** Ends what goes on in the background. */
     @Override
@@ -33,7 +33,7 @@ interface PlanFinder extends AutoCloseable {
     static PlanFinder atOnce(RuntimeOptions options) {
         return new PlanFinder() {
             @Override
-            public PlannedMemory find(Request request) {
+            public EvaluatedPlan find(Request request) {
                 return MemoryPlanner.plan(request.live(), options.strategy(), options.inPlace());
             }
 

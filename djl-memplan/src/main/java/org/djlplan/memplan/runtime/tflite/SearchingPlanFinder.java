@@ -12,9 +12,9 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.djlplan.memplan.config.SearchMode;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.plan.portfolio.GraphPlanner;
 import org.djlplan.memplan.plan.portfolio.PlanImprover;
-import org.djlplan.memplan.plan.portfolio.PlannedMemory;
 import org.djlplan.memplan.runtime.BackgroundSearch;
 import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.GraphStructure;
@@ -46,7 +46,7 @@ final class SearchingPlanFinder implements PlanFinder {
     private boolean closed;
 
     /** The smallest plan known, and whether there is no use in searching again. */
-    private record Known(PlannedMemory memory, boolean isFinal) {}
+    private record Known(EvaluatedPlan memory, boolean isFinal) {}
 
     /**
      * @param engine its name and version; empty when it does not tell: then nothing is kept
@@ -81,7 +81,7 @@ final class SearchingPlanFinder implements PlanFinder {
     }
 
     @Override
-    public PlannedMemory find(Request request) {
+    public EvaluatedPlan find(Request request) {
         GraphPlanner planner =
                 new GraphPlanner(request.live(), options.strategy(), options.inPlace());
         Optional<String> version = planner.improvable() ? engine.get() : Optional.empty();
@@ -119,14 +119,14 @@ final class SearchingPlanFinder implements PlanFinder {
     }
 
     private Known known(GraphPlanner planner, StoreKey key) {
-        PlannedMemory planned = planner.planned();
+        EvaluatedPlan planned = planner.planned();
         Optional<SearchedPlan> kept = store.load(key);
         if (kept.isEmpty()) {
             return new Known(planned, false);
         }
         SearchedPlan plan = kept.get();
         try {
-            PlannedMemory restored = planner.restored(plan.plan(), plan.provedMinimal());
+            EvaluatedPlan restored = planner.restored(plan.plan(), plan.provedMinimal());
             boolean whole = plan.provedMinimal() || plan.searchedMillis() >= limit.toMillis();
             return restored.plan().totalBytes() <= planned.plan().totalBytes()
                     ? new Known(restored, whole)
@@ -139,9 +139,9 @@ final class SearchingPlanFinder implements PlanFinder {
         }
     }
 
-    private PlannedMemory searchNow(GraphPlanner planner, PlannedMemory best, StoreKey key) {
+    private EvaluatedPlan searchNow(GraphPlanner planner, EvaluatedPlan best, StoreKey key) {
         try {
-            PlannedMemory found = searched(planner, best);
+            EvaluatedPlan found = searched(planner, best);
             if (!Thread.currentThread().isInterrupted()) {
                 keep(found, best, key);
             }
@@ -182,12 +182,12 @@ final class SearchingPlanFinder implements PlanFinder {
     }
 
     /** Returns the smallest plan known after a search. */
-    private PlannedMemory searched(GraphPlanner planner, PlannedMemory best) {
-        PlannedMemory found = planner.searched(improvers.apply(limit));
+    private EvaluatedPlan searched(GraphPlanner planner, EvaluatedPlan best) {
+        EvaluatedPlan found = planner.searched(improvers.apply(limit));
         return found.plan().totalBytes() <= best.plan().totalBytes() ? found : best;
     }
 
-    private void keep(PlannedMemory smallest, PlannedMemory before, StoreKey key) {
+    private void keep(EvaluatedPlan smallest, EvaluatedPlan before, StoreKey key) {
         store.save(
                 key, new SearchedPlan(smallest.plan(), smallest.provedMinimal(), limit.toMillis()));
         logger.debug(

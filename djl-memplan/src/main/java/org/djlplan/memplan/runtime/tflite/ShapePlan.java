@@ -2,18 +2,18 @@ package org.djlplan.memplan.runtime.tflite;
 
 import com.google.common.primitives.Ints;
 import java.util.Optional;
-import org.djlplan.memplan.plan.portfolio.PlannedMemory;
+import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /** The plan of a model for one set of input shapes, in the form the native library takes. */
 final class ShapePlan {
 
-    private final PlannedMemory memory;
+    private final EvaluatedPlan memory;
     private final int[] ids;
     private final long[] offsets;
 
-    ShapePlan(PlannedMemory memory) {
+    ShapePlan(EvaluatedPlan memory) {
         this.memory = memory;
         ids =
                 Ints.toArray(
@@ -27,7 +27,7 @@ final class ShapePlan {
     }
 
     /** Returns the plan and its figures. */
-    PlannedMemory memory() {
+    EvaluatedPlan memory() {
         return memory;
     }
 

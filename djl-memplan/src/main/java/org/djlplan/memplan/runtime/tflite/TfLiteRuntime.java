@@ -34,7 +34,7 @@ public final class TfLiteRuntime implements AutoCloseable {
     private final Optional<String> delegate;
     private final Optional<OrderReport> order;
     private final boolean stateful;
-    private volatile PlannedInterpreter.Description described;
+    private volatile ModelInterpreter.Description described;
     private final LongAdder predictions = new LongAdder();
     private final LongAdder unplanned = new LongAdder();
 
@@ -105,7 +105,7 @@ public final class TfLiteRuntime implements AutoCloseable {
         int limit = stateful ? 1 : options.maxInterpreters();
         pool = new InterpreterPool(limit, options.idleAfter(), factory, model::close);
         try {
-            PlannedInterpreter first = borrow(factory.shapesInFile(), factory.choice().lightest());
+            ModelInterpreter first = borrow(factory.shapesInFile(), factory.choice().lightest());
             described = first.description();
             pool.giveBack(first);
             releaseWhatWasPacked();
@@ -139,7 +139,7 @@ public final class TfLiteRuntime implements AutoCloseable {
                                     i ->
                                             i.delegates(lightest)
                                                     && i.hasShapes(factory.shapesInFile()));
-            Optional<PlannedInterpreter> first =
+            Optional<ModelInterpreter> first =
                     serves ? Optional.empty() : Optional.of(ready(lightest));
             pool.switchTo(choice, first);
             first.ifPresent(built -> described = built.description());
@@ -162,8 +162,8 @@ public final class TfLiteRuntime implements AutoCloseable {
     }
 
     /** Returns an interpreter that ran once. */
-    private PlannedInterpreter ready(Candidate candidate) throws UnplannableException {
-        PlannedInterpreter built = factory.build(factory.shapesInFile(), candidate, false);
+    private ModelInterpreter ready(Candidate candidate) throws UnplannableException {
+        ModelInterpreter built = factory.build(factory.shapesInFile(), candidate, false);
         try {
             // Nobody's prediction: it is not counted.
             if (predict(built, zeros(), () -> {}).isEmpty()) {
@@ -244,7 +244,7 @@ public final class TfLiteRuntime implements AutoCloseable {
         long nanos = 0;
         boolean usual = false;
         try {
-            PlannedInterpreter interpreter = borrow(shapes, gear.candidate());
+            ModelInterpreter interpreter = borrow(shapes, gear.candidate());
             Optional<List<OutputTensor>> results = attempt(interpreter, values);
             nanos = interpreter.lastNanos();
             usual = results.isPresent() && shapes == factory.shapesInFile();
@@ -263,7 +263,7 @@ public final class TfLiteRuntime implements AutoCloseable {
     }
 
     private Optional<List<OutputTensor>> attempt(
-            PlannedInterpreter interpreter, List<ByteBuffer> values) {
+            ModelInterpreter interpreter, List<ByteBuffer> values) {
         Optional<List<OutputTensor>> results = Optional.empty();
         try {
             if (interpreter.plan().isEmpty() && interpreter.hasShapes(factory.shapesInFile())) {
@@ -285,7 +285,7 @@ public final class TfLiteRuntime implements AutoCloseable {
      * @return empty if the plan does not fit any more
      */
     private Optional<List<OutputTensor>> predict(
-            PlannedInterpreter interpreter, List<ByteBuffer> values, Runnable countUnplanned) {
+            ModelInterpreter interpreter, List<ByteBuffer> values, Runnable countUnplanned) {
         if (interpreter.plan().isEmpty()) {
             countUnplanned.run();
             return Optional.of(interpreter.runStock(values));
@@ -310,7 +310,7 @@ public final class TfLiteRuntime implements AutoCloseable {
         }
     }
 
-    private PlannedInterpreter borrow(List<List<Integer>> shapes, Candidate candidate)
+    private ModelInterpreter borrow(List<List<Integer>> shapes, Candidate candidate)
             throws UnplannableException {
         try {
             return pool.borrow(shapes, candidate);
@@ -338,7 +338,7 @@ public final class TfLiteRuntime implements AutoCloseable {
                                                 i.ownBytes(),
                                                 i.plan().map(ShapePlan::arenaBytes).orElse(0L)))
                         .toList();
-        PlannedInterpreter.Description serving = serving();
+        ModelInterpreter.Description serving = serving();
         PlanReport report =
                 serving.report(
                         interpreters,
@@ -350,16 +350,16 @@ public final class TfLiteRuntime implements AutoCloseable {
     }
 
     /** Returns what an interpreter of the file's shapes is like that serves now. */
-    private PlannedInterpreter.Description serving() {
+    private ModelInterpreter.Description serving() {
         Candidate now = factory.governor().serving();
         return pool.interpreters().stream()
                 .filter(i -> i.delegates(now) && i.hasShapes(factory.shapesInFile()))
-                .map(PlannedInterpreter::description)
+                .map(ModelInterpreter::description)
                 .findFirst()
                 .orElse(described);
     }
 
-    private DelegationReport delegation(String name, PlannedInterpreter.Description serving) {
+    private DelegationReport delegation(String name, ModelInterpreter.Description serving) {
         DelegationChoice choice = factory.choice();
         return new DelegationReport(
                 name,

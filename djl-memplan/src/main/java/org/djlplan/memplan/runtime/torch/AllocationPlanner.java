@@ -2,8 +2,8 @@ package org.djlplan.memplan.runtime.torch;
 
 import org.djlplan.memplan.config.SearchMode;
 import org.djlplan.memplan.plan.OffsetPlan;
+import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.plan.portfolio.PlannedMemory;
 import org.djlplan.memplan.plan.portfolio.TimedSearch;
 import org.djlplan.memplan.plan.search.ExactSearch;
 import org.djlplan.memplan.source.trace.AllocationTrace;
@@ -27,12 +27,12 @@ final class AllocationPlanner {
     }
 
     /** Returns the plan of the strategies. */
-    PlannedMemory plan(AllocationTrace trace) {
+    EvaluatedPlan plan(AllocationTrace trace) {
         return MemoryPlanner.plan(trace.problem(), strategy);
     }
 
     /** Returns the plan to begin with; it was searched if the user wants to wait for that. */
-    PlannedMemory firstPlan(AllocationTrace trace) {
+    EvaluatedPlan firstPlan(AllocationTrace trace) {
         return searchedIfWaited(plan(trace));
     }
 
@@ -40,17 +40,17 @@ final class AllocationPlanner {
      * Returns a plan that was kept, searched as {@link #firstPlan} if it was not; or another one if
      * it was searched and no longer should be.
      */
-    PlannedMemory restored(AllocationPlan kept) {
+    EvaluatedPlan restored(AllocationPlan kept) {
         boolean unwanted = mode instanceof SearchMode.Off && isSearched(kept.plan());
-        return unwanted ? plan(kept.trace()) : searchedIfWaited(PlannedMemory.of(kept.plan()));
+        return unwanted ? plan(kept.trace()) : searchedIfWaited(EvaluatedPlan.of(kept.plan()));
     }
 
-    private PlannedMemory searchedIfWaited(PlannedMemory planned) {
+    private EvaluatedPlan searchedIfWaited(EvaluatedPlan planned) {
         return mode instanceof SearchMode.AtLoad && isOpen(planned) ? search(planned) : planned;
     }
 
     /** Returns whether the plan should be searched. */
-    boolean isOpen(PlannedMemory planned) {
+    boolean isOpen(EvaluatedPlan planned) {
         return !(mode instanceof SearchMode.Off)
                 && !planned.provedMinimal()
                 && !isSearched(planned.plan());
@@ -62,10 +62,10 @@ final class AllocationPlanner {
     }
 
     /** Returns the smallest plan known after a search. */
-    PlannedMemory search(PlannedMemory planned) {
-        PlannedMemory found = MemoryPlanner.searched(planned, new TimedSearch(mode.limit()));
+    EvaluatedPlan search(EvaluatedPlan planned) {
+        EvaluatedPlan found = MemoryPlanner.searched(planned, new TimedSearch(mode.limit()));
         OffsetPlan plan = found.plan();
-        return PlannedMemory.of(
+        return EvaluatedPlan.of(
                 new OffsetPlan(SEARCH, plan.problem(), plan.unitOffsets()), found.provedMinimal());
     }
 }

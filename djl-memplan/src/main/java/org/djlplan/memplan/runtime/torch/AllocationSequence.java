@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.djlplan.memplan.plan.OffsetPlan;
-import org.djlplan.memplan.plan.portfolio.PlannedMemory;
+import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.BackgroundSearch;
 import org.djlplan.memplan.runtime.NativeLoader;
@@ -89,7 +89,7 @@ final class AllocationSequence implements AutoCloseable {
 
     private void installStored(AllocationPlan plan) {
         try {
-            PlannedMemory figures = planner.restored(plan);
+            EvaluatedPlan figures = planner.restored(plan);
             AllocationPlan restored = new AllocationPlan(plan.trace(), figures.plan());
             install(restored, figures);
             if (planner.isSearched(figures.plan()) && !planner.isSearched(plan.plan())) {
@@ -211,7 +211,7 @@ final class AllocationSequence implements AutoCloseable {
             run.finish();
             tally.recordings.increment();
             // Outside the lock: other predictions need not wait for a plan.
-            Optional<PlannedMemory> planned = trace.map(planner::firstPlan);
+            Optional<EvaluatedPlan> planned = trace.map(planner::firstPlan);
             synchronized (this) {
                 if (planned.isPresent() && !closed) {
                     use(new AllocationPlan(trace.get(), planned.get().plan()), planned.get());
@@ -300,7 +300,7 @@ final class AllocationSequence implements AutoCloseable {
     private boolean exclude(AllocationPlan plan, Set<Integer> alive) {
         try {
             AllocationTrace trace = plan.trace().withEscaped(alive);
-            PlannedMemory planned = planner.plan(trace);
+            EvaluatedPlan planned = planner.plan(trace);
             use(new AllocationPlan(trace, planned.plan()), planned);
             return true;
         } catch (RuntimeException | VirtualMachineError e) {
@@ -309,12 +309,12 @@ final class AllocationSequence implements AutoCloseable {
         }
     }
 
-    private void use(AllocationPlan plan, PlannedMemory figures) {
+    private void use(AllocationPlan plan, EvaluatedPlan figures) {
         uninstall();
         install(plan, figures);
     }
 
-    private void install(AllocationPlan plan, PlannedMemory figures) {
+    private void install(AllocationPlan plan, EvaluatedPlan figures) {
         installed = Optional.of(InstalledPlan.of(plan, figures, watch, pool, options.hugePages()));
         kept = Optional.of(plan);
         tell(figures);
@@ -324,7 +324,7 @@ final class AllocationSequence implements AutoCloseable {
     }
 
     /** Once for a model: with many shapes there would be many lines. */
-    private void tell(PlannedMemory figures) {
+    private void tell(EvaluatedPlan figures) {
         String text =
                 "{}, inputs {}: {} allocations in an arena of {} MB ({}; {} MB without sharing,"
                         + " lower bound {} MB)";
@@ -345,7 +345,7 @@ final class AllocationSequence implements AutoCloseable {
     }
 
     /** Keeps what a search finds, which is used from the next load on. */
-    private void search(BackgroundSearch mine, AllocationPlan plan, PlannedMemory figures) {
+    private void search(BackgroundSearch mine, AllocationPlan plan, EvaluatedPlan figures) {
         Optional<OffsetPlan> found = mine.interruptibly(() -> planner.search(figures).plan());
         synchronized (this) {
             boolean wanted = installed.filter(now -> now.plan().equals(plan)).isPresent();
@@ -365,7 +365,7 @@ final class AllocationSequence implements AutoCloseable {
     }
 
     /** Returns the figures of the plan in use. */
-    synchronized Optional<PlannedMemory> figures() {
+    synchronized Optional<EvaluatedPlan> figures() {
         return installed.map(InstalledPlan::figures);
     }
 

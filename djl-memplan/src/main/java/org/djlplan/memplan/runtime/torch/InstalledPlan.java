@@ -2,7 +2,7 @@ package org.djlplan.memplan.runtime.torch;
 
 import java.time.Duration;
 import java.util.Optional;
-import org.djlplan.memplan.plan.portfolio.PlannedMemory;
+import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.store.AllocationPlan;
@@ -11,13 +11,13 @@ import org.djlplan.memplan.store.AllocationPlan;
 final class InstalledPlan implements AutoCloseable {
 
     private final AllocationPlan plan;
-    private final PlannedMemory figures;
+    private final EvaluatedPlan figures;
     private final AllocationWatch.Placing placing;
     private final ArenaPool.Need need;
 
     private InstalledPlan(
             AllocationPlan plan,
-            PlannedMemory figures,
+            EvaluatedPlan figures,
             AllocationWatch.Placing placing,
             ArenaPool.Need need) {
         this.plan = plan;
@@ -33,7 +33,7 @@ final class InstalledPlan implements AutoCloseable {
      */
     static InstalledPlan of(
             AllocationPlan plan,
-            PlannedMemory figures,
+            EvaluatedPlan figures,
             AllocationWatch watch,
             ArenaPool pool,
             boolean hugePages) {
@@ -47,7 +47,7 @@ final class InstalledPlan implements AutoCloseable {
         return plan;
     }
 
-    PlannedMemory figures() {
+    EvaluatedPlan figures() {
         return figures;
     }
 

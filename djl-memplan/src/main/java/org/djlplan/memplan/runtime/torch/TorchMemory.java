@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 import org.djlplan.memplan.graph.ArrayType;
-import org.djlplan.memplan.plan.portfolio.PlannedMemory;
+import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.NativeLoader;
@@ -206,28 +206,34 @@ public final class TorchMemory implements AutoCloseable {
 
     /** Returns what was planned and what happened until now; figures of the largest plan. */
     public PlanReport report() {
-        Optional<PlannedMemory> largest =
+        Optional<EvaluatedPlan> largest =
                 sequences.asMap().values().stream()
                         .flatMap(sequence -> sequence.figures().stream())
                         .max(Comparator.comparingLong(figures -> figures.plan().totalBytes()));
         return new PlanReport(
                 "PyTorch",
                 stopped,
-                largest.map(PlannedMemory::strategy).orElse(""),
-                largest.map(figures -> figures.plan().problem().records().size()).orElse(0),
-                0,
-                largest.map(PlannedMemory::naiveBytes).orElse(0L),
-                largest.map(PlannedMemory::lowerBoundBytes).orElse(0L),
-                largest.map(figures -> figures.plan().totalBytes()).orElse(0L),
-                largest.map(PlannedMemory::provedMinimal).orElse(false),
-                0,
+                largest.map(TorchMemory::figures).orElse(PlanReport.Plan.NONE),
                 List.of(),
-                tally.predictions.sum(),
-                tally.unplannedPredictions.sum(),
-                tally.unplannedAllocations.sum(),
-                tally.recordings.sum(),
+                new PlanReport.Predictions(
+                        tally.predictions.sum(),
+                        tally.unplannedPredictions.sum(),
+                        tally.unplannedAllocations.sum(),
+                        tally.recordings.sum()),
                 Optional.empty(),
                 Optional.empty());
+    }
+
+    private static PlanReport.Plan figures(EvaluatedPlan of) {
+        return new PlanReport.Plan(
+                of.strategy(),
+                of.plan().problem().records().size(),
+                0,
+                of.naiveBytes(),
+                of.lowerBoundBytes(),
+                of.plan().totalBytes(),
+                of.provedMinimal(),
+                0);
     }
 
     @Override

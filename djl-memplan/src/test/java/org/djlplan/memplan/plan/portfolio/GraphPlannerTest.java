@@ -45,7 +45,7 @@ class GraphPlannerTest {
         assertTrue(planner.improvable());
         assertFalse(planner.planned().provedMinimal());
         assertTrue(planner.planned().plan().totalBytes() > TightGraph.MINIMAL_BYTES);
-        PlannedMemory searched = planner.searched(new TimedSearch(LIMIT));
+        EvaluatedPlan searched = planner.searched(new TimedSearch(LIMIT));
         assertEquals(TightGraph.MINIMAL_BYTES, searched.plan().totalBytes());
         assertTrue(searched.provedMinimal());
         assertEquals(inPlace ? "exact-search+in-place" : "exact-search", searched.strategy());
@@ -63,7 +63,7 @@ class GraphPlannerTest {
     void searched_interrupted_isThePlanOfTheStrategiesAndStaysInterrupted() {
         GraphPlanner planner = planner(TightGraph.of(false), InPlace.FALSE);
         Thread.currentThread().interrupt();
-        PlannedMemory searched = planner.searched(new TimedSearch(LIMIT));
+        EvaluatedPlan searched = planner.searched(new TimedSearch(LIMIT));
         assertTrue(Thread.interrupted());
         assertEquals(planner.planned(), searched);
     }
@@ -71,7 +71,7 @@ class GraphPlannerTest {
     @Test
     void searched_improverThatIsWrong_isNotTrusted() {
         GraphPlanner planner = planner(TightGraph.of(true), InPlace.TRUE);
-        PlannedMemory searched =
+        EvaluatedPlan searched =
                 planner.searched(
                         (incumbent, enough) ->
                                 new Improvement(allAtZero(incumbent.problem()), true));
@@ -87,7 +87,7 @@ class GraphPlannerTest {
     @Test
     void searched_provedThatNothingIsSmaller_saysSo() {
         GraphPlanner planner = planner(TightGraph.of(false), InPlace.FALSE);
-        PlannedMemory searched =
+        EvaluatedPlan searched =
                 planner.searched((incumbent, enough) -> new Improvement(incumbent, true));
         assertSame(planner.planned().plan(), searched.plan());
         assertTrue(searched.provedMinimal());
@@ -98,7 +98,7 @@ class GraphPlannerTest {
     void searched_inPlaceCannotPay_searchesWithoutAliases() {
         GraphPlanner planner = planner(TightGraph.of(true), InPlace.AUTO);
         List<PlanningProblem> asked = new ArrayList<>();
-        PlannedMemory searched =
+        EvaluatedPlan searched =
                 planner.searched(
                         (incumbent, enough) -> {
                             asked.add(incumbent.problem());
@@ -114,7 +114,7 @@ class GraphPlannerTest {
         GraphPlanner planner = planner(chain(), InPlace.TRUE);
         assertFalse(planner.improvable());
         assertTrue(planner.planned().provedMinimal());
-        PlannedMemory searched =
+        EvaluatedPlan searched =
                 planner.searched(
                         (incumbent, enough) -> {
                             throw new AssertionError("there is nothing to find");

@@ -145,12 +145,12 @@ class PortfolioTest {
 
     @Test
     void plan_inPlaceChain_needsOnePlace() {
-        PlannedMemory plain = MemoryPlanner.plan(chain(), "best", InPlace.FALSE);
+        EvaluatedPlan plain = MemoryPlanner.plan(chain(), "best", InPlace.FALSE);
         assertEquals("greedy-by-size", plain.strategy());
         assertEquals(128, plain.plan().totalBytes());
         assertEquals(0, plain.aliasedTensors());
 
-        PlannedMemory inPlace = MemoryPlanner.plan(chain(), "best", InPlace.TRUE);
+        EvaluatedPlan inPlace = MemoryPlanner.plan(chain(), "best", InPlace.TRUE);
         assertEquals("greedy-by-size+in-place", inPlace.strategy());
         assertEquals(64, inPlace.plan().totalBytes());
         assertEquals(192, inPlace.naiveBytes());
@@ -175,9 +175,9 @@ class PortfolioTest {
 
     @Test
     void planParallel_chain_needsNoMoreThanSerial() {
-        PlannedMemory plain = MemoryPlanner.planParallel(chain(), InPlace.FALSE);
+        EvaluatedPlan plain = MemoryPlanner.planParallel(chain(), InPlace.FALSE);
         assertEquals(128, plain.plan().totalBytes());
-        PlannedMemory inPlace = MemoryPlanner.planParallel(chain(), InPlace.TRUE);
+        EvaluatedPlan inPlace = MemoryPlanner.planParallel(chain(), InPlace.TRUE);
         assertEquals("greedy-by-size-over-conflicts+in-place", inPlace.strategy());
         assertEquals(64, inPlace.plan().totalBytes());
         assertEquals(128, MemoryPlanner.planParallel(chain(), InPlace.AUTO).plan().totalBytes());
@@ -187,14 +187,14 @@ class PortfolioTest {
     void planParallel_branches_keepsAllOfThem() {
         Graph graph = BranchyGraphs.branches(3, 3);
         assertEquals(256, MemoryPlanner.plan(graph, "best", InPlace.TRUE).plan().totalBytes());
-        PlannedMemory parallel = MemoryPlanner.planParallel(graph, InPlace.TRUE);
+        EvaluatedPlan parallel = MemoryPlanner.planParallel(graph, InPlace.TRUE);
         assertEquals(384, parallel.plan().totalBytes());
         assertEquals(List.of(), PlanValidator.violations(parallel.plan(), 64));
     }
 
     @Test
     void planParallel_emptyGraph_needsNothing() {
-        PlannedMemory planned = MemoryPlanner.planParallel(new GraphSketch().build(), InPlace.TRUE);
+        EvaluatedPlan planned = MemoryPlanner.planParallel(new GraphSketch().build(), InPlace.TRUE);
         assertEquals(0, planned.plan().totalBytes());
     }
 
@@ -213,7 +213,7 @@ class PortfolioTest {
 
     @Test
     void plan_emptyGraph_needsNothing() {
-        PlannedMemory planned = MemoryPlanner.plan(new GraphSketch().build(), "best", InPlace.TRUE);
+        EvaluatedPlan planned = MemoryPlanner.plan(new GraphSketch().build(), "best", InPlace.TRUE);
         assertEquals(0, planned.plan().totalBytes());
         assertEquals(0, planned.naiveBytes());
         assertEquals(0, planned.lowerBoundBytes());
@@ -231,7 +231,7 @@ class PortfolioTest {
                 .operator("RELU", List.of(x), List.of(y), List.of(scratch))
                 .operator("CONV_2D", output, y)
                 .output(output);
-        PlannedMemory planned = MemoryPlanner.plan(sketch.build(), "best", InPlace.TRUE);
+        EvaluatedPlan planned = MemoryPlanner.plan(sketch.build(), "best", InPlace.TRUE);
         assertEquals(128, planned.plan().totalBytes());
         assertEquals(planned.plan().offsetOf(x), planned.plan().offsetOf(y));
         assertTrue(planned.plan().offsetOf(scratch) != planned.plan().offsetOf(x));

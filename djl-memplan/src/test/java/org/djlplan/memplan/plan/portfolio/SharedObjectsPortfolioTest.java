@@ -74,7 +74,7 @@ class SharedObjectsPortfolioTest {
         SharedAttempt best = SharedObjectsPortfolio.smallest(all(PAPER)).orElseThrow();
         assertEquals("shared-greedy-by-size-improved", best.name());
         assertEquals(128, best.plan().totalBytes());
-        assertTrue(best.provedOptimal());
+        assertTrue(best.provedMinimal());
     }
 
     @Test
@@ -83,7 +83,7 @@ class SharedObjectsPortfolioTest {
         List<SharedAttempt> attempts = all(ABOVE_THE_BOUND);
         for (SharedAttempt attempt : attempts) {
             assertEquals(10, attempt.lowerBoundBytes());
-            assertEquals(attempt.plan().totalBytes() == 10, attempt.provedOptimal());
+            assertEquals(attempt.plan().totalBytes() == 10, attempt.provedMinimal());
         }
         assertEquals(
                 10, SharedObjectsPortfolio.smallest(attempts).orElseThrow().plan().totalBytes());
@@ -98,7 +98,7 @@ class SharedObjectsPortfolioTest {
                         .attempts(List.of(ABOVE_THE_BOUND))
                         .get(0);
         assertEquals(8, attempt.lowerBoundBytes());
-        assertFalse(attempt.provedOptimal());
+        assertFalse(attempt.provedMinimal());
     }
 
     @Test
@@ -106,7 +106,7 @@ class SharedObjectsPortfolioTest {
         List<SharedAttempt> attempts =
                 new SharedObjectsPortfolio(List.of(new AllInOne(100))).attempts(List.of(PAPER));
         assertFalse(attempts.get(0).valid());
-        assertFalse(attempts.get(0).provedOptimal());
+        assertFalse(attempts.get(0).provedMinimal());
         assertEquals(Optional.empty(), SharedObjectsPortfolio.smallest(attempts));
     }
 

@@ -60,7 +60,7 @@ class ExactSearchTest {
         PlanningProblem problem = new PlanningProblem(records);
         SearchResult result = new ExactSearch().search(problem);
         assertEquals(smallest(records), result.plan().totalBytes());
-        assertTrue(result.provedOptimal());
+        assertTrue(result.provedMinimal());
     }
 
     @Property(tries = 500)
@@ -71,10 +71,10 @@ class ExactSearchTest {
         SearchResult all = new ExactSearch().search(problem);
         SearchResult some =
                 new ExactSearch(SearchLimits.ofNodes(20_000), techniques).search(problem);
-        assertTrue(all.provedOptimal());
+        assertTrue(all.provedMinimal());
         assertTrue(some.lowerBoundBytes() <= all.plan().totalBytes());
         assertTrue(some.plan().totalBytes() >= all.plan().totalBytes());
-        if (some.provedOptimal()) {
+        if (some.provedMinimal()) {
             assertEquals(all.plan().totalBytes(), some.plan().totalBytes());
         }
     }
@@ -95,7 +95,7 @@ class ExactSearchTest {
                 List.of(Vectors.OPENVINO_INEFFICIENCY, Vectors.OPENVINO_NO_OVERLAPPING)) {
             SearchResult result = new ExactSearch().search(new PlanningProblem(records));
             assertEquals(5, result.plan().totalBytes());
-            assertTrue(result.provedOptimal());
+            assertTrue(result.provedMinimal());
         }
     }
 
@@ -103,7 +103,7 @@ class ExactSearchTest {
     void search_nothing_isProvedAtOnce() {
         SearchResult result = new ExactSearch().search(new PlanningProblem(List.of()));
         assertEquals(0, result.plan().totalBytes());
-        assertTrue(result.provedOptimal());
+        assertTrue(result.provedMinimal());
         assertEquals(0, result.nodes());
     }
 
@@ -142,7 +142,7 @@ class ExactSearchTest {
                                         .withCapacityBytes(greedy.totalBytes()))
                         .improve(greedy);
         assertEquals(greedy, result.plan());
-        assertFalse(result.provedOptimal());
+        assertFalse(result.provedMinimal());
         assertEquals(0, result.nodes());
     }
 

@@ -64,7 +64,7 @@ class OptimalObjectsTest {
     void search_fewUnits_findsWhatTryingAllFinds(@ForAll("few") PlanningProblem problem) {
         SharedSearchResult result = new OptimalObjects().search(problem);
         assertEquals(smallest(problem.units(), 0, new ArrayList<>()), result.plan().totalBytes());
-        assertTrue(result.provedOptimal());
+        assertTrue(result.provedMinimal());
     }
 
     @Property(tries = 300)
@@ -100,7 +100,7 @@ class OptimalObjectsTest {
         SharedSearchResult result = new OptimalObjects().search(new PlanningProblem(records));
         assertEquals(6.604, LowerBounds.sharedObjectBytes(records) / MEBIBYTE, 5e-4);
         assertEquals(6.699, result.plan().totalBytes() / MEBIBYTE, 5e-4);
-        assertTrue(result.provedOptimal());
+        assertTrue(result.provedMinimal());
         assertEquals(result.plan().totalBytes(), result.lowerBoundBytes());
     }
 
@@ -119,7 +119,7 @@ class OptimalObjectsTest {
                 List.of(Vectors.PISARCHYK, Vectors.TFLITE_CHAIN, Vectors.TFLITE_COMPLEX)) {
             SharedSearchResult result = new OptimalObjects().search(new PlanningProblem(records));
             assertEquals(LowerBounds.sharedObjectBytes(records), result.plan().totalBytes());
-            assertTrue(result.provedOptimal());
+            assertTrue(result.provedMinimal());
         }
     }
 
@@ -134,7 +134,7 @@ class OptimalObjectsTest {
     void search_tooWide_saysThatNothingIsProved() {
         PlanningProblem problem = new PlanningProblem(wide(400, 60));
         SharedSearchResult result = new OptimalObjects(SearchLimit.ofNodes(2_000)).search(problem);
-        assertFalse(result.provedOptimal());
+        assertFalse(result.provedMinimal());
         assertEquals(List.of(), SharedObjectsValidator.violations(result.plan()));
         assertTrue(result.lowerBoundBytes() >= LowerBounds.sharedObjectBytes(problem.units()));
         assertTrue(result.lowerBoundBytes() < result.plan().totalBytes());
@@ -145,7 +145,7 @@ class OptimalObjectsTest {
         PlanningProblem problem = new PlanningProblem(wide(400, 60));
         SearchLimit limit = new SearchLimit(Long.MAX_VALUE, OptionalLong.of(0));
         SharedSearchResult result = new OptimalObjects(limit).search(problem);
-        assertFalse(result.provedOptimal());
+        assertFalse(result.provedMinimal());
         assertEquals(List.of(), SharedObjectsValidator.violations(result.plan()));
     }
 
@@ -176,7 +176,7 @@ class OptimalObjectsTest {
 
     @Property(tries = 300)
     void search_aDozenUnits_isProved(@ForAll("dozen") PlanningProblem problem) {
-        assertTrue(new OptimalObjects().search(problem).provedOptimal());
+        assertTrue(new OptimalObjects().search(problem).provedMinimal());
     }
 
     @Provide

@@ -49,7 +49,7 @@ class InterpreterFactoryTest {
         InterpreterFactory factory = engine.factory(throwing(), ALL);
         try (LogCapture log = new LogCapture()) {
             for (int i = 0; i < 2; i++) {
-                try (PlannedInterpreter built =
+                try (ModelInterpreter built =
                         factory.build(FakeEngine.IN_FILE, factory.choice().lightest())) {
                     assertEquals(0, built.description().delegatedOperators());
                     assertTrue(built.plan().isPresent());
@@ -74,7 +74,7 @@ class InterpreterFactoryTest {
                     return delegate();
                 };
         factory.set(engine.factory(failingOnce, ALL));
-        try (PlannedInterpreter built = factory.get().build(FakeEngine.IN_FILE, ALL.candidate())) {
+        try (ModelInterpreter built = factory.get().build(FakeEngine.IN_FILE, ALL.candidate())) {
             assertTrue(built.delegates(ONE.candidate()));
         }
         assertEquals(ONE, factory.get().choice());
@@ -98,7 +98,7 @@ class InterpreterFactoryTest {
         InterpreterFactory factory = engine.factory(one, choice);
         try (LogCapture log = new LogCapture()) {
             for (int i = 0; i < 2; i++) {
-                try (PlannedInterpreter built = factory.build(FakeEngine.IN_FILE, two)) {
+                try (ModelInterpreter built = factory.build(FakeEngine.IN_FILE, two)) {
                     assertTrue(built.delegates(ALL.candidate()));
                 }
             }
@@ -153,17 +153,17 @@ class InterpreterFactoryTest {
         assertTrue(factory.giveUp(FakeEngine.IN_FILE, "a reason"));
         assertFalse(factory.giveUp(FakeEngine.IN_FILE, "another"));
         for (DelegationChoice choice : List.of(FakeEngine.cpu(1), ALL)) {
-            try (PlannedInterpreter built =
+            try (ModelInterpreter built =
                     factory.build(FakeEngine.IN_FILE, choice.candidate(), false)) {
                 PlanReport report =
                         built.description()
                                 .report(List.of(), 3, 2, Optional.empty(), Optional.empty());
                 assertEquals(Optional.of("a reason"), report.unplannedReason());
-                assertEquals(0, report.arenaBytes());
-                assertEquals(3, report.predictions());
+                assertEquals(0, report.plan().arenaBytes());
+                assertEquals(3, report.predictions().total());
             }
         }
-        try (PlannedInterpreter other =
+        try (ModelInterpreter other =
                 factory.build(FakeEngine.OTHER, factory.choice().lightest())) {
             assertTrue(other.plan().isPresent());
             assertEquals(Optional.empty(), other.description().unplannedReason());
@@ -188,7 +188,7 @@ class InterpreterFactoryTest {
     @Test
     void leased_interpreter_runsInAnArenaAndFreesIt() throws Exception {
         InterpreterFactory factory = engine.factory(threads -> delegate(), FakeEngine.cpu(1));
-        PlannedInterpreter built = factory.build(FakeEngine.IN_FILE, factory.choice().lightest());
+        ModelInterpreter built = factory.build(FakeEngine.IN_FILE, factory.choice().lightest());
         try (LeasedInterpreter leased = LeasedInterpreter.of(built, Duration.ofSeconds(1))) {
             leased.runAgain();
             assertEquals(1, ArenaPool.shared().metric().leased());

@@ -66,11 +66,11 @@ class InterpreterPoolTest {
                 };
     }
 
-    private PlannedInterpreter borrow(InterpreterPool pool) throws Exception {
+    private ModelInterpreter borrow(InterpreterPool pool) throws Exception {
         return borrow(pool, FakeEngine.IN_FILE);
     }
 
-    private PlannedInterpreter borrow(InterpreterPool pool, List<List<Integer>> shapes)
+    private ModelInterpreter borrow(InterpreterPool pool, List<List<Integer>> shapes)
             throws Exception {
         return pool.borrow(shapes, factory.choice().lightest());
     }
@@ -106,7 +106,7 @@ class InterpreterPoolTest {
     @Test
     void borrow_givenBack_isTheSameAgain() throws Exception {
         try (InterpreterPool pool = pool(2)) {
-            PlannedInterpreter first = borrow(pool);
+            ModelInterpreter first = borrow(pool);
             pool.giveBack(first);
             assertSame(first, borrow(pool));
             assertNotSame(first, borrow(pool));
@@ -119,12 +119,12 @@ class InterpreterPoolTest {
     @Test
     void borrow_atTheLimit_waitsForTheNextReturn() throws Exception {
         try (InterpreterPool pool = pool(1)) {
-            PlannedInterpreter first = borrow(pool);
-            Call<PlannedInterpreter> waiting = Call.of(() -> borrow(pool));
+            ModelInterpreter first = borrow(pool);
+            Call<ModelInterpreter> waiting = Call.of(() -> borrow(pool));
             waiting.assertWaits();
             pool.giveBack(first);
             assertSame(first, waiting.get());
-            Call<PlannedInterpreter> next = Call.of(() -> borrow(pool));
+            Call<ModelInterpreter> next = Call.of(() -> borrow(pool));
             next.assertWaits();
             pool.discard(first);
             assertNotSame(first, next.get());
@@ -138,7 +138,7 @@ class InterpreterPoolTest {
     void borrow_otherShapes_closesAnIdleOneFirst() throws Exception {
         try (InterpreterPool pool = pool(1)) {
             pool.giveBack(borrow(pool));
-            PlannedInterpreter other = borrow(pool, FakeEngine.OTHER);
+            ModelInterpreter other = borrow(pool, FakeEngine.OTHER);
             assertTrue(other.hasShapes(FakeEngine.OTHER));
             pool.giveBack(other);
             pool.giveBack(borrow(pool));
@@ -150,10 +150,10 @@ class InterpreterPoolTest {
     @Test
     void switchTo_allBusy_lendsNoMoreThanTheLimit() throws Exception {
         try (InterpreterPool pool = pool(1)) {
-            PlannedInterpreter old = borrow(pool);
-            PlannedInterpreter first = factory.build(FakeEngine.IN_FILE, ALL.candidate(), false);
+            ModelInterpreter old = borrow(pool);
+            ModelInterpreter first = factory.build(FakeEngine.IN_FILE, ALL.candidate(), false);
             pool.switchTo(ALL, Optional.of(first));
-            Call<PlannedInterpreter> waiting = Call.of(() -> borrow(pool));
+            Call<ModelInterpreter> waiting = Call.of(() -> borrow(pool));
             waiting.assertWaits();
             pool.giveBack(old);
             assertSame(first, waiting.get());
@@ -167,10 +167,10 @@ class InterpreterPoolTest {
     @Test
     void switchTo_allBusyAndOtherShapesAskedFor_lendsNoMoreThanTheLimit() throws Exception {
         try (InterpreterPool pool = pool(1)) {
-            PlannedInterpreter old = borrow(pool);
+            ModelInterpreter old = borrow(pool);
             pool.switchTo(
                     ALL, Optional.of(factory.build(FakeEngine.IN_FILE, ALL.candidate(), false)));
-            Call<PlannedInterpreter> waiting = Call.of(() -> borrow(pool, FakeEngine.OTHER));
+            Call<ModelInterpreter> waiting = Call.of(() -> borrow(pool, FakeEngine.OTHER));
             waiting.assertWaits();
             pool.giveBack(old);
             pool.giveBack(waiting.get());
@@ -181,8 +181,8 @@ class InterpreterPoolTest {
     @Test
     void switchTo_sameCandidate_keepsNoMoreThanTheLimit() throws Exception {
         try (InterpreterPool pool = pool(2)) {
-            PlannedInterpreter one = borrow(pool);
-            PlannedInterpreter two = borrow(pool);
+            ModelInterpreter one = borrow(pool);
+            ModelInterpreter two = borrow(pool);
             pool.switchTo(
                     FakeEngine.cpu(1),
                     Optional.of(factory.build(FakeEngine.IN_FILE, factory.choice().lightest())));
@@ -197,7 +197,7 @@ class InterpreterPoolTest {
     @Test
     void switchTo_sameCandidateForAnotherReason_keepsWhatIsIdle() throws Exception {
         try (InterpreterPool pool = pool(1)) {
-            PlannedInterpreter idle = borrow(pool);
+            ModelInterpreter idle = borrow(pool);
             pool.giveBack(idle);
             pool.switchTo(FakeEngine.cpu(1), Optional.empty());
             assertSame(idle, borrow(pool));
@@ -211,7 +211,7 @@ class InterpreterPoolTest {
     void switchTo_closedPool_closesTheFirstOfTheNewChoice() throws Exception {
         InterpreterPool pool = pool(1);
         pool.enter();
-        PlannedInterpreter first = factory.build(FakeEngine.IN_FILE, factory.choice().lightest());
+        ModelInterpreter first = factory.build(FakeEngine.IN_FILE, factory.choice().lightest());
         pool.close();
         assertEquals(0, ended.get());
         pool.switchTo(ALL, Optional.of(first));
@@ -236,8 +236,8 @@ class InterpreterPoolTest {
     void discard_delegateThatThrowsAtClose_wakesWhoWaits() throws Exception {
         delegateAllAndThrowAtClose();
         try (InterpreterPool pool = pool(1)) {
-            PlannedInterpreter first = borrow(pool);
-            Call<PlannedInterpreter> waiting = Call.of(() -> borrow(pool));
+            ModelInterpreter first = borrow(pool);
+            Call<ModelInterpreter> waiting = Call.of(() -> borrow(pool));
             waiting.assertWaits();
             pool.discard(first);
             pool.giveBack(waiting.get());
@@ -249,7 +249,7 @@ class InterpreterPoolTest {
     void close_delegatesThatThrowAtClose_freesEachOnceAndEnds() throws Exception {
         delegateAllAndThrowAtClose();
         InterpreterPool pool = pool(3);
-        List<PlannedInterpreter> all = List.of(borrow(pool), borrow(pool), borrow(pool));
+        List<ModelInterpreter> all = List.of(borrow(pool), borrow(pool), borrow(pool));
         pool.giveBack(all.get(0));
         pool.giveBack(all.get(1));
         pool.close();
@@ -263,9 +263,9 @@ class InterpreterPoolTest {
     void switchTo_delegatesThatThrowAtClose_goesOver() throws Exception {
         delegateAllAndThrowAtClose();
         try (InterpreterPool pool = pool(2)) {
-            List<PlannedInterpreter> old = List.of(borrow(pool), borrow(pool));
+            List<ModelInterpreter> old = List.of(borrow(pool), borrow(pool));
             old.forEach(pool::giveBack);
-            PlannedInterpreter first =
+            ModelInterpreter first =
                     factory.build(FakeEngine.IN_FILE, FakeEngine.cpu(1).candidate(), false);
             pool.switchTo(FakeEngine.cpu(1), Optional.of(first));
             assertEquals(0, delegates.get());
@@ -291,7 +291,7 @@ class InterpreterPoolTest {
         CountDownLatch closing = new CountDownLatch(1);
         CountDownLatch release = new CountDownLatch(1);
         InterpreterPool pool = pool(2);
-        PlannedInterpreter slow = borrow(pool);
+        ModelInterpreter slow = borrow(pool);
         atClose =
                 () -> {
                     closing.countDown();
@@ -305,7 +305,7 @@ class InterpreterPoolTest {
                         });
         closing.await();
         atClose = () -> {};
-        PlannedInterpreter other = borrow(pool);
+        ModelInterpreter other = borrow(pool);
         pool.giveBack(other);
         pool.close();
         assertEquals(0, ended.get(), "what is being closed still needs the model");
@@ -325,7 +325,7 @@ class InterpreterPoolTest {
     @Test
     void giveBack_unusedForLong_allButOneAreClosed() throws Exception {
         try (InterpreterPool pool = pool(3, Duration.ofMillis(5))) {
-            List<PlannedInterpreter> all = List.of(borrow(pool), borrow(pool), borrow(pool));
+            List<ModelInterpreter> all = List.of(borrow(pool), borrow(pool), borrow(pool));
             all.forEach(pool::giveBack);
             while (engine.open.get() > 1) {
                 Thread.onSpinWait();
@@ -340,10 +340,10 @@ class InterpreterPoolTest {
     void borrow_candidatesInTurns_keepsAnInterpreterOfEach() throws Exception {
         factory = factory(TWO_OR_ONE);
         try (InterpreterPool pool = pool(1)) {
-            PlannedInterpreter one = pool.borrow(FakeEngine.IN_FILE, ONE);
+            ModelInterpreter one = pool.borrow(FakeEngine.IN_FILE, ONE);
             assertTrue(one.delegates(ONE));
             pool.giveBack(one);
-            PlannedInterpreter two = pool.borrow(FakeEngine.IN_FILE, TWO);
+            ModelInterpreter two = pool.borrow(FakeEngine.IN_FILE, TWO);
             assertTrue(two.delegates(TWO));
             pool.giveBack(two);
             for (int i = 0; i < 3; i++) {
@@ -361,8 +361,8 @@ class InterpreterPoolTest {
     void borrow_twoCandidatesAtTheLimit_theLimitIsForAllTogether() throws Exception {
         factory = factory(TWO_OR_ONE);
         try (InterpreterPool pool = pool(1)) {
-            PlannedInterpreter two = pool.borrow(FakeEngine.IN_FILE, TWO);
-            Call<PlannedInterpreter> waiting = Call.of(() -> pool.borrow(FakeEngine.IN_FILE, ONE));
+            ModelInterpreter two = pool.borrow(FakeEngine.IN_FILE, TWO);
+            Call<ModelInterpreter> waiting = Call.of(() -> pool.borrow(FakeEngine.IN_FILE, ONE));
             waiting.assertWaits();
             pool.giveBack(two);
             assertTrue(waiting.get().delegates(ONE));
@@ -375,8 +375,8 @@ class InterpreterPoolTest {
     void sweep_candidateThatIsNotUsedAnyMore_itsLastInterpreterIsClosed() throws Exception {
         factory = factory(TWO_OR_ONE);
         try (InterpreterPool pool = pool(2, Duration.ofMillis(5))) {
-            PlannedInterpreter one = pool.borrow(FakeEngine.IN_FILE, ONE);
-            PlannedInterpreter two = pool.borrow(FakeEngine.IN_FILE, TWO);
+            ModelInterpreter one = pool.borrow(FakeEngine.IN_FILE, ONE);
+            ModelInterpreter two = pool.borrow(FakeEngine.IN_FILE, TWO);
             pool.giveBack(one);
             while (engine.open.get() > 1) {
                 Thread.onSpinWait();
@@ -394,7 +394,7 @@ class InterpreterPoolTest {
     void borrow_candidateOfTheOldChoice_isOneOfTheNew() throws Exception {
         factory = factory(TWO_OR_ONE);
         try (InterpreterPool pool = pool(1)) {
-            PlannedInterpreter first = factory.build(FakeEngine.IN_FILE, ALL.candidate(), false);
+            ModelInterpreter first = factory.build(FakeEngine.IN_FILE, ALL.candidate(), false);
             pool.switchTo(ALL, Optional.of(first));
             assertSame(first, pool.borrow(FakeEngine.IN_FILE, TWO));
             pool.giveBack(first);
@@ -405,8 +405,8 @@ class InterpreterPoolTest {
     @Test
     void close_whileOthersWait_theyAreTold() throws Exception {
         InterpreterPool pool = pool(1);
-        PlannedInterpreter busy = borrow(pool);
-        Call<PlannedInterpreter> waiting = Call.of(() -> borrow(pool));
+        ModelInterpreter busy = borrow(pool);
+        Call<ModelInterpreter> waiting = Call.of(() -> borrow(pool));
         waiting.assertWaits();
         pool.close();
         ExecutionException told = assertThrows(ExecutionException.class, waiting::get);
@@ -425,8 +425,8 @@ class InterpreterPoolTest {
                     };
             assertThrows(IllegalStateException.class, () -> borrow(pool));
             engine.beforeTensors = () -> {};
-            PlannedInterpreter busy = borrow(pool);
-            Call<PlannedInterpreter> interrupted = Call.of(() -> borrow(pool));
+            ModelInterpreter busy = borrow(pool);
+            Call<ModelInterpreter> interrupted = Call.of(() -> borrow(pool));
             interrupted.assertWaits();
             interrupted.thread().interrupt();
             ExecutionException told = assertThrows(ExecutionException.class, interrupted::get);
@@ -475,7 +475,7 @@ class InterpreterPoolTest {
         for (int i = 0; i < 500; i++) {
             ThreadGovernor.Gear gear = governor.begin();
             int threads = gear.candidate().threads();
-            PlannedInterpreter interpreter = pool.borrow(FakeEngine.IN_FILE, gear.candidate());
+            ModelInterpreter interpreter = pool.borrow(FakeEngine.IN_FILE, gear.candidate());
             assertTrue(interpreter.delegates(gear.candidate()));
             assertTrue(atOnce.addAndGet(threads) <= 2, "more threads than processors");
             Thread.onSpinWait();
@@ -525,7 +525,7 @@ class InterpreterPoolTest {
         for (; count < 300; count++) {
             List<List<Integer>> shapes =
                     random.nextInt(3) == 0 ? FakeEngine.OTHER : FakeEngine.IN_FILE;
-            PlannedInterpreter interpreter = borrow(pool, shapes);
+            ModelInterpreter interpreter = borrow(pool, shapes);
             assertTrue(lent.incrementAndGet() <= limit, "more than the limit are in use");
             int bytes = shapes.equals(FakeEngine.OTHER) ? 32 : 16;
             assertEquals(1, interpreter.runStock(List.of(ByteBuffer.allocate(bytes))).size());

@@ -23,8 +23,8 @@ import org.djlplan.memplan.config.SearchMode;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.TightGraph;
 import org.djlplan.memplan.plan.OffsetPlan;
+import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.plan.portfolio.PlanImprover;
-import org.djlplan.memplan.plan.portfolio.PlannedMemory;
 import org.djlplan.memplan.plan.portfolio.TimedSearch;
 import org.djlplan.memplan.runtime.BackgroundSearch;
 import org.djlplan.memplan.runtime.tflite.PlanFinder.Request;
@@ -63,16 +63,16 @@ class SearchingPlanFinderTest {
                 () -> Optional.of("TFLite 2.6.2"));
     }
 
-    private static PlannedMemory find(PlanFinder finder, boolean whileLoading) {
+    private static EvaluatedPlan find(PlanFinder finder, boolean whileLoading) {
         return finder.find(new Request(GRAPH, 1, whileLoading));
     }
 
-    private static void assertMinimal(PlannedMemory planned) {
+    private static void assertMinimal(EvaluatedPlan planned) {
         assertEquals(TightGraph.MINIMAL_BYTES, planned.plan().totalBytes());
         assertTrue(planned.provedMinimal());
     }
 
-    private static void assertGreedy(PlannedMemory planned) {
+    private static void assertGreedy(EvaluatedPlan planned) {
         assertTrue(planned.plan().totalBytes() > TightGraph.MINIMAL_BYTES);
         assertFalse(planned.provedMinimal());
     }

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import org.djlplan.memplan.config.SearchMode;
 import org.djlplan.memplan.graph.TightGraph;
-import org.djlplan.memplan.plan.portfolio.PlannedMemory;
+import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.source.trace.Allocation;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 import org.djlplan.memplan.store.AllocationPlan;
@@ -52,12 +52,12 @@ class AllocationPlannerTest {
         return new AllocationTrace(allocations.build());
     }
 
-    private static void assertNotSearched(PlannedMemory planned) {
+    private static void assertNotSearched(EvaluatedPlan planned) {
         assertTrue(planned.plan().totalBytes() > TightGraph.MINIMAL_BYTES);
         assertFalse(planned.provedMinimal());
     }
 
-    private static void assertMinimal(PlannedMemory planned) {
+    private static void assertMinimal(EvaluatedPlan planned) {
         assertEquals(TightGraph.MINIMAL_BYTES, planned.plan().totalBytes());
         assertEquals("exact-search", planned.strategy());
         assertTrue(planned.provedMinimal());
@@ -72,7 +72,7 @@ class AllocationPlannerTest {
     @Test
     void firstPlan_otherwise_isThatOfTheStrategies() {
         assertNotSearched(OFF.firstPlan(TRACE));
-        PlannedMemory first = BACKGROUND.firstPlan(TRACE);
+        EvaluatedPlan first = BACKGROUND.firstPlan(TRACE);
         assertNotSearched(first);
         assertTrue(BACKGROUND.isOpen(first));
         assertFalse(OFF.isOpen(first));
@@ -82,7 +82,7 @@ class AllocationPlannerTest {
     @Test
     void search_noTimeForIt_isNotSearchedAgain() {
         AllocationPlanner hurried = planner(new SearchMode.AtLoad(Duration.ofNanos(1)));
-        PlannedMemory searched = hurried.search(hurried.plan(TRACE));
+        EvaluatedPlan searched = hurried.search(hurried.plan(TRACE));
         assertNotSearched(searched);
         assertFalse(hurried.isOpen(searched));
         assertFalse(BACKGROUND.isOpen(searched));

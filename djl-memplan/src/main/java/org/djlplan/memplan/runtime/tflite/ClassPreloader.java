@@ -21,9 +21,9 @@ import org.slf4j.LoggerFactory;
  * JVM and beside DJL, which loads its engine in the meantime. Otherwise the first model of a JVM
  * would wait for them.
  */
-public final class WarmUp {
+public final class ClassPreloader {
 
-    private static final Logger logger = LoggerFactory.getLogger(WarmUp.class);
+    private static final Logger logger = LoggerFactory.getLogger(ClassPreloader.class);
     private static final String MODEL = "warm_up.tflite";
 
     /** Often enough that the JVM compiles most of what reading and planning a model need. */
@@ -31,12 +31,12 @@ public final class WarmUp {
 
     private static final AtomicBoolean STARTED = new AtomicBoolean();
 
-    private WarmUp() {}
+    private ClassPreloader() {}
 
     /** Starts in the background, unless that was done before. */
     public static void start() {
         if (!STARTED.getAndSet(true)) {
-            Thread thread = new Thread(WarmUp::run, "djl-plan-warm-up");
+            Thread thread = new Thread(ClassPreloader::run, "djl-plan-warm-up");
             thread.setDaemon(true);
             try {
                 thread.start();
@@ -70,7 +70,7 @@ public final class WarmUp {
     }
 
     private static ByteBuffer model() throws IOException {
-        try (InputStream in = WarmUp.class.getResourceAsStream(MODEL)) {
+        try (InputStream in = ClassPreloader.class.getResourceAsStream(MODEL)) {
             return ByteBuffer.wrap(in.readAllBytes());
         }
     }

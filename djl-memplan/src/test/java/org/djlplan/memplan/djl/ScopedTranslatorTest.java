@@ -14,7 +14,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-class MeasuredTranslatorTest {
+class ScopedTranslatorTest {
 
     private static final Model MODEL = model();
     private static final Model OTHER_MODEL = model();
@@ -48,7 +48,7 @@ class MeasuredTranslatorTest {
     }
 
     private static Translator<String, String> wrapped(String label) {
-        return MeasuredTranslator.wrap(new Labelled(label), MODEL, OptionalInt.empty());
+        return ScopedTranslator.wrap(new Labelled(label), MODEL, OptionalInt.empty());
     }
 
     @Test
@@ -66,7 +66,7 @@ class MeasuredTranslatorTest {
         assertNotEquals(wrapped("a"), wrapped("b"));
         assertNotEquals(
                 wrapped("a"),
-                MeasuredTranslator.wrap(new Labelled("a"), OTHER_MODEL, OptionalInt.empty()));
+                ScopedTranslator.wrap(new Labelled("a"), OTHER_MODEL, OptionalInt.empty()));
     }
 
     /** Equality has two directions. */

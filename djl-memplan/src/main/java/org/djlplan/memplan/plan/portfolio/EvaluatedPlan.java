@@ -17,7 +17,7 @@ import org.djlplan.memplan.usage.UsageRecords;
  * @param provedMinimal whether it is known that no plan with as many tensors in shared places as
  *     pay is smaller: it is at the lower bound, or a complete search found none
  */
-public record PlannedMemory(
+public record EvaluatedPlan(
         OffsetPlan plan,
         String strategy,
         long naiveBytes,
@@ -26,13 +26,13 @@ public record PlannedMemory(
         boolean provedMinimal) {
 
     /** Returns the figures of a plan that was found valid; minimal if it is at the lower bound. */
-    public static PlannedMemory of(OffsetPlan plan) {
+    public static EvaluatedPlan of(OffsetPlan plan) {
         return of(plan, plan.totalBytes() == LowerBounds.offsetBytes(plan.problem().units()));
     }
 
     /** Returns the figures of a plan that was found valid. */
-    public static PlannedMemory of(OffsetPlan plan, boolean provedMinimal) {
-        return new PlannedMemory(
+    public static EvaluatedPlan of(OffsetPlan plan, boolean provedMinimal) {
+        return new EvaluatedPlan(
                 plan,
                 Attempt.name(plan),
                 UsageRecords.naiveBytes(plan.problem().records()),

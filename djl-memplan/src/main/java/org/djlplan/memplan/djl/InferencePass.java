@@ -7,7 +7,7 @@ import java.util.Optional;
 
 /** A block's own forward pass for inference. */
 @FunctionalInterface
-interface StockForward {
+interface InferencePass {
 
     /**
      * Runs it.

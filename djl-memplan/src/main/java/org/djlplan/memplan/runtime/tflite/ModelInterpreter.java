@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Tensor;
-import org.djlplan.memplan.plan.portfolio.PlannedMemory;
+import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OrderReport;
 import org.djlplan.memplan.report.PlanReport;
@@ -21,7 +21,7 @@ import org.djlplan.memplan.spi.Candidate;
  * An interpreter with the shapes it was allocated for and, unless it is a stock one, the plan of
  * its tensors. For one thread at a time.
  */
-final class PlannedInterpreter implements AutoCloseable {
+final class ModelInterpreter implements AutoCloseable {
 
     private final DelegatedSession delegated;
     private final EngineSession session;
@@ -48,7 +48,7 @@ final class PlannedInterpreter implements AutoCloseable {
     record Description(
             ImmutableList<TensorInfo> inputs,
             ImmutableList<TensorInfo> outputs,
-            Optional<PlannedMemory> plan,
+            Optional<EvaluatedPlan> plan,
             Optional<String> unplannedReason,
             long ownBytes,
             int delegatedOperators,
@@ -64,19 +64,18 @@ final class PlannedInterpreter implements AutoCloseable {
             return new PlanReport(
                     "TFLite",
                     unplannedReason,
-                    plan.map(PlannedMemory::strategy).orElse(""),
-                    plan.map(planned -> planned.plan().problem().records().size()).orElse(0),
-                    plan.map(PlannedMemory::aliasedTensors).orElse(0),
-                    plan.map(PlannedMemory::naiveBytes).orElse(0L),
-                    plan.map(PlannedMemory::lowerBoundBytes).orElse(0L),
-                    plan.map(planned -> planned.plan().totalBytes()).orElse(0L),
-                    plan.map(PlannedMemory::provedMinimal).orElse(false),
-                    ownBytes,
+                    new PlanReport.Plan(
+                            plan.map(EvaluatedPlan::strategy).orElse(""),
+                            plan.map(planned -> planned.plan().problem().records().size())
+                                    .orElse(0),
+                            plan.map(EvaluatedPlan::aliasedTensors).orElse(0),
+                            plan.map(EvaluatedPlan::naiveBytes).orElse(0L),
+                            plan.map(EvaluatedPlan::lowerBoundBytes).orElse(0L),
+                            plan.map(planned -> planned.plan().totalBytes()).orElse(0L),
+                            plan.map(EvaluatedPlan::provedMinimal).orElse(false),
+                            ownBytes),
                     interpreters,
-                    predictions,
-                    unplanned,
-                    0,
-                    0,
+                    new PlanReport.Predictions(predictions, unplanned, 0, 0),
                     delegation,
                     order);
         }
@@ -88,7 +87,7 @@ final class PlannedInterpreter implements AutoCloseable {
      * @param unplannedReason why it is one; empty if it is not
      * @param need the right to lease arenas for the plan, given up when this is closed
      */
-    PlannedInterpreter(
+    ModelInterpreter(
             DelegatedSession delegated,
             Graph graph,
             List<List<Integer>> shapes,

@@ -30,7 +30,7 @@ import org.djlplan.memplan.spi.Tolerance;
  * @param options how it is planned and run
  * @param library the engine's native library
  */
-public record MeasurableModel(
+public record TfLiteDelegableModel(
         OrderedModel model,
         Graph graph,
         String delegate,
@@ -96,8 +96,8 @@ public record MeasurableModel(
 
     @Override
     public CandidateRunner newProcess(Urgency urgency, Tolerance tolerance) throws IOException {
-        MeasuredModel measured =
-                new MeasuredModel(
+        OpenModelRequest measured =
+                new OpenModelRequest(
                         model.file(),
                         delegate,
                         options,

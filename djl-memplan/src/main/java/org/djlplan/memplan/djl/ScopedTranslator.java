@@ -22,13 +22,13 @@ import org.djlplan.memplan.report.PlanReport;
  * {@link Metrics} after every prediction. A proxy, so that methods which newer versions of DJL
  * added reach the inner translator.
  */
-public final class MeasuredTranslator implements InvocationHandler {
+public final class ScopedTranslator implements InvocationHandler {
 
     private final Translator<?, ?> inner;
     private final Model model;
     private final Optional<PredictionGate> gate;
 
-    private MeasuredTranslator(Translator<?, ?> inner, Model model, Optional<PredictionGate> gate) {
+    private ScopedTranslator(Translator<?, ?> inner, Model model, Optional<PredictionGate> gate) {
         this.inner = inner;
         this.model = model;
         this.gate = gate;
@@ -54,7 +54,7 @@ public final class MeasuredTranslator implements InvocationHandler {
                 Proxy.newProxyInstance(
                         inner.getClass().getClassLoader(),
                         interfaces,
-                        new MeasuredTranslator(inner, model, gate));
+                        new ScopedTranslator(inner, model, gate));
     }
 
     @Override
@@ -91,7 +91,7 @@ public final class MeasuredTranslator implements InvocationHandler {
     private boolean wrapsSame(Object other) {
         return other != null
                 && Proxy.isProxyClass(other.getClass())
-                && Proxy.getInvocationHandler(other) instanceof MeasuredTranslator measured
+                && Proxy.getInvocationHandler(other) instanceof ScopedTranslator measured
                 && model.equals(measured.model)
                 && inner.equals(measured.inner);
     }
@@ -120,12 +120,14 @@ public final class MeasuredTranslator implements InvocationHandler {
         PlanReport.of(model)
                 .ifPresent(
                         report -> {
-                            metrics.addMetric("ArenaBytes", report.arenaBytes(), Unit.BYTES);
+                            metrics.addMetric("ArenaBytes", report.plan().arenaBytes(), Unit.BYTES);
                             metrics.addMetric(
-                                    "InputOutputBytes", report.inputOutputBytes(), Unit.BYTES);
+                                    "InputOutputBytes",
+                                    report.plan().inputOutputBytes(),
+                                    Unit.BYTES);
                             metrics.addMetric(
                                     "UnplannedPredictions",
-                                    report.unplannedPredictions(),
+                                    report.predictions().unplanned(),
                                     Unit.COUNT);
                         });
     }

@@ -18,7 +18,7 @@ import org.djlplan.memplan.spi.Tolerance;
  * @param engineLibrary file of the engine's native library
  * @param need how much memory that takes
  */
-record MeasuredModel(
+record OpenModelRequest(
         Path file,
         String delegate,
         RuntimeOptions options,
@@ -26,7 +26,7 @@ record MeasuredModel(
         Path engineLibrary,
         MemoryNeed need) {
 
-    MeasuredModel {
+    OpenModelRequest {
         file = file.toAbsolutePath();
         engineLibrary = engineLibrary.toAbsolutePath();
     }
@@ -56,8 +56,8 @@ record MeasuredModel(
     }
 
     /** Reads {@link #toJson}; throws a RuntimeException if it is something else. */
-    static MeasuredModel fromJson(JsonObject json) {
-        return new MeasuredModel(
+    static OpenModelRequest fromJson(JsonObject json) {
+        return new OpenModelRequest(
                 Path.of(text(json, "file")),
                 text(json, "delegate"),
                 new RuntimeOptions(
