@@ -1,6 +1,6 @@
 package org.djlplan.integration.current;
 
-import org.djlplan.integration.torch.TorchArenaTest;
+import org.djlplan.integration.torch.memory.TorchArenaTest;
 import org.junit.jupiter.api.Tag;
 
 /** {@link TorchArenaTest} on a current DJL. */

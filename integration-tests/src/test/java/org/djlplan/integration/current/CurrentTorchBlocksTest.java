@@ -1,6 +1,6 @@
 package org.djlplan.integration.current;
 
-import org.djlplan.integration.torch.TorchBlocksTest;
+import org.djlplan.integration.torch.answer.TorchBlocksTest;
 import org.junit.jupiter.api.Tag;
 
 /** {@link TorchBlocksTest} on a current DJL. */

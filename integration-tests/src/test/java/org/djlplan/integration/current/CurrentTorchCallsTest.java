@@ -1,6 +1,6 @@
 package org.djlplan.integration.current;
 
-import org.djlplan.integration.torch.TorchCallsTest;
+import org.djlplan.integration.torch.answer.TorchCallsTest;
 import org.junit.jupiter.api.Tag;
 
 /** {@link TorchCallsTest} on a current DJL. */

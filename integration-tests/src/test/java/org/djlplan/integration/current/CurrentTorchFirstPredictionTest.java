@@ -1,6 +1,6 @@
 package org.djlplan.integration.current;
 
-import org.djlplan.integration.torch.TorchFirstPredictionTest;
+import org.djlplan.integration.torch.memory.TorchFirstPredictionTest;
 import org.junit.jupiter.api.Tag;
 
 /** {@link TorchFirstPredictionTest} on a current DJL. */

@@ -1,6 +1,6 @@
 package org.djlplan.integration.current;
 
-import org.djlplan.integration.torch.TorchFreshJvmTest;
+import org.djlplan.integration.torch.lifecycle.TorchFreshJvmTest;
 import org.junit.jupiter.api.Tag;
 
 /** {@link TorchFreshJvmTest} on a current DJL. */

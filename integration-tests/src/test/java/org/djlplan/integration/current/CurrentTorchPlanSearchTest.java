@@ -1,6 +1,6 @@
 package org.djlplan.integration.current;
 
-import org.djlplan.integration.torch.TorchPlanSearchTest;
+import org.djlplan.integration.torch.memory.TorchPlanSearchTest;
 import org.junit.jupiter.api.Tag;
 
 /** {@link TorchPlanSearchTest} on a current DJL. */

@@ -1,6 +1,6 @@
 package org.djlplan.integration.current;
 
-import org.djlplan.integration.torch.TorchRecoveryTest;
+import org.djlplan.integration.torch.memory.TorchRecoveryTest;
 import org.junit.jupiter.api.Tag;
 
 /** {@link TorchRecoveryTest} on a current DJL. */

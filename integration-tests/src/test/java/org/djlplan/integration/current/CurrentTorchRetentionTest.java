@@ -1,6 +1,6 @@
 package org.djlplan.integration.current;
 
-import org.djlplan.integration.torch.TorchRetentionTest;
+import org.djlplan.integration.torch.memory.TorchRetentionTest;
 import org.junit.jupiter.api.Tag;
 
 /** {@link TorchRetentionTest} on a current DJL. */

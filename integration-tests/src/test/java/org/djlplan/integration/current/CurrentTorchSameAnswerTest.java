@@ -1,6 +1,6 @@
 package org.djlplan.integration.current;
 
-import org.djlplan.integration.torch.TorchSameAnswerTest;
+import org.djlplan.integration.torch.answer.TorchSameAnswerTest;
 import org.junit.jupiter.api.Tag;
 
 /** {@link TorchSameAnswerTest} on a current DJL. */

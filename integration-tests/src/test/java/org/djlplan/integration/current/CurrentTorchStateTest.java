@@ -1,6 +1,6 @@
 package org.djlplan.integration.current;
 
-import org.djlplan.integration.torch.TorchStateTest;
+import org.djlplan.integration.torch.lifecycle.TorchStateTest;
 import org.junit.jupiter.api.Tag;
 
 /** {@link TorchStateTest} on a current DJL. */

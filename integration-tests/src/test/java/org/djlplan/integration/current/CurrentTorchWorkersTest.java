@@ -1,6 +1,6 @@
 package org.djlplan.integration.current;
 
-import org.djlplan.integration.torch.TorchWorkersTest;
+import org.djlplan.integration.torch.lifecycle.TorchWorkersTest;
 import org.junit.jupiter.api.Tag;
 
 /** {@link TorchWorkersTest} on a current DJL. */

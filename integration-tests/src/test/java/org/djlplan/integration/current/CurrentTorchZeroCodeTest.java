@@ -1,6 +1,6 @@
 package org.djlplan.integration.current;
 
-import org.djlplan.integration.torch.TorchZeroCodeTest;
+import org.djlplan.integration.torch.options.TorchZeroCodeTest;
 import org.junit.jupiter.api.Tag;
 
 /** {@link TorchZeroCodeTest} on a current DJL. */

@@ -1,6 +1,6 @@
 package org.djlplan.integration.current;
 
-import org.djlplan.integration.liveness.AbstractFirstPassTest;
+import org.djlplan.integration.torch.liveness.AbstractFirstPassTest;
 import org.junit.jupiter.api.Tag;
 
 /** On a current DJL. */

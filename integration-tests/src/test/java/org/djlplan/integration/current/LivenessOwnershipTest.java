@@ -1,6 +1,6 @@
 package org.djlplan.integration.current;
 
-import org.djlplan.integration.liveness.AbstractOwnershipTest;
+import org.djlplan.integration.torch.liveness.AbstractOwnershipTest;
 import org.junit.jupiter.api.Tag;
 
 /** On a current DJL. */
