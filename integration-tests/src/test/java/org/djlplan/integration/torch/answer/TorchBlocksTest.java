@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.torch.BlockModels;
 import org.djlplan.integration.torch.BlockModels.Kind;
 import org.djlplan.integration.torch.ModelInputs;
@@ -42,7 +43,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What users do with the block of a model works on a wrapped one, with the same results. */
-public class TorchBlocksTest {
+@OnEveryDjl
+class TorchBlocksTest {
 
     private static final int SEEDS = 6;
 

@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.torch.BareTranslator;
 import org.djlplan.integration.torch.InsideTranslator;
 import org.djlplan.integration.torch.ModelInputs;
@@ -34,7 +35,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The ways in which a predictor can be called. */
-public class TorchCallsTest {
+@OnEveryDjl
+class TorchCallsTest {
 
     private static final ModelInputs IMAGES = TorchScriptModels.named("cnn").inputSets().get(0);
     private static final ModelInputs IMAGE = ModelInputs.floats(new long[] {3, 32, 32});

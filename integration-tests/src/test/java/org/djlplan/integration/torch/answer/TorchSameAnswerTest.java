@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.NeedsModels;
+import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.support.RealModels;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
@@ -27,7 +28,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A planned prediction gives the stock engine's bytes, with as many threads per operator. */
-public class TorchSameAnswerTest {
+@OnEveryDjl
+class TorchSameAnswerTest {
 
     private static final int SEEDS = 20;
     private static final double NEAR_BOUND = 1.005;

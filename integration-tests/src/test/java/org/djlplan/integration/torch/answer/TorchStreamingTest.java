@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A block that hands out what it has, layer by layer, still does. */
-public class TorchStreamingTest {
+class TorchStreamingTest {
 
     @TempDir Path folder;
 

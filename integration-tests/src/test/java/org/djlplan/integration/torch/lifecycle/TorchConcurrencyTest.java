@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Predictions on several threads at once. */
-public class TorchConcurrencyTest {
+class TorchConcurrencyTest {
 
     private static final int THREADS = 4;
     private static final int SEEDS = 30;

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.LogCapture;
+import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchProbe;
 import org.djlplan.integration.torch.TorchScriptModel;
@@ -20,7 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A plan outlives the process that made it. */
-public class TorchFreshJvmTest {
+@OnEveryDjl
+class TorchFreshJvmTest {
 
     private static final String NAME = "cnn";
     private static final int PREDICTIONS = 3;

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Closing frees: in any order, twice, and also where nobody would expect it. */
-public class TorchLifecycleTest {
+class TorchLifecycleTest {
 
     private static final ModelInputs IMAGES = TorchScriptModels.named("cnn").inputSets().get(0);
 

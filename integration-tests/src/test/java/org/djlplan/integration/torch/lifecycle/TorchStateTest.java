@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.integration.support.LogCapture;
+import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.torch.BareTranslator;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.memplan.PlannedTranslatorFactory;
@@ -32,7 +33,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Models whose blocks keep state in Java, from loading to prediction. */
-public class TorchStateTest {
+@OnEveryDjl
+class TorchStateTest {
 
     private static final String LIVENESS = "memplan.liveness";
 

@@ -43,6 +43,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
+import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.torch.BareTranslator;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
@@ -66,7 +67,8 @@ import org.slf4j.spi.MDCAdapter;
 
 /** Predictions of many threads, whose forward passes run on few. */
 @Timeout(240)
-public class TorchWorkersTest {
+@OnEveryDjl
+class TorchWorkersTest {
 
     private static final String WORKER = "djl-plan-worker-";
     private static final int CALLERS = 16;

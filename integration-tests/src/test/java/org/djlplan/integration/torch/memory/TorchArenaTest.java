@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
@@ -25,7 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Whose arenas there are, and for how long. */
-public class TorchArenaTest {
+@OnEveryDjl
+class TorchArenaTest {
 
     private static final TorchScriptModel LARGE = TorchScriptModels.named("wide");
     private static final TorchScriptModel SMALL = TorchScriptModels.named("cnn");

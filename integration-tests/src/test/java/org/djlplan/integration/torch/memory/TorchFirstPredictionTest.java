@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.MemoryGroup;
+import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.torch.BlockModels;
 import org.djlplan.integration.torch.BlockModels.Kind;
 import org.djlplan.integration.torch.FirstPrediction;
@@ -22,7 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The first predictions of imperative models, before any plan is kept. */
-public class TorchFirstPredictionTest {
+@OnEveryDjl
+class TorchFirstPredictionTest {
 
     private static final long MIB = 1 << 20;
     private static final long GROUP_BYTES = 700 * MIB;

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.djlplan.integration.networks.TightPacking;
+import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
@@ -37,7 +38,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Allocations that the strategies do not plan as small as can be: searched, kept, and used. */
-public class TorchPlanSearchTest {
+@OnEveryDjl
+class TorchPlanSearchTest {
 
     private static final ModelInputs INPUTS = ModelInputs.floats(new long[] {1});
     private static final Duration PATIENCE = Duration.ofSeconds(60);

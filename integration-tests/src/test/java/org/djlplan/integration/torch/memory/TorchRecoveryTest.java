@@ -21,6 +21,7 @@ import ai.djl.util.PairList;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.torch.BareTranslator;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
@@ -37,7 +38,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What goes wrong in one prediction does no harm to those after it. */
-public class TorchRecoveryTest {
+@OnEveryDjl
+class TorchRecoveryTest {
 
     private static final int SEEDS = 5;
 

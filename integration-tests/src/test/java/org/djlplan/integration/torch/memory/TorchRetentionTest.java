@@ -18,6 +18,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.djlplan.integration.support.ChildJvm;
+import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.torch.BareTranslator;
 import org.djlplan.integration.torch.InsideTranslator;
 import org.djlplan.integration.torch.ModelInputs;
@@ -38,7 +39,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** An array handed to the user never lies in memory that a later prediction uses. */
-public class TorchRetentionTest {
+@OnEveryDjl
+class TorchRetentionTest {
 
     private static final int RETAINED = 20;
 

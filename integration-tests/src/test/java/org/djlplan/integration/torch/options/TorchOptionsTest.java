@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The options that PyTorch models have. */
-public class TorchOptionsTest {
+class TorchOptionsTest {
 
     private static final ModelInputs IMAGES = TorchScriptModels.named("cnn").inputSets().get(0);
     private static final int SEEDS = 8;

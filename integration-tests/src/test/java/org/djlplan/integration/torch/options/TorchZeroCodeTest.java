@@ -10,6 +10,7 @@ import ai.djl.repository.zoo.ZooModel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.torch.BlockModels;
 import org.djlplan.integration.torch.BlockModels.Kind;
 import org.djlplan.integration.torch.ModelInputs;
@@ -25,7 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Planning without a line of code. */
-public class TorchZeroCodeTest {
+@OnEveryDjl
+class TorchZeroCodeTest {
 
     private static final ModelInputs IMAGES = TorchScriptModels.named("cnn").inputSets().get(0);
     private static final int SEEDS = 4;

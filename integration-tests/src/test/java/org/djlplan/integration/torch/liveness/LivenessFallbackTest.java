@@ -14,12 +14,14 @@ import ai.djl.nn.core.Linear;
 import ai.djl.util.NativeResource;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.memplan.config.Liveness;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
 import org.junit.jupiter.api.Test;
 
 /** Blocks that cannot be recorded, or do not keep to their recording. */
-public abstract class AbstractFallbackTest {
+@OnEveryDjl
+class LivenessFallbackTest {
 
     private static final Shape SHAPE = new Shape(1, 4096);
 

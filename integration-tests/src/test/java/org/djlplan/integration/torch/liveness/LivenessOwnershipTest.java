@@ -21,6 +21,7 @@ import java.util.OptionalInt;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.memplan.config.Liveness;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.djl.liveness.RecordedBlocks;
@@ -37,7 +38,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 
 /** Who owns which array after a pass, on one thread and on several. */
-public abstract class AbstractOwnershipTest {
+@OnEveryDjl
+class LivenessOwnershipTest {
 
     private static final Shape SHAPE = new Shape(1, 256);
     private static final int THREADS = 4;

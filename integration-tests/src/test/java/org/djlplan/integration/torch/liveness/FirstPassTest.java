@@ -1,4 +1,0 @@
-package org.djlplan.integration.torch.liveness;
-
-/** On the DJL that everything is compiled against. */
-class FirstPassTest extends AbstractFirstPassTest {}
