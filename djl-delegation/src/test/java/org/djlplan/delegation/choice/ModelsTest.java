@@ -14,7 +14,6 @@ import java.util.OptionalLong;
 import java.util.Random;
 import java.util.Set;
 import org.djlplan.delegation.choice.Unions.Union;
-import org.djlplan.delegation.partition.GraphSketch;
 import org.djlplan.delegation.partition.Unit;
 import org.djlplan.delegation.partition.UnitGraph;
 import org.djlplan.delegation.table.Entry;
@@ -23,6 +22,7 @@ import org.djlplan.delegation.table.Latency;
 import org.djlplan.delegation.table.Objective;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.testing.GraphSketch;
 import org.junit.jupiter.api.Test;
 
 /** The small pure pieces: memory, unions, preferences, and the rules to compare with. */

@@ -18,12 +18,12 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.domains.Domain;
 import net.jqwik.api.domains.DomainContext;
-import org.djlplan.delegation.partition.RandomGraphs.Delegable;
+import org.djlplan.delegation.partition.DelegableGraphs.Delegable;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 
 /** What holds of the units of any graph. */
-@Domain(RandomGraphs.class)
+@Domain(DelegableGraphs.class)
 @Domain(DomainContext.Global.class)
 class UnitGraphPropertyTest {
 
@@ -101,7 +101,7 @@ class UnitGraphPropertyTest {
         Set<Integer> union = subset(units, random);
         BitSet taken = new BitSet();
         units.operators(union).forEach(taken::set);
-        List<SortedSet<Integer>> engines = RandomGraphs.partitions(graph, taken);
+        List<SortedSet<Integer>> engines = DelegableGraphs.partitions(graph, taken);
         assertEquals(
                 engines.stream()
                         .filter(set -> !set.stream().allMatch(i -> isUnpacking(graph, i)))

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Set;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.graph.GraphSketch;
 import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.testing.GraphSketch;
 import org.junit.jupiter.api.Test;
 
 class GraphStructureTest {
