@@ -32,6 +32,8 @@ class ArchitectureTest {
                     .definedBy(ROOT + ".measure..")
                     .layer("child")
                     .definedBy(ROOT + ".child..")
+                    .layer("planning")
+                    .definedBy(ROOT + ".planning..")
                     .layer("runtime")
                     .definedBy(ROOT + ".runtime..")
                     .layer("store")
@@ -58,25 +60,36 @@ class ArchitectureTest {
                     .mayOnlyBeAccessedByLayers("cli")
                     .whereLayer("djl")
                     .mayOnlyBeAccessedByLayers("facade", "cli")
+                    .whereLayer("planning")
+                    .mayOnlyBeAccessedByLayers("djl", "cli")
                     .whereLayer("runtime")
-                    .mayOnlyBeAccessedByLayers("djl", "measure", "cli")
+                    .mayOnlyBeAccessedByLayers("djl", "measure", "planning", "cli")
                     .whereLayer("measure")
                     .mayOnlyBeAccessedByLayers("djl", "cli")
                     .whereLayer("child")
                     .mayOnlyBeAccessedByLayers("measure", "cli")
                     .whereLayer("store")
-                    .mayOnlyBeAccessedByLayers("runtime", "djl", "cli")
+                    .mayOnlyBeAccessedByLayers("runtime", "planning", "djl", "cli")
                     .whereLayer("source")
-                    .mayOnlyBeAccessedByLayers("store", "runtime", "djl", "cli")
+                    .mayOnlyBeAccessedByLayers("store", "runtime", "planning", "djl", "cli")
                     .whereLayer("plan")
-                    .mayOnlyBeAccessedByLayers("store", "runtime", "source", "djl", "cli", "order")
+                    .mayOnlyBeAccessedByLayers(
+                            "store", "runtime", "planning", "source", "djl", "cli", "order")
                     .whereLayer("order")
                     .mayOnlyBeAccessedByLayers("store", "runtime", "cli")
                     .whereLayer("usage")
                     .mayOnlyBeAccessedByLayers("plan", "order", "store", "runtime", "source", "cli")
                     .whereLayer("config")
                     .mayOnlyBeAccessedByLayers(
-                            "djl", "plan", "order", "runtime", "measure", "cli", "spi", "store");
+                            "djl",
+                            "plan",
+                            "planning",
+                            "order",
+                            "runtime",
+                            "measure",
+                            "cli",
+                            "spi",
+                            "store");
 
     @ArchTest
     static final ArchRule planningIsPure =

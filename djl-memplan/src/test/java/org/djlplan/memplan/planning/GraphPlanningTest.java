@@ -1,4 +1,4 @@
-package org.djlplan.memplan.runtime.tflite;
+package org.djlplan.memplan.planning;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -19,21 +19,22 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.config.SearchMode;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.TightGraph;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.plan.portfolio.PlanImprover;
-import org.djlplan.memplan.plan.portfolio.TimedSearch;
 import org.djlplan.memplan.runtime.BackgroundSearch;
+import org.djlplan.memplan.runtime.tflite.PlanFinder;
 import org.djlplan.memplan.runtime.tflite.PlanFinder.Request;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(60)
-class SearchingPlanFinderTest {
+class GraphPlanningTest {
 
     private static final Graph GRAPH = TightGraph.of(false);
     private static final SearchMode AT_LOAD = new SearchMode.AtLoad(Duration.ofSeconds(30));
@@ -46,7 +47,7 @@ class SearchingPlanFinderTest {
     /** Searches as an application does, and notes it. */
     private PlanImprover noted(Duration limit) {
         limits.add(limit);
-        TimedSearch search = new TimedSearch(limit);
+        PlanImprover search = PlanImprover.within(limit);
         return (incumbent, enough) -> {
             PlanImprover.Improvement found = search.improve(incumbent, enough);
             searched.release();
@@ -54,13 +55,20 @@ class SearchingPlanFinderTest {
         };
     }
 
-    private SearchingPlanFinder finder(
-            SearchMode mode, Function<Duration, PlanImprover> improvers) {
-        return new SearchingPlanFinder(
+    private GraphPlanning finder(SearchMode mode, Function<Duration, PlanImprover> improvers) {
+        return finder(mode, improvers, Optional.of("TFLite 2.6.2"));
+    }
+
+    private GraphPlanning finder(
+            SearchMode mode, Function<Duration, PlanImprover> improvers, Optional<String> engine) {
+        return new GraphPlanning(
                 folder.resolve("model.tflite"),
-                RuntimeOptions.defaults(),
-                new SearchSetup(mode, folder.resolve("cache"), improvers),
-                () -> Optional.of("TFLite 2.6.2"));
+                "best",
+                InPlace.AUTO,
+                mode,
+                folder.resolve("cache"),
+                improvers,
+                () -> engine);
     }
 
     private static EvaluatedPlan find(PlanFinder finder, boolean whileLoading) {
@@ -139,7 +147,7 @@ class SearchingPlanFinderTest {
         Function<Duration, PlanImprover> inVain =
                 limit -> {
                     limits.add(limit);
-                    return SearchingPlanFinderTest::nothing;
+                    return GraphPlanningTest::nothing;
                 };
         for (int millis : List.of(100, 100, 50, 200)) {
             SearchMode mode = new SearchMode.AtLoad(Duration.ofMillis(millis));
@@ -289,12 +297,7 @@ class SearchingPlanFinderTest {
 
     @Test
     void find_engineThatTellsNoVersion_neitherSearchesNorKeeps() throws IOException {
-        try (PlanFinder finder =
-                new SearchingPlanFinder(
-                        folder.resolve("model.tflite"),
-                        RuntimeOptions.defaults(),
-                        new SearchSetup(AT_LOAD, folder.resolve("cache"), this::noted),
-                        Optional::empty)) {
+        try (PlanFinder finder = finder(AT_LOAD, this::noted, Optional.empty())) {
             assertGreedy(find(finder, true));
         }
         assertEquals(List.of(), limits);

@@ -25,13 +25,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class GraphPlannerTest {
+class MemoryPlannerTest {
 
     /** Far longer than it takes, which is milliseconds. */
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
-    private static GraphPlanner planner(Graph graph, InPlace inPlace) {
-        return new GraphPlanner(graph, Strategies.BEST, inPlace);
+    private static MemoryPlanner planner(Graph graph, InPlace inPlace) {
+        return new MemoryPlanner(graph, Strategies.BEST, inPlace);
     }
 
     private static InPlace when(boolean inPlace) {
@@ -41,11 +41,11 @@ class GraphPlannerTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void searched_planAboveTheBound_isSmallerAndMinimal(boolean inPlace) {
-        GraphPlanner planner = planner(TightGraph.of(inPlace), when(inPlace));
+        MemoryPlanner planner = planner(TightGraph.of(inPlace), when(inPlace));
         assertTrue(planner.improvable());
         assertFalse(planner.planned().provedMinimal());
         assertTrue(planner.planned().plan().totalBytes() > TightGraph.MINIMAL_BYTES);
-        EvaluatedPlan searched = planner.searched(new TimedSearch(LIMIT));
+        EvaluatedPlan searched = planner.searched(PlanImprover.within(LIMIT));
         assertEquals(TightGraph.MINIMAL_BYTES, searched.plan().totalBytes());
         assertTrue(searched.provedMinimal());
         assertEquals(inPlace ? "exact-search+in-place" : "exact-search", searched.strategy());
@@ -55,22 +55,22 @@ class GraphPlannerTest {
 
     @Test
     void searched_noTimeLeft_isThePlanOfTheStrategies() {
-        GraphPlanner planner = planner(TightGraph.of(false), InPlace.FALSE);
-        assertEquals(planner.planned(), planner.searched(new TimedSearch(Duration.ZERO)));
+        MemoryPlanner planner = planner(TightGraph.of(false), InPlace.FALSE);
+        assertEquals(planner.planned(), planner.searched(PlanImprover.within(Duration.ZERO)));
     }
 
     @Test
     void searched_interrupted_isThePlanOfTheStrategiesAndStaysInterrupted() {
-        GraphPlanner planner = planner(TightGraph.of(false), InPlace.FALSE);
+        MemoryPlanner planner = planner(TightGraph.of(false), InPlace.FALSE);
         Thread.currentThread().interrupt();
-        EvaluatedPlan searched = planner.searched(new TimedSearch(LIMIT));
+        EvaluatedPlan searched = planner.searched(PlanImprover.within(LIMIT));
         assertTrue(Thread.interrupted());
         assertEquals(planner.planned(), searched);
     }
 
     @Test
     void searched_improverThatIsWrong_isNotTrusted() {
-        GraphPlanner planner = planner(TightGraph.of(true), InPlace.TRUE);
+        MemoryPlanner planner = planner(TightGraph.of(true), InPlace.TRUE);
         EvaluatedPlan searched =
                 planner.searched(
                         (incumbent, enough) ->
@@ -86,7 +86,7 @@ class GraphPlannerTest {
 
     @Test
     void searched_provedThatNothingIsSmaller_saysSo() {
-        GraphPlanner planner = planner(TightGraph.of(false), InPlace.FALSE);
+        MemoryPlanner planner = planner(TightGraph.of(false), InPlace.FALSE);
         EvaluatedPlan searched =
                 planner.searched((incumbent, enough) -> new Improvement(incumbent, true));
         assertSame(planner.planned().plan(), searched.plan());
@@ -96,7 +96,7 @@ class GraphPlannerTest {
     /** 512 KiB of saving are out of reach: sharing places is not worth a search. */
     @Test
     void searched_inPlaceCannotPay_searchesWithoutAliases() {
-        GraphPlanner planner = planner(TightGraph.of(true), InPlace.AUTO);
+        MemoryPlanner planner = planner(TightGraph.of(true), InPlace.AUTO);
         List<PlanningProblem> asked = new ArrayList<>();
         EvaluatedPlan searched =
                 planner.searched(
@@ -111,7 +111,7 @@ class GraphPlannerTest {
 
     @Test
     void improvable_planAtTheBound_isNot() {
-        GraphPlanner planner = planner(chain(), InPlace.TRUE);
+        MemoryPlanner planner = planner(chain(), InPlace.TRUE);
         assertFalse(planner.improvable());
         assertTrue(planner.planned().provedMinimal());
         EvaluatedPlan searched =
@@ -146,7 +146,7 @@ class GraphPlannerTest {
 
     @Test
     void restored_classesThatTheOperatorsAllow_isTaken() {
-        GraphPlanner planner = planner(chain(), InPlace.TRUE);
+        MemoryPlanner planner = planner(chain(), InPlace.TRUE);
         for (List<List<Integer>> classes :
                 List.<List<List<Integer>>>of(
                         List.of(),
@@ -204,7 +204,7 @@ class GraphPlannerTest {
 
     private static void assertRefused(
             String reason, Graph graph, InPlace inPlace, OffsetPlan plan) {
-        GraphPlanner planner = planner(graph, inPlace);
+        MemoryPlanner planner = planner(graph, inPlace);
         IllegalArgumentException refused =
                 assertThrows(IllegalArgumentException.class, () -> planner.restored(plan, true));
         assertEquals(reason, refused.getMessage());
