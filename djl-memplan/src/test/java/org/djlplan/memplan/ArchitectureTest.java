@@ -28,6 +28,8 @@ class ArchitectureTest {
                     .definedBy(ROOT + ".djl..")
                     .layer("cli")
                     .definedBy(ROOT + ".cli..")
+                    .layer("study")
+                    .definedBy(ROOT + ".study..")
                     .layer("measure")
                     .definedBy(ROOT + ".measure..")
                     .layer("child")
@@ -54,6 +56,8 @@ class ArchitectureTest {
                     .definedBy(ROOT + ".report..")
                     .whereLayer("cli")
                     .mayNotBeAccessedByAnyLayer()
+                    .whereLayer("study")
+                    .mayOnlyBeAccessedByLayers("cli")
                     .whereLayer("facade")
                     .mayOnlyBeAccessedByLayers("cli")
                     .whereLayer("djl")
@@ -69,14 +73,17 @@ class ArchitectureTest {
                     .whereLayer("source")
                     .mayOnlyBeAccessedByLayers("store", "runtime", "djl", "cli")
                     .whereLayer("plan")
-                    .mayOnlyBeAccessedByLayers("store", "runtime", "source", "djl", "cli", "order")
+                    .mayOnlyBeAccessedByLayers(
+                            "store", "runtime", "source", "djl", "cli", "order", "study")
                     .whereLayer("order")
                     .mayOnlyBeAccessedByLayers("store", "runtime", "cli")
                     .whereLayer("usage")
-                    .mayOnlyBeAccessedByLayers("plan", "order", "store", "runtime", "source", "cli")
+                    .mayOnlyBeAccessedByLayers(
+                            "plan", "order", "store", "runtime", "source", "cli", "study")
                     .whereLayer("config")
                     .mayOnlyBeAccessedByLayers(
-                            "djl", "plan", "order", "runtime", "measure", "cli", "spi", "store");
+                            "djl", "plan", "order", "runtime", "measure", "cli", "spi", "store",
+                            "study");
 
     @ArchTest
     static final ArchRule planningIsPure =
@@ -86,7 +93,9 @@ class ArchitectureTest {
                             ROOT + ".graph..",
                             ROOT + ".usage..",
                             ROOT + ".order..",
-                            ROOT + ".plan..")
+                            ROOT + ".plan..",
+                            ROOT + ".study.parallel..",
+                            ROOT + ".study.shared..")
                     .should()
                     .onlyDependOnClassesThat()
                     .resideInAnyPackage(
@@ -99,7 +108,9 @@ class ArchitectureTest {
                             ROOT + ".usage..",
                             ROOT + ".order..",
                             ROOT + ".plan..",
-                            ROOT + ".config..");
+                            ROOT + ".config..",
+                            ROOT + ".study.parallel..",
+                            ROOT + ".study.shared..");
 
     @ArchTest
     static final ArchRule onlyRuntimeTouchesNativeMemory =
