@@ -12,7 +12,7 @@ import java.util.Set;
 import org.djlplan.memplan.graph.Graph;
 import org.junit.jupiter.api.Test;
 
-class UnitGraphTest {
+class PieceGraphTest {
 
     /** Bytes of a float tensor of 32 by 32 pixels with one channel. */
     private static final long PLANE = 32 * 32 * 4;
@@ -33,15 +33,15 @@ class UnitGraphTest {
 
     @Test
     void units_ofOnePartition_areCutWhereFewestBytesCross() {
-        List<Unit> units = UnitGraph.of(hourglass(), List.of(range(0, 3)), 2).units();
+        List<Piece> pieces = PieceGraph.of(hourglass(), List.of(range(0, 3)), 2).pieces();
         assertEquals(
-                List.of(range(0, 1), range(2, 3)), units.stream().map(Unit::operators).toList());
-        assertEquals(List.of(0, 0), units.stream().map(Unit::partition).toList());
+                List.of(range(0, 1), range(2, 3)), pieces.stream().map(Piece::operators).toList());
+        assertEquals(List.of(0, 0), pieces.stream().map(Piece::partition).toList());
         assertEquals(
                 List.of((16 + 4) * PLANE, (4 + 16) * PLANE),
-                units.stream().map(Unit::crossingBytes).toList());
-        assertEquals(25 * 4L * (16 * 32 + 32 * 4), units.get(0).weightBytes());
-        assertEquals(32 * 32 * 2 * 25L * (16 * 32 + 32 * 4), units.get(0).flops());
+                pieces.stream().map(Piece::crossingBytes).toList());
+        assertEquals(25 * 4L * (16 * 32 + 32 * 4), pieces.get(0).weightBytes());
+        assertEquals(32 * 32 * 2 * 25L * (16 * 32 + 32 * 4), pieces.get(0).flops());
     }
 
     @Test
@@ -50,8 +50,8 @@ class UnitGraphTest {
         for (int most : new int[] {0, 1, 2}) {
             assertEquals(
                     partitions,
-                    UnitGraph.of(hourglass(), partitions, most).units().stream()
-                            .map(Unit::operators)
+                    PieceGraph.of(hourglass(), partitions, most).pieces().stream()
+                            .map(Piece::operators)
                             .toList());
         }
     }
@@ -63,27 +63,27 @@ class UnitGraphTest {
         for (int i = 0; i < 6; i++) {
             tensor = sketch.conv(tensor, 4, 3);
         }
-        UnitGraph units = UnitGraph.of(sketch.output(tensor).build(), List.of(range(0, 5)), 6);
-        assertEquals(1, units.units().size());
+        PieceGraph pieces = PieceGraph.of(sketch.output(tensor).build(), List.of(range(0, 5)), 6);
+        assertEquals(1, pieces.pieces().size());
     }
 
     @Test
     void runs_ofNeighboursInOnePartition_isOne() {
-        UnitGraph units = UnitGraph.of(hourglass(), List.of(range(0, 3)), 2);
-        assertEquals(1, units.runs(Set.of(0, 1)));
-        assertEquals(32 * PLANE, units.crossingBytes(Set.of(0, 1)));
-        assertEquals(1, units.runs(Set.of(1)));
-        assertEquals(20 * PLANE, units.crossingBytes(Set.of(1)));
-        assertEquals(0, units.runs(Set.of()));
-        assertEquals(0, units.crossingBytes(Set.of()));
-        assertTrue(units.operators(Set.of()).isEmpty());
+        PieceGraph pieces = PieceGraph.of(hourglass(), List.of(range(0, 3)), 2);
+        assertEquals(1, pieces.kernels(Set.of(0, 1)));
+        assertEquals(32 * PLANE, pieces.crossingBytes(Set.of(0, 1)));
+        assertEquals(1, pieces.kernels(Set.of(1)));
+        assertEquals(20 * PLANE, pieces.crossingBytes(Set.of(1)));
+        assertEquals(0, pieces.kernels(Set.of()));
+        assertEquals(0, pieces.crossingBytes(Set.of()));
+        assertTrue(pieces.operators(Set.of()).isEmpty());
     }
 
     @Test
     void runs_withTheCpuBetween_countsBoth() {
-        UnitGraph units = UnitGraph.of(hourglass(), List.of(range(0, 1), range(3, 3)), 0);
-        assertEquals(2, units.runs(Set.of(0, 1)));
-        assertEquals((16 + 4 + 32 + 16) * PLANE, units.crossingBytes(Set.of(0, 1)));
+        PieceGraph pieces = PieceGraph.of(hourglass(), List.of(range(0, 1), range(3, 3)), 0);
+        assertEquals(2, pieces.kernels(Set.of(0, 1)));
+        assertEquals((16 + 4 + 32 + 16) * PLANE, pieces.crossingBytes(Set.of(0, 1)));
     }
 
     @Test
@@ -96,13 +96,13 @@ class UnitGraphTest {
         int split = sketch.operator("SPLIT_V", shape, first);
         int second = sketch.operator("CONV_2D", shape, split, shared);
         int last = sketch.operator("ADD", shape, second, shared);
-        UnitGraph units =
-                UnitGraph.of(
+        PieceGraph pieces =
+                PieceGraph.of(
                         sketch.output(last).build(), List.of(Set.of(0, 1, 2), Set.of(4, 5)), 0);
-        assertEquals(Set.of(0, 2), units.operators(Set.of(0)));
-        assertEquals(Set.of(1, 4, 5), units.operators(Set.of(1)));
-        assertEquals(Set.of(0, 1, 2, 4, 5), units.operators(Set.of(0, 1)));
-        assertEquals(4 * 3 * 3 * 4 * 4, units.units().get(0).weightBytes());
+        assertEquals(Set.of(0, 2), pieces.operators(Set.of(0)));
+        assertEquals(Set.of(1, 4, 5), pieces.operators(Set.of(1)));
+        assertEquals(Set.of(0, 1, 2, 4, 5), pieces.operators(Set.of(0, 1)));
+        assertEquals(4 * 3 * 3 * 4 * 4, pieces.pieces().get(0).weightBytes());
     }
 
     @Test
@@ -113,9 +113,10 @@ class UnitGraphTest {
         int filter = sketch.operator("DEQUANTIZE", List.of(4, 3, 3, 4), dense);
         int input = sketch.input(1, 8, 8, 4);
         int result = sketch.operator("CONV_2D", List.of(1, 8, 8, 4), input, filter);
-        UnitGraph units = UnitGraph.of(sketch.output(result).build(), List.of(Set.of(0, 1, 2)), 0);
-        assertEquals(Set.of(2), units.units().get(0).operators());
-        assertEquals(Set.of(0, 1, 2), units.operators(Set.of(0)));
+        PieceGraph pieces =
+                PieceGraph.of(sketch.output(result).build(), List.of(Set.of(0, 1, 2)), 0);
+        assertEquals(Set.of(2), pieces.pieces().get(0).operators());
+        assertEquals(Set.of(0, 1, 2), pieces.operators(Set.of(0)));
     }
 
     @Test
@@ -124,20 +125,20 @@ class UnitGraphTest {
         int filter = sketch.halfWeights(4, 3, 3, 4);
         int input = sketch.input(1, 8, 8, 4);
         int result = sketch.operator("CUSTOM:x", List.of(1, 8, 8, 4), input, filter);
-        UnitGraph units = UnitGraph.of(sketch.output(result).build(), List.of(Set.of(0)), 4);
-        assertTrue(units.units().isEmpty());
-        assertTrue(units.operators(Set.of()).isEmpty());
+        PieceGraph pieces = PieceGraph.of(sketch.output(result).build(), List.of(Set.of(0)), 4);
+        assertTrue(pieces.pieces().isEmpty());
+        assertTrue(pieces.operators(Set.of()).isEmpty());
     }
 
     @Test
     void of_whatIsNoPartitionOfTheGraph_throws() {
         assertThrows(
                 IllegalArgumentException.class,
-                () -> UnitGraph.of(hourglass(), List.of(range(0, 2), range(2, 3)), 0));
+                () -> PieceGraph.of(hourglass(), List.of(range(0, 2), range(2, 3)), 0));
         assertThrows(
                 IndexOutOfBoundsException.class,
-                () -> UnitGraph.of(hourglass(), List.of(range(0, 4)), 0));
-        UnitGraph units = UnitGraph.of(hourglass(), List.of(range(0, 3)), 0);
-        assertThrows(IndexOutOfBoundsException.class, () -> units.operators(Set.of(1)));
+                () -> PieceGraph.of(hourglass(), List.of(range(0, 4)), 0));
+        PieceGraph pieces = PieceGraph.of(hourglass(), List.of(range(0, 3)), 0);
+        assertThrows(IndexOutOfBoundsException.class, () -> pieces.operators(Set.of(1)));
     }
 }

@@ -1,4 +1,4 @@
-package org.djlplan.delegation.partition;
+package org.djlplan.delegation.study;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import org.djlplan.delegation.partition.Piece;
+import org.djlplan.delegation.study.Correlation.Feature;
 import org.junit.jupiter.api.Test;
 
 class CorrelationTest {
@@ -54,14 +56,14 @@ class CorrelationTest {
     }
 
     @Test
-    void best_ofUnitsWhoseFlopsPayAndWhoseNodesDoNot_isFlops() {
-        List<Unit> units =
+    void best_ofPiecesWhoseFlopsPayAndWhoseNodesDoNot_isFlops() {
+        List<Piece> pieces =
                 List.of(
-                        new Unit(ImmutableSortedSet.of(0, 1, 2), 0, 100, 40, 8),
-                        new Unit(ImmutableSortedSet.of(4, 5), 1, 900, 30, 9),
-                        new Unit(ImmutableSortedSet.of(7, 8, 9, 10), 2, 20, 50, 7));
+                        new Piece(ImmutableSortedSet.of(0, 1, 2), 0, 100, 40, 8),
+                        new Piece(ImmutableSortedSet.of(4, 5), 1, 900, 30, 9),
+                        new Piece(ImmutableSortedSet.of(7, 8, 9, 10), 2, 20, 50, 7));
         Map<Feature, OptionalDouble> correlations =
-                Correlation.withSavedNanos(units, List.of(2_000L, 30_000L, -500L));
+                Correlation.withSavedNanos(pieces, List.of(2_000L, 30_000L, -500L));
         assertEquals(OptionalDouble.of(1), correlations.get(Feature.FLOPS));
         assertEquals(OptionalDouble.of(-1), correlations.get(Feature.OPERATORS));
         assertEquals(OptionalDouble.of(-1), correlations.get(Feature.WEIGHT_BYTES));

@@ -1,4 +1,4 @@
-package org.djlplan.delegation.explain;
+package org.djlplan.delegation.study;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -11,10 +11,11 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedSet;
 import org.djlplan.delegation.partition.GraphSketch;
+import org.djlplan.delegation.study.Explanation.DelegateRules;
 import org.djlplan.delegation.table.Entry;
+import org.djlplan.delegation.table.Entry.Latency;
 import org.djlplan.delegation.table.Goal;
-import org.djlplan.delegation.table.Latency;
-import org.djlplan.delegation.table.Objective;
+import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;

@@ -1,4 +1,4 @@
-package org.djlplan.delegation.explain;
+package org.djlplan.delegation.study;
 
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.djlplan.delegation.partition.Dataflow;
+import org.djlplan.delegation.study.Explanation.DelegateRules;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;

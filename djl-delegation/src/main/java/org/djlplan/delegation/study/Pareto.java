@@ -1,4 +1,4 @@
-package org.djlplan.delegation.choice;
+package org.djlplan.delegation.study;
 
 import com.google.common.collect.ImmutableList;
 import java.util.Comparator;

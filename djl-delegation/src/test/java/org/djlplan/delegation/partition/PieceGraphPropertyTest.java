@@ -22,19 +22,19 @@ import org.djlplan.delegation.partition.RandomGraphs.Delegable;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 
-/** What holds of the units of any graph. */
+/** What holds of the pieces of any graph. */
 @Domain(RandomGraphs.class)
 @Domain(DomainContext.Global.class)
-class UnitGraphPropertyTest {
+class PieceGraphPropertyTest {
 
     @Property(tries = 300)
     void units_ofAnyGraph_areDisjointAndCoverAllThatRuns(
-            @ForAll Delegable model, @ForAll @IntRange(max = 20) int maxUnits) {
+            @ForAll Delegable model, @ForAll @IntRange(max = 20) int maxPieces) {
         SortedSet<Integer> covered = new TreeSet<>();
-        for (Unit unit : UnitGraph.of(model.graph(), model.partitions(), maxUnits).units()) {
-            for (int operator : unit.operators()) {
-                assertTrue(covered.add(operator), () -> operator + " is in two units");
-                assertTrue(model.partitions().get(unit.partition()).contains(operator));
+        for (Piece piece : PieceGraph.of(model.graph(), model.partitions(), maxPieces).pieces()) {
+            for (int operator : piece.operators()) {
+                assertTrue(covered.add(operator), () -> operator + " is in two pieces");
+                assertTrue(model.partitions().get(piece.partition()).contains(operator));
             }
         }
         assertEquals(Sets.filter(model.all(), i -> !isUnpacking(model.graph(), i)), covered);
@@ -42,44 +42,44 @@ class UnitGraphPropertyTest {
 
     @Property(tries = 300)
     void units_ofAnyGraph_areConvex(
-            @ForAll Delegable model, @ForAll @IntRange(max = 20) int maxUnits) {
-        for (Unit unit : UnitGraph.of(model.graph(), model.partitions(), maxUnits).units()) {
-            assertConvex(model.graph(), unit.operators());
+            @ForAll Delegable model, @ForAll @IntRange(max = 20) int maxPieces) {
+        for (Piece piece : PieceGraph.of(model.graph(), model.partitions(), maxPieces).pieces()) {
+            assertConvex(model.graph(), piece.operators());
         }
     }
 
     @Property(tries = 300)
     void units_ofAnyGraph_areAtMostAsManyAsAskedUnlessThereAreMorePartitions(
-            @ForAll Delegable model, @ForAll @IntRange(max = 20) int maxUnits) {
+            @ForAll Delegable model, @ForAll @IntRange(max = 20) int maxPieces) {
         Graph graph = model.graph();
         long partitions =
                 model.partitions().stream()
                         .filter(set -> !set.stream().allMatch(i -> isUnpacking(graph, i)))
                         .count();
-        int units = UnitGraph.of(graph, model.partitions(), maxUnits).units().size();
-        assertTrue(units >= partitions);
-        assertTrue(units <= Math.max(partitions, maxUnits));
+        int pieces = PieceGraph.of(graph, model.partitions(), maxPieces).pieces().size();
+        assertTrue(pieces >= partitions);
+        assertTrue(pieces <= Math.max(partitions, maxPieces));
     }
 
     @Property(tries = 300)
     void operators_ofAllUnits_areAllThatIsDelegable(
-            @ForAll Delegable model, @ForAll @IntRange(max = 20) int maxUnits) {
-        UnitGraph units = UnitGraph.of(model.graph(), model.partitions(), maxUnits);
+            @ForAll Delegable model, @ForAll @IntRange(max = 20) int maxPieces) {
+        PieceGraph pieces = PieceGraph.of(model.graph(), model.partitions(), maxPieces);
         Set<Integer> all = new HashSet<>();
-        for (int i = 0; i < units.units().size(); i++) {
+        for (int i = 0; i < pieces.pieces().size(); i++) {
             all.add(i);
         }
-        assertEquals(model.all(), units.operators(all));
+        assertEquals(model.all(), pieces.operators(all));
     }
 
     @Property(tries = 300)
     void operators_ofAnyUnion_haveExactlyTheUnpackingThatOnlyTheyRead(
             @ForAll Delegable model, @ForAll Random random) {
-        UnitGraph units = UnitGraph.of(model.graph(), model.partitions(), 12);
-        Set<Integer> union = subset(units, random);
+        PieceGraph pieces = PieceGraph.of(model.graph(), model.partitions(), 12);
+        Set<Integer> union = subset(pieces, random);
         Set<Integer> working = new HashSet<>();
-        union.forEach(i -> working.addAll(units.units().get(i).operators()));
-        SortedSet<Integer> operators = units.operators(union);
+        union.forEach(i -> working.addAll(pieces.pieces().get(i).operators()));
+        SortedSet<Integer> operators = pieces.operators(union);
         assertEquals(working, Sets.filter(operators, i -> !isUnpacking(model.graph(), i)));
         for (int i : model.all()) {
             if (isUnpacking(model.graph(), i)) {
@@ -97,23 +97,23 @@ class UnitGraphPropertyTest {
     void runs_ofAnyUnion_areTheEnginesPartitionsThatRun(
             @ForAll Delegable model, @ForAll Random random) {
         Graph graph = model.graph();
-        UnitGraph units = UnitGraph.of(graph, model.partitions(), 12);
-        Set<Integer> union = subset(units, random);
+        PieceGraph pieces = PieceGraph.of(graph, model.partitions(), 12);
+        Set<Integer> union = subset(pieces, random);
         BitSet taken = new BitSet();
-        units.operators(union).forEach(taken::set);
+        pieces.operators(union).forEach(taken::set);
         List<SortedSet<Integer>> engines = RandomGraphs.partitions(graph, taken);
         assertEquals(
                 engines.stream()
                         .filter(set -> !set.stream().allMatch(i -> isUnpacking(graph, i)))
                         .count(),
-                units.runs(union));
+                pieces.kernels(union));
         Dataflow flow = Dataflow.of(graph);
         long crossing =
                 engines.stream()
                         .map(set -> BitSet.valueOf(bits(set)))
                         .mapToLong(flow::crossingBytes)
                         .sum();
-        assertEquals(crossing, units.crossingBytes(union));
+        assertEquals(crossing, pieces.crossingBytes(union));
     }
 
     private static long[] bits(Set<Integer> set) {
@@ -122,9 +122,9 @@ class UnitGraphPropertyTest {
         return bits.toLongArray();
     }
 
-    private static Set<Integer> subset(UnitGraph units, Random random) {
+    private static Set<Integer> subset(PieceGraph pieces, Random random) {
         Set<Integer> union = new HashSet<>();
-        IntStream.range(0, units.units().size())
+        IntStream.range(0, pieces.pieces().size())
                 .filter(i -> random.nextBoolean())
                 .forEach(union::add);
         return union;

@@ -1,4 +1,4 @@
-package org.djlplan.delegation.partition;
+package org.djlplan.delegation.study;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import org.djlplan.delegation.partition.Piece;
 
 /** How well one quantity predicts the order of another. */
 public final class Correlation {
@@ -29,17 +30,17 @@ public final class Correlation {
     }
 
     /**
-     * Returns how well each feature of units predicts the time that it saves to delegate one,
+     * Returns how well each feature of pieces predicts the time that it saves to delegate one,
      * compared with the CPU kernels.
      *
-     * @param savedNanos of each unit, negative where the delegate is slower
+     * @param savedNanos of each piece, negative where the delegate is slower
      */
     public static ImmutableMap<Feature, OptionalDouble> withSavedNanos(
-            List<Unit> units, List<Long> savedNanos) {
+            List<Piece> pieces, List<Long> savedNanos) {
         double[] saved = savedNanos.stream().mapToDouble(Long::doubleValue).toArray();
         return Maps.toMap(
                 Arrays.asList(Feature.values()),
-                feature -> spearman(units.stream().mapToDouble(feature::of).toArray(), saved));
+                feature -> spearman(pieces.stream().mapToDouble(feature::of).toArray(), saved));
     }
 
     /** Returns the feature with the strongest correlation of either sign; of equals the first. */
@@ -84,5 +85,31 @@ public final class Correlation {
         return squaresFirst == 0 || squaresSecond == 0
                 ? OptionalDouble.empty()
                 : OptionalDouble.of(product / Math.sqrt(squaresFirst * squaresSecond));
+    }
+
+    /**
+     * What is known of a piece before anything is run; each may predict how much time it saves to
+     * delegate the piece. TensorFlow Lite itself goes by {@link #OPERATORS}: of many partitions it
+     * delegates those with most nodes.
+     */
+    public enum Feature {
+        /** The number of its operators. */
+        OPERATORS,
+        /** FLOPs of one inference. */
+        FLOPS,
+        /** Bytes of the constants it reads. */
+        WEIGHT_BYTES,
+        /** Bytes of the tensors that enter and leave it. */
+        CROSSING_BYTES;
+
+        /** Returns a piece's value. */
+        public long of(Piece piece) {
+            return switch (this) {
+                case OPERATORS -> piece.operators().size();
+                case FLOPS -> piece.flops();
+                case WEIGHT_BYTES -> piece.weightBytes();
+                case CROSSING_BYTES -> piece.crossingBytes();
+            };
+        }
     }
 }

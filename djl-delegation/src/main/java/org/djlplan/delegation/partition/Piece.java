@@ -15,16 +15,16 @@ import java.util.SortedSet;
  * @param weightBytes bytes of the constants that it reads, unpacked
  * @param crossingBytes bytes of the tensors that enter it, plus of those that leave it
  */
-public record Unit(
+public record Piece(
         SortedSet<Integer> operators,
         int partition,
         long flops,
         long weightBytes,
         long crossingBytes) {
 
-    public Unit {
+    public Piece {
         operators = ImmutableSortedSet.copyOf(operators);
-        checkArgument(!operators.isEmpty(), "a unit without operators");
+        checkArgument(!operators.isEmpty(), "a piece without operators");
         checkArgument(partition >= 0, "partition: %s", partition);
         checkArgument(flops >= 0, "flops: %s", flops);
         checkArgument(weightBytes >= 0, "weightBytes: %s", weightBytes);

@@ -1,8 +1,8 @@
-package org.djlplan.delegation.explain;
+package org.djlplan.delegation.study;
 
 import java.util.Locale;
 import org.djlplan.delegation.table.Entry;
-import org.djlplan.delegation.table.Objective;
+import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.CandidateException;
 

@@ -1,4 +1,4 @@
-package org.djlplan.delegation.choice;
+package org.djlplan.delegation.study;
 
 import static com.google.common.base.Preconditions.checkArgument;
 

@@ -3,6 +3,7 @@ package org.djlplan.delegation.partition;
 import static com.google.common.base.Preconditions.checkArgument;
 import static com.google.common.base.Preconditions.checkElementIndex;
 
+import com.google.common.collect.ContiguousSet;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedSet;
 import java.util.ArrayList;
@@ -13,25 +14,25 @@ import java.util.SortedSet;
 import org.djlplan.memplan.graph.Graph;
 
 /**
- * The units of a graph, and what becomes of a union of them.
+ * The pieces of a graph, and what becomes of a union of them.
  *
- * <p>Constant operators belong to no unit, since they run in no inference: one goes to the delegate
- * if everything that reads its output does. (To delegate it with only some of its readers makes
- * XNNPACK compute wrong results.)
+ * <p>Constant operators belong to no piece, since they run in no inference: one goes to the
+ * delegate if everything that reads its output does. (To delegate it with only some of its readers
+ * makes XNNPACK compute wrong results.)
  */
-public final class UnitGraph {
+public final class PieceGraph {
 
     private final Dataflow flow;
-    private final ImmutableList<Unit> units;
+    private final ImmutableList<Piece> pieces;
 
-    /** The operators of each unit. */
+    /** The operators of each piece. */
     private final List<BitSet> members = new ArrayList<>();
 
     private final BitSet constants = new BitSet();
 
-    private UnitGraph(Dataflow flow, List<? extends Set<Integer>> partitions, int maxUnits) {
+    private PieceGraph(Dataflow flow, List<? extends Set<Integer>> partitions, int maxPieces) {
         this.flow = flow;
-        List<Cuts.Piece> whole = new ArrayList<>();
+        List<Cuts.Part> whole = new ArrayList<>();
         BitSet seen = new BitSet();
         for (int i = 0; i < partitions.size(); i++) {
             List<Integer> working = new ArrayList<>();
@@ -46,38 +47,39 @@ public final class UnitGraph {
                 }
             }
             if (!working.isEmpty()) {
-                whole.add(new Cuts.Piece(working, i));
+                whole.add(new Cuts.Part(working, i));
             }
         }
-        units =
-                Cuts.of(flow, whole, maxUnits).stream()
-                        .map(this::unit)
+        pieces =
+                Cuts.of(flow, whole, maxPieces).stream()
+                        .map(this::piece)
                         .collect(ImmutableList.toImmutableList());
-        for (Unit unit : units) {
+        for (Piece piece : pieces) {
             BitSet operators = new BitSet();
-            unit.operators().forEach(operators::set);
+            piece.operators().forEach(operators::set);
             members.add(operators);
         }
     }
 
     /**
-     * Returns the units of a graph.
+     * Returns the pieces of a graph.
      *
      * @param partitions what the delegate reported: disjoint sets of operators, each convex, in
      *     execution order
-     * @param maxUnits up to how many units partitions are cut into; no partition is ever dropped or
-     *     merged with another, so that there may be more
+     * @param maxPieces up to how many pieces partitions are cut into; no partition is ever dropped
+     *     or merged with another, so that there may be more
      * @throws IllegalArgumentException if two partitions have an operator in common
      * @throws IndexOutOfBoundsException if the graph has no such operator
      */
-    public static UnitGraph of(Graph graph, List<? extends Set<Integer>> partitions, int maxUnits) {
-        return new UnitGraph(Dataflow.of(graph), partitions, maxUnits);
+    public static PieceGraph of(
+            Graph graph, List<? extends Set<Integer>> partitions, int maxPieces) {
+        return new PieceGraph(Dataflow.of(graph), partitions, maxPieces);
     }
 
-    private Unit unit(Cuts.Piece piece) {
+    private Piece piece(Cuts.Part piece) {
         BitSet operators = new BitSet();
         piece.operators().forEach(operators::set);
-        return new Unit(
+        return new Piece(
                 ImmutableSortedSet.copyOf(piece.operators()),
                 piece.partition(),
                 operators.stream()
@@ -92,51 +94,56 @@ public final class UnitGraph {
         return flow;
     }
 
-    /** Returns the units, by partition, and in execution order within one. */
-    public ImmutableList<Unit> units() {
-        return units;
+    /** Returns the pieces, by partition, and in execution order within one. */
+    public ImmutableList<Piece> pieces() {
+        return pieces;
+    }
+
+    /** Returns the indices of all pieces. */
+    public ContiguousSet<Integer> indices() {
+        return ContiguousSet.closedOpen(0, pieces.size());
     }
 
     /**
-     * Returns the operators that are delegated with some units: theirs, and the constant operators
+     * Returns the operators that are delegated with some pieces: theirs, and the constant operators
      * that the delegate reported and that only they read.
      *
-     * @throws IndexOutOfBoundsException if there is no such unit
+     * @throws IndexOutOfBoundsException if there is no such piece
      */
-    public SortedSet<Integer> operators(Set<Integer> unitIndices) {
-        return operators(bits(unitIndices)).stream()
+    public SortedSet<Integer> operators(Set<Integer> pieceIndices) {
+        return operators(bits(pieceIndices)).stream()
                 .boxed()
                 .collect(ImmutableSortedSet.toImmutableSortedSet(Integer::compare));
     }
 
     /**
      * Returns the bytes that delegate kernels take in and give out in one inference, when some
-     * units are delegated; {@link DelegatedGraph#crossingBytes()}.
+     * pieces are delegated; {@link DelegatedGraph#crossingBytes()}.
      *
-     * @throws IndexOutOfBoundsException if there is no such unit
+     * @throws IndexOutOfBoundsException if there is no such piece
      */
-    public long crossingBytes(Set<Integer> unitIndices) {
-        return delegate(bits(unitIndices)).crossingBytes();
+    public long crossingBytes(Set<Integer> pieceIndices) {
+        return delegate(bits(pieceIndices)).crossingBytes();
     }
 
     /**
-     * Returns the number of delegate kernels that some units become together. Units that depend on
-     * each other only through the delegate become one.
+     * Returns the number of delegate kernels that some pieces become together. Pieces that depend
+     * on each other only through the delegate become one.
      *
-     * @throws IndexOutOfBoundsException if there is no such unit
+     * @throws IndexOutOfBoundsException if there is no such piece
      */
-    public int runs(Set<Integer> unitIndices) {
-        return delegate(bits(unitIndices)).kernels();
+    public int kernels(Set<Integer> pieceIndices) {
+        return delegate(bits(pieceIndices)).kernels();
     }
 
-    /** Returns the graph with some units delegated. */
-    public DelegatedGraph delegate(BitSet unitIndices) {
-        return new DelegatedGraph(flow, operators(unitIndices));
+    /** Returns the graph with some pieces delegated. */
+    public DelegatedGraph delegate(BitSet pieceIndices) {
+        return new DelegatedGraph(flow, operators(pieceIndices));
     }
 
-    private BitSet operators(BitSet unitIndices) {
+    private BitSet operators(BitSet pieceIndices) {
         BitSet operators = new BitSet();
-        unitIndices.stream().forEach(i -> operators.or(members.get(i)));
+        pieceIndices.stream().forEach(i -> operators.or(members.get(i)));
         // Backwards, as a constant operator may read another's output.
         for (int i = constants.previousSetBit(flow.graph().operators().size());
                 i >= 0;
@@ -146,10 +153,10 @@ public final class UnitGraph {
         return operators;
     }
 
-    private BitSet bits(Set<Integer> unitIndices) {
+    private BitSet bits(Set<Integer> pieceIndices) {
         BitSet bits = new BitSet();
-        for (int index : unitIndices) {
-            bits.set(checkElementIndex(index, units.size(), "unit"));
+        for (int index : pieceIndices) {
+            bits.set(checkElementIndex(index, pieces.size(), "piece"));
         }
         return bits;
     }

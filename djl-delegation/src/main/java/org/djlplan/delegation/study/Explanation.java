@@ -1,4 +1,4 @@
-package org.djlplan.delegation.explain;
+package org.djlplan.delegation.study;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
@@ -211,5 +211,20 @@ public final class Explanation {
         return isFloat(error)
                 ? Math.max(largest, error.deviation().spread() / spreadLimit(error))
                 : largest;
+    }
+
+    /** What is known of the operators that a delegate takes. */
+    @FunctionalInterface
+    public interface DelegateRules {
+
+        /** A delegate of which nothing is known. */
+        DelegateRules UNKNOWN = operator -> "the delegate does not take it";
+
+        /**
+         * Returns why the delegate does not take an operator, for one that it does not take.
+         *
+         * @param operator its place in the graph
+         */
+        String refusal(int operator);
     }
 }
