@@ -1,7 +1,6 @@
 /* Native delegates of TensorFlow Lite: where they come from and where they go. */
 #define _GNU_SOURCE
-#include "djlplan.h"
-#include "tflite_abi.h"
+#include "tflite_session.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -21,11 +20,13 @@ typedef void (*delegate_delete)(TfLiteDelegate *);
 typedef TfLiteDelegate *(*plugin_create)(char **keys, char **values, size_t count,
                                          void (*report)(const char *));
 
+/* A delegate and the function that deletes it. */
 struct djlplan_delegate {
     TfLiteDelegate *delegate;
     delegate_delete delete;
 };
 
+/* Why the last delegate of this thread was not created; the interface passes nothing else along. */
 static _Thread_local char complaint[512];
 
 static void complain(const char *text) { snprintf(complaint, sizeof complaint, "%s", text); }

@@ -13,15 +13,17 @@
 /* From the size on that the C library maps as long as it has not learnt to keep such blocks. */
 enum { LARGE_BYTES = 128 << 10, PAGE_MASK = 4095, LARGE_BUCKETS = 64 };
 
+/* A large block in use. */
+
 struct large {
     void *address;
     size_t bytes;
     struct large *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct large *buckets[LARGE_BUCKETS];
-static atomic_int count;
+static pthread_mutex_t large_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct large *buckets[LARGE_BUCKETS]; /* guarded by large_lock */
+static atomic_int count; /* of them; read without the lock, to free without it if there are none */
 
 static struct large **bucket(const void *address) {
     uint64_t hash = ((uint64_t)(uintptr_t)address >> 12) * UINT64_C(0x9E3779B97F4A7C15);
@@ -39,21 +41,21 @@ void *djlplan_large_allocate(size_t bytes) {
         free(block);
         return NULL;
     }
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&large_lock);
     struct large **head = bucket(block->address);
     block->next = *head;
     *head = block;
     atomic_fetch_add(&count, 1);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&large_lock);
     return block->address;
 }
 
-int djlplan_large_free(void *address) {
+bool djlplan_large_free(void *address) {
     if (((uintptr_t)address & PAGE_MASK) != 0 ||
         atomic_load_explicit(&count, memory_order_relaxed) == 0) {
-        return 0;
+        return false;
     }
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&large_lock);
     struct large **link = bucket(address);
     while (*link != NULL && (*link)->address != address) link = &(*link)->next;
     struct large *found = *link;
@@ -61,9 +63,9 @@ int djlplan_large_free(void *address) {
         *link = found->next;
         atomic_fetch_sub(&count, 1);
     }
-    pthread_mutex_unlock(&lock);
-    if (found == NULL) return 0;
+    pthread_mutex_unlock(&large_lock);
+    if (found == NULL) return false;
     munmap(found->address, found->bytes);
     free(found);
-    return 1;
+    return true;
 }
