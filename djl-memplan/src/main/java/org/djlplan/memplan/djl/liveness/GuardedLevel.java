@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import org.djlplan.memplan.djl.purity.BlockCode;
-import org.djlplan.memplan.source.block.LastUses;
+import org.djlplan.memplan.source.block.LivenessTrace;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -109,7 +109,7 @@ final class GuardedLevel {
         if (BlockState.holdsStandIn(block, code.statics())) {
             giveUp("it keeps arrays where stand-ins cannot be replaced");
         } else if (outcome.recording().isPresent()) {
-            state.recorded(LastUses.of(outcome.recording().get()), before);
+            state.recorded(LivenessTrace.of(outcome.recording().get()), before);
         } else if (outcome.unrepeatable()) {
             state.refuse();
             figures.fellBack();

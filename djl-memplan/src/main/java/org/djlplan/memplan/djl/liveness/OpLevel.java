@@ -17,7 +17,6 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.graph.ArrayType;
-import org.djlplan.memplan.source.block.LastUses;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -118,7 +117,7 @@ final class OpLevel {
         }
         try {
             return Optional.of(
-                    LastUses.of(
+                    LivenessTrace.of(
                             RecordedBlocks.record(
                                     types,
                                     pass.root(),
@@ -180,7 +179,7 @@ final class OpLevel {
         BlockRecorder.Outcome outcome = BlockRecorder.record(block, pass, knownPure());
         figures.closedEarly(outcome.closed());
         if (outcome.recording().isPresent()) {
-            LivenessTrace trace = LastUses.of(outcome.recording().get());
+            LivenessTrace trace = LivenessTrace.of(outcome.recording().get());
             state.recorded(trace);
             families.add(ArrayTypes.of(pass.inputs()), trace);
             return outcome.outputs().orElseThrow();
