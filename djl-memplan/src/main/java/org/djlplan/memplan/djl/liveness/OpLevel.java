@@ -37,7 +37,7 @@ final class OpLevel {
     private static final long LOCK_WAIT_MILLIS = 100;
 
     private final Block block;
-    private final Figures figures;
+    private final LivenessCounters counters;
     private final Repetition repetition;
     private final Families families = new Families();
 
@@ -51,9 +51,9 @@ final class OpLevel {
     private volatile List<Parameter> parameters = ImmutableList.of();
     private volatile boolean exhausted = !CreationScope.available();
 
-    OpLevel(Block block, Figures figures, Repetition repetition) {
+    OpLevel(Block block, LivenessCounters counters, Repetition repetition) {
         this.block = block;
-        this.figures = figures;
+        this.counters = counters;
         this.repetition = repetition;
         known = repetition.code().knownPure() ? tree(block) : ImmutableList.of();
     }
@@ -177,7 +177,7 @@ final class OpLevel {
 
     private NDList record(ForwardPass pass, TypeState state) {
         BlockRecorder.Outcome outcome = BlockRecorder.record(block, pass, knownPure());
-        figures.closedEarly(outcome.closed());
+        counters.closedEarly(outcome.closed());
         if (outcome.recording().isPresent()) {
             LivenessTrace trace = LivenessTrace.of(outcome.recording().get());
             state.recorded(trace);
@@ -191,7 +191,7 @@ final class OpLevel {
                                 () ->
                                         repetition.run(
                                                 pass, new IllegalStateException(outcome.flaw())));
-        figures.fellBack();
+        counters.fellBack();
         if (outcome.unrepeatable()) {
             state.refuse();
             logger.warn(
@@ -222,10 +222,10 @@ final class OpLevel {
             logger.debug("A pass failed with arrays closed early, and is repeated", e);
             failure = e;
         } finally {
-            figures.closedEarly(replay.closed());
+            counters.closedEarly(replay.closed());
         }
         NDList outputs = repetition.run(pass, failure);
-        figures.fellBack();
+        counters.fellBack();
         state.failed(plan);
         families.misfit(ArrayTypes.of(pass.inputs()), plan.trace());
         // A plan of other shapes says nothing about the block: these are unlike others.
@@ -241,7 +241,7 @@ final class OpLevel {
             state.replayed(plan, false);
             return;
         }
-        figures.diverged();
+        counters.diverged();
         families.misfit(ArrayTypes.of(pass.inputs()), plan.trace());
         if (plan.borrowed()) {
             state.failed(plan);

@@ -23,7 +23,7 @@ import org.djlplan.memplan.source.block.BlockRecording;
  * which of them. Belongs to the thread that made it; what other threads do spoils the recording but
  * not the results.
  */
-final class Recorder implements CreationListener {
+final class Recorder implements CreationScope.Listener {
 
     /** An operation on real arrays. */
     interface Call {
@@ -367,5 +367,21 @@ final class Recorder implements CreationListener {
     /** Returns all arrays that came into being. */
     List<NDArray> created() {
         return created;
+    }
+
+    /**
+     * Thrown into a forward pass that is about to leave something behind, while that pass is being
+     * recorded; nothing has been changed yet.
+     */
+    static final class UnrepeatableException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        /**
+         * @param what it is about to do
+         */
+        UnrepeatableException(String what) {
+            super(what);
+        }
     }
 }

@@ -16,7 +16,7 @@ public record Finding(Kind kind, String className, String what) {
         /** The pass leaves something behind, so that it must not be run twice. */
         EFFECT,
         /**
-         * The pass may go another way each time, may keep arrays where nobody finds them, or can
+         * The pass may do something else each time, may keep arrays where nobody finds them, or can
          * tell stand-ins from real arrays; or its code is not known.
          */
         OPAQUE
