@@ -92,7 +92,7 @@ final class CreationScope {
         }
     }
 
-    /** Is told of the arrays that come into being on one thread. */
+    /** A listener to the arrays that come into being on one thread. */
     interface Listener {
 
         /** An engine finished creating an array; called by its constructor, so must not throw. */

@@ -23,7 +23,7 @@ import org.djlplan.memplan.djl.purity.Finding.Kind;
 public record BlockCode(
         String hash, List<Finding> findings, Set<Class<?>> statics, Set<String> classes) {
 
-    /** What would be known of a block if nobody looked: it is taken for pure, on trust. */
+    /** Stands for the code of a block that nobody reads: it is taken for pure, on trust. */
     public static final BlockCode UNREAD =
             new BlockCode("", List.of(), ImmutableSet.of(), ImmutableSet.of());
 

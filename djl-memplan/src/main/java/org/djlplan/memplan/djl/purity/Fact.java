@@ -11,7 +11,7 @@ import java.util.Optional;
  */
 record Fact(Effect effect, Optional<Finding> finding) {
 
-    /** What a method does to its operands, and what it returns. */
+    /** The effect of a method on its operands, and its result. */
     enum Effect {
         /** Changes nothing; returns something that holds nothing of interest. */
         VALUE,

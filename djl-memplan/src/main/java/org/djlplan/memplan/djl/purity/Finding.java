@@ -9,7 +9,7 @@ package org.djlplan.memplan.djl.purity;
  */
 public record Finding(Kind kind, String className, String what) {
 
-    /** What follows from a finding. */
+    /** The consequence of a finding. */
     public enum Kind {
         /** The values of arrays reach Java, and so may decide what is done. */
         LOOKS,

@@ -7,7 +7,7 @@ import java.util.List;
 import org.djlplan.memplan.graph.ArrayType;
 
 /**
- * What a block did during one prediction.
+ * A record of one prediction of a block: the arrays it made and was given, and its operations.
  *
  * @param created the arrays it created, in order of creation; the number of an array is its
  *     position here

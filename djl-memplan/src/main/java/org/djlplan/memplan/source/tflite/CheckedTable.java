@@ -30,7 +30,7 @@ final class CheckedTable {
     private final int vtable;
     private final int storedSlots;
 
-    /** How an element of a vector of tables is turned into a value. */
+    /** Turns an element of a vector of tables into a value. */
     interface Reader<T> {
         T read(CheckedTable table) throws TfLiteFormatException;
     }

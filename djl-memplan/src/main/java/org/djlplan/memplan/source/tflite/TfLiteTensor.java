@@ -103,7 +103,7 @@ public record TfLiteTensor(
     }
 
     /**
-     * How the numbers of a tensor stand for real values: scale · (q − zero point).
+     * The relation of a tensor's numbers to real values: scale · (q − zero point).
      *
      * @param min smallest real value, per channel or one for all; empty if unknown, as all lists
      *     here
