@@ -30,7 +30,7 @@ class ReducedPartitionsTest {
         for (int i = 0; i < 6; i++) {
             x = sketch.operator("ABS", List.of(1, 8, 8, 4), x);
         }
-        return ReducedPartitions.of(
+        return DelegatedGraph.partitionsWithout(
                 sketch.output(x).build(), List.of(Set.of(0, 1, 2, 3), Set.of(5)), excluded);
     }
 
@@ -56,11 +56,14 @@ class ReducedPartitionsTest {
         x = sketch.operator("CONV_2D", shape, x, shared);
         Graph graph = sketch.output(x).build();
         List<Set<Integer>> all = List.of(Set.of(0, 1, 2, 3, 4));
-        assertEquals(List.of(Set.of(1, 2, 3)), ReducedPartitions.of(graph, all, Set.of(4)));
-        assertEquals(List.of(Set.of(0, 2), Set.of(4)), ReducedPartitions.of(graph, all, Set.of(3)));
+        assertEquals(
+                List.of(Set.of(1, 2, 3)), DelegatedGraph.partitionsWithout(graph, all, Set.of(4)));
+        assertEquals(
+                List.of(Set.of(0, 2), Set.of(4)),
+                DelegatedGraph.partitionsWithout(graph, all, Set.of(3)));
         assertEquals(
                 List.of(Set.of(1, 2, 3, 4)),
-                ReducedPartitions.of(graph, all, Set.of(0)),
+                DelegatedGraph.partitionsWithout(graph, all, Set.of(0)),
                 "unpacked by the CPU kernels");
     }
 
@@ -77,7 +80,7 @@ class ReducedPartitionsTest {
         BitSet left = new BitSet();
         model.all().stream().filter(i -> !excluded.contains(i)).forEach(left::set);
         List<Set<Integer>> given = ImmutableList.copyOf(model.partitions());
-        List<Set<Integer>> reduced = ReducedPartitions.of(graph, given, excluded);
+        List<Set<Integer>> reduced = DelegatedGraph.partitionsWithout(graph, given, excluded);
 
         BitSet taken = new BitSet();
         reduced.forEach(partition -> partition.forEach(taken::set));
@@ -92,9 +95,8 @@ class ReducedPartitionsTest {
             assertEquals(wanted, taken.get(operator.index()), operator::toString);
         }
         assertFalse(Dataflow.splitsConstants(graph, new HashSet<>(flat(reduced))));
-        assertEquals(
-                new HashSet<>(DelegableGraphs.partitions(graph, taken)), new HashSet<>(reduced));
-        assertEquals(given, ReducedPartitions.of(graph, given, Set.of()));
+        assertEquals(new HashSet<>(DelegableGraphs.partitions(graph, taken)), new HashSet<>(reduced));
+        assertEquals(given, DelegatedGraph.partitionsWithout(graph, given, Set.of()));
     }
 
     private static List<Integer> flat(List<Set<Integer>> sets) {

@@ -9,7 +9,6 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
-import ai.djl.util.Utils;
 import com.google.common.primitives.Ints;
 import com.google.common.primitives.Longs;
 import java.io.IOException;
@@ -21,18 +20,16 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 import org.djlplan.memplan.config.PlanOptions;
-import org.djlplan.memplan.config.SearchMode;
 import org.djlplan.memplan.config.WorkerCount;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.machine.Machine;
-import org.djlplan.memplan.plan.portfolio.TimedSearch;
+import org.djlplan.memplan.planning.GraphPlanning;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.Workers;
 import org.djlplan.memplan.runtime.tflite.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.runtime.tflite.Reordering;
 import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
-import org.djlplan.memplan.runtime.tflite.SearchSetup;
 import org.djlplan.memplan.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
@@ -88,7 +85,8 @@ final class TfLitePlanning {
                             ordered,
                             runtimeOptions,
                             delegation.map(d -> d.of(ordered, runtimeOptions)),
-                            searchSetup());
+                            GraphPlanning.of(
+                                    file.get(), options.planning(), ModelDelegation.cacheFolder()));
             install(model, file.get(), adapter, runtime);
             delegation.ifPresent(d -> d.attach(runtime));
             return Optional.empty();
@@ -121,24 +119,14 @@ final class TfLitePlanning {
 
     static RuntimeOptions runtimeOptions(PlanOptions options) {
         return new RuntimeOptions(
-                options.strategy(),
-                options.inPlace(),
+                options.planning().strategy(),
+                options.planning().inPlace(),
                 options.threads(),
                 options.maxInterpreters(),
-                options.sharedArena(),
-                options.maxArenas().orElse(Machine.cores()),
-                options.arenaWait(),
+                options.arenas().shared(),
+                options.arenas().most().orElse(Machine.cores()),
+                options.arenas().longestWait(),
                 IDLE_AFTER);
-    }
-
-    private Optional<SearchSetup> searchSetup() {
-        return options.effectiveSearch() instanceof SearchMode.Off
-                ? Optional.empty()
-                : Optional.of(
-                        new SearchSetup(
-                                options.search(),
-                                Utils.getCacheDir().resolve("djl-plan"),
-                                TimedSearch::new));
     }
 
     private void install(Model model, Path file, TfLiteAdapter adapter, TfLiteRuntime runtime)
