@@ -1,5 +1,7 @@
 package org.djlplan.delegation.partition;
 
+import org.djlplan.memplan.testing.GraphSketch;
+
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
@@ -17,7 +19,6 @@ import net.jqwik.api.domains.DomainContext;
 import org.djlplan.delegation.partition.DelegableGraphs.Delegable;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
-import org.djlplan.memplan.testing.GraphSketch;
 import org.junit.jupiter.api.Test;
 
 @Domain(DelegableGraphs.class)

@@ -1,5 +1,7 @@
 package org.djlplan.delegation.store;
 
+import org.djlplan.memplan.testing.LogCapture;
+
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -18,9 +20,8 @@ import java.util.SortedSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.djlplan.delegation.FakeModel;
-import org.djlplan.delegation.store.AttemptStore.PartialResult.Known;
 import org.djlplan.delegation.store.AttemptStore.PartialResult;
-import org.djlplan.delegation.store.PartialResult.Known;
+import org.djlplan.delegation.store.AttemptStore.PartialResult.Known;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Entry.Latency;
 import org.djlplan.delegation.table.Goal;
@@ -33,7 +34,6 @@ import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.spi.Trial;
 import org.djlplan.memplan.store.StoreKey;
-import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

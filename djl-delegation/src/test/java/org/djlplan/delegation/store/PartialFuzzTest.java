@@ -1,5 +1,7 @@
 package org.djlplan.delegation.store;
 
+import org.djlplan.memplan.testing.LogCapture;
+
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -32,11 +34,9 @@ import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 import net.jqwik.api.statistics.Statistics;
 import org.djlplan.delegation.FakeModel;
+import org.djlplan.delegation.store.AttemptStore.PartialResult;
 import org.djlplan.delegation.store.AttemptStore.PartialResult.Failure;
 import org.djlplan.delegation.store.AttemptStore.PartialResult.Known;
-import org.djlplan.delegation.store.AttemptStore.PartialResult;
-import org.djlplan.delegation.store.PartialResult.Failure;
-import org.djlplan.delegation.store.PartialResult.Known;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.memplan.graph.ElementType;
@@ -48,7 +48,6 @@ import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.spi.Trial;
 import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.StoreKey;
-import org.djlplan.memplan.testing.LogCapture;
 
 /** Whatever is in a file: the answers that were saved are loaded, or none and that is told. */
 class PartialFuzzTest {

@@ -1,5 +1,7 @@
 package org.djlplan.delegation.study;
 
+import org.djlplan.memplan.testing.GraphSketch;
+
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -23,7 +25,6 @@ import org.djlplan.memplan.spi.CandidateException.Kind;
 import org.djlplan.memplan.spi.Deviation;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
-import org.djlplan.memplan.testing.GraphSketch;
 import org.junit.jupiter.api.Test;
 
 /**

@@ -1,5 +1,7 @@
 package org.djlplan.memplan.cli;
 
+import org.djlplan.memplan.testing.GraphSketch;
+
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -9,11 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.source.csv.CsvFiles;
 import org.djlplan.memplan.study.csv.CsvFiles;
 import org.djlplan.memplan.study.parallel.BranchyGraphs;
-import org.djlplan.memplan.testing.GraphSketch;
-import org.djlplan.memplan.usage.BranchyGraphs;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 

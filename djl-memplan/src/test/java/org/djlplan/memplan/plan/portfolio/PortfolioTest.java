@@ -1,5 +1,7 @@
 package org.djlplan.memplan.plan.portfolio;
 
+import org.djlplan.memplan.testing.GraphSketch;
+
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -20,7 +22,6 @@ import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.PlanValidator;
 import org.djlplan.memplan.study.parallel.ParallelPlanner;
 import org.djlplan.memplan.study.shared.SharedStrategies;
-import org.djlplan.memplan.testing.GraphSketch;
 import org.djlplan.memplan.usage.Conflicts;
 import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.PlanningProblem;
