@@ -19,7 +19,7 @@ import java.util.Set;
 final class Inference {
 
     private final Sections sections;
-    private final Skyline skyline;
+    private final PartialPlan skyline;
     private final boolean releaseBound;
     private final boolean support;
     private final boolean dominance;
@@ -41,7 +41,7 @@ final class Inference {
     /** Per section: how often it was where an attempt failed. */
     private final long[] failures;
 
-    Inference(Skyline skyline, Set<Technique> techniques) {
+    Inference(PartialPlan skyline, Set<Technique> techniques) {
         this.skyline = skyline;
         sections = skyline.sections;
         releaseBound = techniques.contains(RELEASE_BOUND);
@@ -72,7 +72,7 @@ final class Inference {
      * empty if the part cannot fit into the capacity any more. Sorts the part's units by least
      * offset, highest first.
      */
-    OptionalInt decide(Part part, long capacity) {
+    OptionalInt decide(PartialPlan.Part part, long capacity) {
         do {
             if (!bound(part, capacity) || (releaseBound && !releaseBound(part, capacity))) {
                 return OptionalInt.empty();
@@ -81,7 +81,7 @@ final class Inference {
         return OptionalInt.of(valley(part));
     }
 
-    private boolean bound(Part part, long capacity) {
+    private boolean bound(PartialPlan.Part part, long capacity) {
         for (int s = part.from(); s <= part.to(); s++) {
             if (skyline.open[s] > 0 && skyline.floor[s] + skyline.open[s] > capacity) {
                 failures[s]++;
@@ -133,7 +133,7 @@ final class Inference {
         }
     }
 
-    private boolean releaseBound(Part part, long capacity) {
+    private boolean releaseBound(PartialPlan.Part part, long capacity) {
         Arrays.fill(above, part.from(), part.to() + 1, 0);
         for (int unit : part.units()) {
             long most = capacity - least[unit];
@@ -149,7 +149,7 @@ final class Inference {
     }
 
     /** Raises floors to the least offset of any member; returns whether any was lower. */
-    private boolean raise(Part part) {
+    private boolean raise(PartialPlan.Part part) {
         Arrays.fill(above, part.from(), part.to() + 1, -1);
         Arrays.fill(candidates, part.from(), part.to() + 1, 0);
         for (int i = part.units().length - 1; i >= 0; i--) {
@@ -178,7 +178,7 @@ final class Inference {
      * unit right on the floor of a valley lies within the valley, so it lies on all of its
      * sections' floors.
      */
-    private int valley(Part part) {
+    private int valley(PartialPlan.Part part) {
         int best = -1;
         int from = part.from();
         while (from <= part.to()) {
@@ -204,7 +204,7 @@ final class Inference {
         return best;
     }
 
-    private boolean wall(Part part, int beside, int valley) {
+    private boolean wall(PartialPlan.Part part, int beside, int valley) {
         return beside < part.from()
                 || beside > part.to()
                 || skyline.open[beside] == 0
