@@ -34,6 +34,8 @@ class ArchitectureTest {
                     .definedBy(ROOT + ".measure..")
                     .layer("child")
                     .definedBy(ROOT + ".child..")
+                    .layer("planning")
+                    .definedBy(ROOT + ".planning..")
                     .layer("runtime")
                     .definedBy(ROOT + ".runtime..")
                     .layer("store")
@@ -62,19 +64,21 @@ class ArchitectureTest {
                     .mayOnlyBeAccessedByLayers("cli")
                     .whereLayer("djl")
                     .mayOnlyBeAccessedByLayers("facade", "cli")
+                    .whereLayer("planning")
+                    .mayOnlyBeAccessedByLayers("djl", "cli")
                     .whereLayer("runtime")
-                    .mayOnlyBeAccessedByLayers("djl", "measure", "cli")
+                    .mayOnlyBeAccessedByLayers("djl", "measure", "planning", "cli")
                     .whereLayer("measure")
                     .mayOnlyBeAccessedByLayers("djl", "cli")
                     .whereLayer("child")
                     .mayOnlyBeAccessedByLayers("measure", "cli")
                     .whereLayer("store")
-                    .mayOnlyBeAccessedByLayers("runtime", "djl", "cli")
+                    .mayOnlyBeAccessedByLayers("runtime", "planning", "djl", "cli")
                     .whereLayer("source")
-                    .mayOnlyBeAccessedByLayers("store", "runtime", "djl", "cli")
+                    .mayOnlyBeAccessedByLayers("store", "runtime", "planning", "djl", "cli")
                     .whereLayer("plan")
                     .mayOnlyBeAccessedByLayers(
-                            "store", "runtime", "source", "djl", "cli", "order", "study")
+                            "store", "runtime", "planning", "source", "djl", "cli", "order", "study")
                     .whereLayer("order")
                     .mayOnlyBeAccessedByLayers("store", "runtime", "cli")
                     .whereLayer("usage")
@@ -82,7 +86,15 @@ class ArchitectureTest {
                             "plan", "order", "store", "runtime", "source", "cli", "study")
                     .whereLayer("config")
                     .mayOnlyBeAccessedByLayers(
-                            "djl", "plan", "order", "runtime", "measure", "cli", "spi", "store",
+                            "djl",
+                            "plan",
+                            "planning",
+                            "order",
+                            "runtime",
+                            "measure",
+                            "cli",
+                            "spi",
+                            "store",
                             "study");
 
     @ArchTest
