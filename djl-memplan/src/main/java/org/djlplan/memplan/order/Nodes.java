@@ -16,8 +16,8 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * What the search puts in order: operators, or groups that some smallest order executes one right
- * after the other.
+ * The nodes that the search puts in order: operators, or groups of them that some smallest order
+ * executes one right after the other.
  *
  * <ul>
  *   <li>An operator that waits for nothing, frees nothing and has a single successor runs right
@@ -205,14 +205,14 @@ record Nodes(Map<Integer, Long> bytes, List<Node> nodes) {
     }
 
     /**
-     * Which operators must run before which: a reader after the writer of what it reads, a writer
-     * after the readers and the writer of what it overwrites, and operators with side effects as
-     * they stand. Temporaries count as written. O(n + e) sets for n operators that use tensors e
-     * times.
+     * Finds which operators must run before which: a reader after the writer of what it reads, a
+     * writer after the readers and the writer of what it overwrites, and operators with side
+     * effects as they stand. Temporaries count as written. O(n + e) sets for n operators that use
+     * tensors e times.
      */
     private static final class Dependencies {
 
-        /** What has happened to one tensor so far. */
+        /** The uses of one tensor so far. */
         private static final class Uses {
             private OptionalInt writer = OptionalInt.empty();
             private final List<Integer> readersSince = new ArrayList<>();

@@ -15,7 +15,7 @@ import java.util.TreeMap;
  */
 final class Segment {
 
-    /** How a planned tensor is used. */
+    /** A planned tensor and the nodes that use it. */
     private static final class Use {
         private final long bytes;
         private final long[] users;

@@ -39,7 +39,7 @@ final class SegmentSearch {
     }
 
     /**
-     * How much a search may still do, counted and not timed, so that every run finds the same
+     * The work that a search may still do, counted and not timed, so that every run finds the same
      * order.
      */
     static final class Effort {

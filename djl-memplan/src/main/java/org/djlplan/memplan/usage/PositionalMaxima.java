@@ -39,7 +39,7 @@ public final class PositionalMaxima {
     }
 
     /**
-     * How many of the records added so far are alive at each of some operators: a segment tree with
+     * Counts the records added so far that are alive at each of some operators: a segment tree with
      * addition to a range and the maximum of all.
      */
     private static final class AliveCounts {

@@ -22,7 +22,7 @@ import org.djlplan.memplan.usage.PlanningProblem;
  *       Slack}). Where it is scarce, a unit that is alive at the scarcest moment is preferred: the
  *       others would build walls beside it, across which nothing fits any more.
  *   <li>Passes are repeated. Units that were blocked where slack was exceeded go earlier in the
- *       next pass ({@link Filling}). Two preferences take turns, one for size, one for life; each
+ *       next pass ({@link Filling}). Two priorities take turns, one for size, one for life; each
  *       learns for itself.
  *   <li>After each pass, what lies on top is moved into gaps, and what is in its way to elsewhere
  *       ({@link Tightening}).
@@ -58,7 +58,7 @@ public final class CriticalFirst implements OffsetStrategy {
     }
 
     private static Timeline.Layout best(Timeline timeline) {
-        List<Filling.Priorities> preferences =
+        List<Filling.Priorities> priorities =
                 List.of(
                         new Filling.Priorities(timeline, 2, 1, 0.2),
                         new Filling.Priorities(timeline, 1, 3, 0.5));
@@ -66,7 +66,7 @@ public final class CriticalFirst implements OffsetStrategy {
         List<Timeline.Layout> layouts = new ArrayList<>();
         long visits = 0;
         for (int pass = 0; pass < MOST_PASSES && visits < MOST_VISITS; pass++) {
-            Filling filling = Filling.of(timeline, preferences.get(pass % preferences.size()));
+            Filling filling = Filling.of(timeline, priorities.get(pass % priorities.size()));
             Tightening tightening = new Tightening(neighbours, filling.visits() / 2);
             Timeline.Layout layout = tightening.of(filling.layout());
             layouts.add(layout);

@@ -19,7 +19,7 @@ final class Filling {
     private static final int MOST_LESSONS = 64;
 
     private final Timeline timeline;
-    private final Priorities preference;
+    private final Priorities priorities;
     private final Unplaced unplaced;
     private final Slack slack;
     private final Valleys skyline;
@@ -29,24 +29,24 @@ final class Filling {
     private int lessons;
     private long totalBytes;
 
-    private Filling(Timeline timeline, Priorities preference) {
+    private Filling(Timeline timeline, Priorities priorities) {
         this.timeline = timeline;
-        this.preference = preference;
-        unplaced = new Unplaced(timeline, preference.priorities());
+        this.priorities = priorities;
+        unplaced = new Unplaced(timeline, priorities.priorities());
         slack = new Slack(timeline);
         skyline = new Valleys(timeline.moments);
         offsets = new long[timeline.bytes.length];
         blocked = new boolean[offsets.length];
-        scarceBytes = preference.scarceBytes();
+        scarceBytes = priorities.scarceBytes();
     }
 
     /**
-     * Places all units of {@code timeline} and lets {@code preference} learn from it.
+     * Places all units of {@code timeline} and lets {@code priorities} learn from it.
      *
      * @throws ArithmeticException if the arena does not fit into a long
      */
-    static Filling of(Timeline timeline, Priorities preference) {
-        Filling filling = new Filling(timeline, preference);
+    static Filling of(Timeline timeline, Priorities priorities) {
+        Filling filling = new Filling(timeline, priorities);
         filling.place();
         return filling;
     }
@@ -112,14 +112,14 @@ final class Filling {
                 unit -> {
                     if (!blocked[unit]) {
                         blocked[unit] = true;
-                        preference.raise(unit);
+                        priorities.raise(unit);
                     }
                 });
     }
 
     /**
-     * Which unit goes first: priorities size^a · life^b, raised for units that were blocked. They
-     * are kept as logarithms in fixed point, so that they are the same on every machine.
+     * The priorities of units: size^a · life^b, raised for units that were blocked. They are kept
+     * as logarithms in fixed point, so that they are the same on every machine.
      */
     static final class Priorities {
 

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.OptionalInt;
 
 /**
- * How many bytes may still be wasted at each moment if the arena is to be no larger than the lower
+ * The bytes that may still be wasted at each moment if the arena is to be no larger than the lower
  * bound: a segment tree with subtraction from a range and the place of the least, O(log n) each.
  */
 final class Slack {

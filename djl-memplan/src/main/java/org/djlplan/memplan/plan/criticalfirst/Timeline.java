@@ -123,7 +123,7 @@ final class Timeline {
     }
 
     /**
-     * Where all units of a timeline lie.
+     * A plan of all units of a timeline.
      *
      * @param offsets offset in bytes of every unit of the timeline; not to be changed
      * @param totalBytes size of the arena
@@ -146,9 +146,9 @@ final class Timeline {
     }
 
     /**
-     * Which units overlap a unit in time: a tree over units by start that knows the last end below
-     * each node. k of n units are found in O(k log n), in O(k + log n) if they start close
-     * together.
+     * Finds the units that overlap a unit in time, by a tree over units by start that knows the
+     * last end below each node. k of n units are found in O(k log n), in O(k + log n) if they start
+     * close together.
      */
     static final class Neighbours {
 

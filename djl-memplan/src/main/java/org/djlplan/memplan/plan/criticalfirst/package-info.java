@@ -1,5 +1,5 @@
 /**
- * A strategy for problems of thousands to millions of units: no unit is compared with all that
- * overlap it.
+ * The strategy {@link org.djlplan.memplan.plan.criticalfirst.CriticalFirst}, for problems of
+ * thousands to millions of units: no unit is compared with all that overlap it.
  */
 package org.djlplan.memplan.plan.criticalfirst;

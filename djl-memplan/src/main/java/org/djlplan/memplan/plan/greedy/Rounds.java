@@ -36,7 +36,7 @@ import org.djlplan.memplan.usage.UsageRecords;
 public final class Rounds {
 
     /**
-     * What becomes known at once.
+     * The tensors whose sizes become known at one operator.
      *
      * @param operator the operator that resolves the sizes as it runs, so that its own outputs may
      *     be among them; 0 for what is known before the model runs
@@ -181,7 +181,7 @@ public final class Rounds {
             for (Map.Entry<Integer, List<UsageRecord>> round : byRound.entrySet()) {
                 plan = next(plan, new Round(round.getKey(), new PlanningProblem(round.getValue())));
             }
-            return plan;
+            return new OffsetPlan(NAME, problem, plan.unitOffsets());
         }
     }
 

@@ -6,8 +6,8 @@ import java.util.Random;
 import java.util.stream.IntStream;
 
 /**
- * In what order the candidates for one place are tried: by one of the orders that MiniMalloc
- * (Moffitt 2023, section 5) tries in turn, or by a random one near the best of them.
+ * The order in which the candidates for one place are tried: one of those that MiniMalloc (Moffitt
+ * 2023, section 5) tries in turn, or by a random one near the best of them.
  */
 final class CandidateOrder {
 
@@ -70,12 +70,12 @@ final class CandidateOrder {
     }
 
     /** Takes note of how crowded the sections of a part's units are. */
-    void enter(PartialPlan.Part part, PartialPlan skyline) {
+    void enter(PartialPlan.Part part, PartialPlan partial) {
         if (byCrowd) {
             for (int unit : part.units()) {
                 long most = 0;
                 for (int s = sections.first[unit]; s <= sections.last[unit]; s++) {
-                    most = Math.max(most, skyline.open[s]);
+                    most = Math.max(most, partial.open[s]);
                 }
                 crowd[unit] = most;
             }

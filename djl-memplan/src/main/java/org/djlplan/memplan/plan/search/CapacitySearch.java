@@ -22,7 +22,7 @@ import java.util.stream.IntStream;
  */
 final class CapacitySearch {
 
-    /** How an attempt ended. */
+    /** The end of a run. */
     enum Outcome {
         FOUND,
         IMPOSSIBLE,
@@ -33,7 +33,7 @@ final class CapacitySearch {
     private static final int NODES_BETWEEN_CHECKS = 64;
 
     private final Sections sections;
-    private final PartialPlan skyline;
+    private final PartialPlan partial;
     private final Inference inference;
     private final FailedStates failed;
     private final BooleanSupplier stop;
@@ -41,7 +41,7 @@ final class CapacitySearch {
     private final boolean decomposition;
     private final boolean memory;
 
-    private CandidateOrder preference;
+    private CandidateOrder order;
     private long capacity;
     private long nodesLeft;
     private long nodes;
@@ -50,13 +50,13 @@ final class CapacitySearch {
             Sections sections, Set<Technique> techniques, int remembered, BooleanSupplier stop) {
         this.sections = sections;
         this.stop = stop;
-        skyline = new PartialPlan(sections);
-        inference = new Inference(skyline, techniques);
+        partial = new PartialPlan(sections);
+        inference = new Inference(partial, techniques);
         failed = new FailedStates(remembered);
         hatless = techniques.contains(HATLESS);
         decomposition = techniques.contains(DECOMPOSITION);
         memory = techniques.contains(FAILURE_MEMORY);
-        preference = CandidateOrder.byLength(sections);
+        order = CandidateOrder.byLength(sections);
     }
 
     /** Returns how many partial plans all runs have looked at. */
@@ -66,16 +66,16 @@ final class CapacitySearch {
 
     /** Returns where every unit lies after a run that found a plan. */
     long[] offsets() {
-        return skyline.offset.clone();
+        return partial.offset.clone();
     }
 
     /** Searches, looking at no more than {@code mostNodes} partial plans. */
-    Outcome run(long capacityBytes, CandidateOrder order, long mostNodes) {
+    Outcome run(long capacityBytes, CandidateOrder candidateOrder, long mostNodes) {
         if (capacityBytes > capacity) {
             failed.clear();
         }
         capacity = capacityBytes;
-        preference = order;
+        this.order = candidateOrder;
         nodesLeft = mostNodes;
         int[] all = IntStream.range(0, sections.units).toArray();
         return parts(new PartialPlan.Part(all, 0, sections.count - 1));
@@ -85,20 +85,20 @@ final class CapacitySearch {
     private Outcome parts(PartialPlan.Part whole) {
         int from = whole.from();
         for (int s = from; s <= whole.to(); s++) {
-            if (s == whole.to() || skyline.separateAfter(s)) {
+            if (s == whole.to() || partial.separateAfter(s)) {
                 int first = from;
                 int last = s;
                 int[] inside =
                         Arrays.stream(whole.units())
                                 .filter(
                                         unit ->
-                                                !skyline.placed[unit]
+                                                !partial.placed[unit]
                                                         && sections.first[unit] >= first
                                                         && sections.last[unit] <= last)
                                 .toArray();
                 if (inside.length > 0) {
                     PartialPlan.Part part = new PartialPlan.Part(inside, first, last);
-                    preference.enter(part, skyline);
+                    order.enter(part, partial);
                     Outcome outcome = search(part);
                     if (outcome != Outcome.FOUND) {
                         return outcome;
@@ -114,7 +114,7 @@ final class CapacitySearch {
         if (nodesLeft-- <= 0 || (nodes++ % NODES_BETWEEN_CHECKS == 0 && stop.getAsBoolean())) {
             return Outcome.STOPPED;
         }
-        int mark = skyline.mark();
+        int mark = partial.mark();
         OptionalInt section = inference.decide(part, capacity);
         Outcome outcome = Outcome.IMPOSSIBLE;
         if (section.isPresent()) {
@@ -128,7 +128,7 @@ final class CapacitySearch {
                 }
             }
         }
-        skyline.undo(mark);
+        partial.undo(mark);
         return outcome;
     }
 
@@ -136,11 +136,11 @@ final class CapacitySearch {
     private void key(PartialPlan.Part part) {
         failed.begin();
         for (int unit : part.units()) {
-            failed.add(unit, inference.stuck(unit) ? skyline.support[unit] : -1);
+            failed.add(unit, inference.stuck(unit) ? partial.support[unit] : -1);
         }
         for (int s = part.from(); s <= part.to(); s++) {
-            if (skyline.open[s] > 0) {
-                failed.add(sections.units + (long) s, skyline.floor[s]);
+            if (partial.open[s] > 0) {
+                failed.add(sections.units + (long) s, partial.floor[s]);
             }
         }
     }
@@ -150,19 +150,19 @@ final class CapacitySearch {
         while (next.isPresent()) {
             int section = next.getAsInt();
             for (int unit : candidates(section)) {
-                int mark = skyline.mark();
-                boolean lifts = skyline.place(unit, skyline.floor[section]);
+                int mark = partial.mark();
+                boolean lifts = partial.place(unit, partial.floor[section]);
                 Outcome outcome = descend(part, unit);
-                skyline.remove(unit, mark);
+                partial.remove(unit, mark);
                 if (outcome != Outcome.IMPOSSIBLE || (hatless && !lifts)) {
                     return outcome;
                 }
             }
             OptionalLong height = inference.aboveFloor(section);
-            if (height.isEmpty() || height.getAsLong() + skyline.open[section] > capacity) {
+            if (height.isEmpty() || height.getAsLong() + partial.open[section] > capacity) {
                 return Outcome.IMPOSSIBLE;
             }
-            skyline.raise(section, height.getAsLong());
+            partial.raise(section, height.getAsLong());
             next = inference.decide(part, capacity);
         }
         return Outcome.IMPOSSIBLE;
@@ -173,11 +173,11 @@ final class CapacitySearch {
         return Arrays.stream(sections.members[section])
                 .filter(
                         unit ->
-                                !skyline.placed[unit]
-                                        && inference.leastOffset(unit) == skyline.floor[section]
+                                !partial.placed[unit]
+                                        && inference.leastOffset(unit) == partial.floor[section]
                                         && !inference.stuck(unit))
                 .boxed()
-                .sorted((a, b) -> preference.before(a, b) ? -1 : a.equals(b) ? 0 : 1)
+                .sorted((a, b) -> order.before(a, b) ? -1 : a.equals(b) ? 0 : 1)
                 .mapToInt(Integer::intValue)
                 .toArray();
     }
@@ -200,7 +200,7 @@ final class CapacitySearch {
 
     private boolean splits(int placed) {
         for (int s = sections.first[placed]; s < sections.last[placed]; s++) {
-            if (skyline.separateAfter(s)) {
+            if (partial.separateAfter(s)) {
                 return true;
             }
         }

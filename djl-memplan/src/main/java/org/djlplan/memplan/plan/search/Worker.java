@@ -15,7 +15,7 @@ import org.djlplan.memplan.plan.search.CapacitySearch.Outcome;
  */
 final class Worker implements Runnable {
 
-    /** What a worker aims at. */
+    /** The aim of a worker. */
     enum Aim {
         /** Proves that nothing fits into the lower bound, or finds what does. */
         RAISE_LOWER_BOUND,

@@ -10,8 +10,8 @@ import org.djlplan.memplan.study.shared.Fitting.Outcome;
  * units do not fit, as large as possible. No sizes that are at most these, one by one from the
  * largest on, are enough either.
  *
- * @param from first turn of the interval
- * @param to turn after its last
+ * @param from first position of the interval
+ * @param to position after its last
  * @param sizes ranks of sizes, largest first
  * @param further rank of the size that any number of further objects may have; 0 if none may be
  */
@@ -23,7 +23,7 @@ record Nogood(int from, int to, int[] sizes, int further) {
     private static final int FEWEST_NODES = 500;
 
     /**
-     * Explains a failure: drops turns, then enlarges sizes.
+     * Explains a failure: drops positions, then enlarges sizes.
      *
      * @param failure how the units did not fit
      * @param sizes into what they did not fit

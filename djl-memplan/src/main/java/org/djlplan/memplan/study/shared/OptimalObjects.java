@@ -34,7 +34,7 @@ import org.djlplan.memplan.usage.PositionalMaxima;
 public final class OptimalObjects implements SharedObjectsStrategy {
 
     /**
-     * What {@link OptimalObjects} found.
+     * The result of a search.
      *
      * @param plan the smallest plan found
      * @param lowerBoundBytes no plan of the problem is smaller than this: the sum of positional
@@ -57,7 +57,7 @@ public final class OptimalObjects implements SharedObjectsStrategy {
     }
 
     /**
-     * When {@link OptimalObjects} gives up.
+     * Limits after which a search gives up.
      *
      * @param nodes most nodes of the search, where nodes that take longer than usual count as
      *     several; the same number gives the same plan on any machine
@@ -139,7 +139,7 @@ public final class OptimalObjects implements SharedObjectsStrategy {
         private static final int SHORTEST = 16;
 
         /** What is spent on a interval at first, for each of its units. */
-        private static final long NODES_PER_TURN = 20;
+        private static final long NODES_PER_POSITION = 20;
 
         private final PlanningProblem problem;
         private final SharedObjectsPlan known;
@@ -219,7 +219,7 @@ public final class OptimalObjects implements SharedObjectsStrategy {
         }
 
         private Fitting fit(int from, int to, int[] sizes) {
-            NodeBudget trial = budget.share(NODES_PER_TURN * (to - from));
+            NodeBudget trial = budget.share(NODES_PER_POSITION * (to - from));
             Fitting fitting = new Fitting(sweep, from, to, sizes, trial);
             budget.giveBack(trial);
             return fitting;
@@ -228,8 +228,8 @@ public final class OptimalObjects implements SharedObjectsStrategy {
         /** Returns a plan whose objects are numbered by first use. */
         private SharedObjectsPlan plan(int[] objects) {
             Map<Integer, Integer> byTensor = new TreeMap<>();
-            for (int turn = 0; turn < objects.length; turn++) {
-                byTensor.put(sweep.unit(turn).tensor(), objects[turn]);
+            for (int position = 0; position < objects.length; position++) {
+                byTensor.put(sweep.unit(position).tensor(), objects[position]);
             }
             Map<Integer, Integer> numbers = new TreeMap<>();
             ImmutableMap.Builder<Integer, Integer> numbered = ImmutableMap.builder();
