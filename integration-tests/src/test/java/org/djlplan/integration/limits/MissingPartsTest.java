@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.djlplan.integration.TestModels;
+import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.junit.jupiter.api.Test;
@@ -71,8 +71,8 @@ class MissingPartsTest {
                 "PyTorch runtime/torch/TorchAllocator",
                 "PyTorch djl/BlockProxy",
                 "PyTorch runtime/torch/AllocationSequence",
-                "PyTorch runtime/torch/AllocationPlanner",
-                "PyTorch runtime/torch/RunOutcome",
+                "PyTorch planning/AllocationPlanning",
+                "PyTorch runtime/torch/AllocationWatch$Outcome",
                 "PyTorch source/trace/AllocationTrace"
             })
     void load_classMissing_runsAsStock(String engineAndClass) throws Exception {
@@ -89,7 +89,7 @@ class MissingPartsTest {
                 "djl/liveness/GuardedLevel",
                 "djl/liveness/Operands",
                 "djl/liveness/Replay",
-                "source/block/LastUses"
+                "source/block/LivenessTrace"
             })
     void predict_classMissingWhereArraysAreClosed_runsEachPassOnce(String missing)
             throws Exception {
