@@ -18,7 +18,7 @@ import java.util.OptionalInt;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * Tells where a call of the predictor begins, and adds the figures of a {@link PlanReport} to DJL's
+ * A translator that opens a {@link PredictionScope} where a call of the predictor begins, and adds the figures of a {@link PlanReport} to DJL's
  * {@link Metrics} after every prediction. A proxy, so that methods which newer versions of DJL
  * added reach the inner translator.
  */
