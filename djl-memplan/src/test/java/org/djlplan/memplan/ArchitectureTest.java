@@ -78,6 +78,16 @@ class ArchitectureTest {
                     .mayOnlyBeAccessedByLayers(
                             "djl", "plan", "order", "runtime", "measure", "cli", "spi", "store");
 
+    /** Neither is in the runtime jar. */
+    @ArchTest
+    static final ArchRule nothingDependsOnCommandsAndStudies =
+            noClasses()
+                    .that()
+                    .resideOutsideOfPackages("org.djlplan.*.cli..", "org.djlplan.*.study..")
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage("org.djlplan.*.cli..", "org.djlplan.*.study..");
+
     @ArchTest
     static final ArchRule planningIsPure =
             classes()

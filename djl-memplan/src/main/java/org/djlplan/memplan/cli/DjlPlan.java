@@ -3,7 +3,6 @@ package org.djlplan.memplan.cli;
 import java.io.PrintWriter;
 import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
-import org.djlplan.memplan.spi.CliCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
