@@ -17,6 +17,7 @@ import org.djlplan.delegation.study.Explanation;
 import org.djlplan.delegation.study.Verdict;
 import org.djlplan.delegation.study.XnnpackRules;
 import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.memplan.cli.TextTable;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 

@@ -116,8 +116,8 @@ public final class BenchPlannerCommand implements Callable<Integer> {
 
     private PlannerBenchOutput searchFiles() throws IOException {
         Duration limit = timeLimit == null ? Duration.ofSeconds(10) : timeLimit;
-        TechniqueBench bench =
-                new TechniqueBench(
+        PlannerBench.Techniques bench =
+                new PlannerBench.Techniques(
                         SearchLimits.ofTime(limit, Runtime.getRuntime().availableProcessors()),
                         capacityBytes);
         List<PlannerBench.Instance> instances = read();
@@ -130,7 +130,7 @@ public final class BenchPlannerCommand implements Callable<Integer> {
                                 .formatted(instance.name(), size, most));
             }
         }
-        List<TechniqueBench.Row> rows = new ArrayList<>();
+        List<PlannerBench.Techniques.Row> rows = new ArrayList<>();
         instances.forEach(instance -> rows.addAll(bench.rows(instance)));
         return new PlannerBenchOutput(1, List.of(), List.of(), rows);
     }

@@ -146,6 +146,8 @@ final class DelegationFacts {
     }
 
     private static String number(double value, String type) {
-        return type.startsWith(FLOAT) ? Scientific.text(value) : OutputDifference.steps(value);
+        return type.startsWith(FLOAT)
+                ? OutputDifference.scientific(value)
+                : OutputDifference.steps(value);
     }
 }
