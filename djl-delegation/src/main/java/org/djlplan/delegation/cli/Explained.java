@@ -22,7 +22,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 
 /**
- * Why each operator is delegated or not, as people and programs read it.
+ * Reasons why operators are delegated or not, for people and for programs.
  *
  * @param graph the model
  * @param lines its operators, as the file has them one after the other

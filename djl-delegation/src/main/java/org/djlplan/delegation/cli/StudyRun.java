@@ -233,7 +233,9 @@ final class StudyRun {
                 .sum();
     }
 
-    /** Which sets of partitions a study measures. Partitions are given by their units' places. */
+    /**
+     * The sets of partitions that a study measures. Partitions are given by their units' places.
+     */
     static final class MeasuredSets {
 
         /** All unions of so many partitions are measured: 1024. */
@@ -290,7 +292,7 @@ final class StudyRun {
     }
 
     /**
-     * How a study measures.
+     * Settings of a study.
      *
      * @param threads per prediction, −1 for the engine's default
      * @param budget after how much time no more sets are begun

@@ -275,9 +275,9 @@ public final class TuneCommand implements CliCommand {
     }
 
     /**
-     * Whether loads may use what an exhaustive run found. It measures unions of whole partitions
-     * only, so it may know less than a usual run, which also looks into partitions: always if
-     * memory counts, and where a partition is hardly faster in the delegate.
+     * The rule by which loads may use the result of an exhaustive run. It measures unions of whole
+     * partitions only, so it may know less than a usual run, which also looks into partitions:
+     * always if memory counts, and where a partition is hardly faster in the delegate.
      */
     static final class ExhaustiveResult {
 

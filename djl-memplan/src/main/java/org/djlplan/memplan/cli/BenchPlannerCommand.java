@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
         description = "Compare quality and time of every strategy, as a table.")
 public final class BenchPlannerCommand implements Callable<Integer> {
 
-    /** What a table and the validator can still be waited for. */
+    /** Larger problems take the table and the validator too long to wait for. */
     private static final int MOST_UNITS = 1_000_000;
 
     @Spec private CommandSpec spec;

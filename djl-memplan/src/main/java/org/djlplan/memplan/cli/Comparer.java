@@ -224,7 +224,7 @@ final class Comparer {
     }
 
     /**
-     * How much is compared.
+     * Settings of a comparison.
      *
      * @param rounds number of turns that the timed predictions are spread over, at least 1
      * @param fresh how often all of it is done with new processes, at least 1

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * How the time of a strategy grows with the number n of units of generated problems.
+ * Growth of a strategy's time with the number n of units of generated problems.
  *
  * @param instance kind of the problems
  * @param strategy name of the strategy

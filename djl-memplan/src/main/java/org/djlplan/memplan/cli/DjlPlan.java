@@ -102,7 +102,7 @@ public final class DjlPlan implements Callable<Integer> {
         return CommandLine.ExitCode.SOFTWARE;
     }
 
-    /** Tells the version of this project as its jar states it, and those of DJL and Java. */
+    /** The version of this project as its jar states it, and those of DJL and Java. */
     static final class VersionProvider implements IVersionProvider {
 
         private static final String POM = "/META-INF/maven/org.djlplan/djl-memplan/pom.properties";

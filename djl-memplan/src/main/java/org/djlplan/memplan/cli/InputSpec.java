@@ -19,7 +19,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * What a user says about one input of a model.
+ * Shape and type of one input of a model, as a user gives them.
  *
  * @param shape every dimension at least 1
  * @param type element type; empty: as the model says, or 32-bit floats

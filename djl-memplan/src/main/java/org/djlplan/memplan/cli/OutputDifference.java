@@ -25,7 +25,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 
 /**
- * How far the outputs of two runs are apart.
+ * Difference of the outputs of two runs.
  *
  * @param identical all bytes are equal
  * @param comparable whether both have the same outputs, of the same types and sizes
@@ -45,7 +45,7 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
     }
 
     /**
-     * How far one output is apart.
+     * Difference of one output.
      *
      * @param type of its elements, as DJL names it, in lower case
      * @param relative (largest difference of two elements) / (largest element of the first run's
@@ -97,7 +97,7 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
     }
 
     /**
-     * How far outputs may be apart; other types than these not at all.
+     * Largest difference that is accepted; outputs of other types than these must be equal.
      *
      * @param relative the largest error of floating-point outputs, relative as above
      * @param steps the largest difference of integers of 8 and 16 bits
@@ -247,7 +247,7 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
         return ByteBuffer.wrap(all).order(ByteOrder.nativeOrder());
     }
 
-    /** How to read the elements of an output. */
+    /** Element types, each with its way to read an element. */
     private enum Elements {
         FLOAT32,
         FLOAT64,

@@ -18,7 +18,7 @@ import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * What the plan command plans.
+ * Planning problem of the plan command, from a file or a model.
  *
  * @param view where the records come from
  * @param variants the planning problem, and the same with alias classes if there are any
@@ -33,7 +33,7 @@ record PlanInput(
         Map<Integer, String> ids,
         long alignmentBytes) {
 
-    /** Where records come from. */
+    /** Origin of the usage records. */
     enum View {
         /** The model file alone: kernels' temporaries are unknown. */
         FILE,
@@ -54,12 +54,12 @@ record PlanInput(
         ids = ImmutableMap.copyOf(ids);
     }
 
-    /** Whether {@code file} is a file of records by its name. */
+    /** Returns whether {@code file} is a file of records by its name. */
     static boolean isCsv(Path file) {
         return hasEnding(file, ".csv");
     }
 
-    /** Whether {@code file} is a model by its name. */
+    /** Returns whether {@code file} is a model by its name. */
     static boolean isModel(Path file) {
         return hasEnding(file, ".tflite");
     }
@@ -104,7 +104,7 @@ record PlanInput(
     }
 
     /**
-     * Where commands get the graph of a model from.
+     * Readers of graphs: of files, of engines and of imperative blocks.
      *
      * @param file reads a {@code .tflite} file alone
      * @param live opens it in the engine, which adds the kernels' temporaries

@@ -18,7 +18,7 @@ import org.djlplan.memplan.study.parallel.AntichainBound;
 import org.djlplan.memplan.study.parallel.ParallelPlanner;
 
 /**
- * What the plan command tells; the fields are those of its JSON.
+ * Output of the plan command; the fields are those of its JSON.
  *
  * @param records number of planned tensors
  * @param view where the records come from: {@code file}, {@code live} or {@code csv}
@@ -166,7 +166,7 @@ record PlanOutput(
     }
 
     /**
-     * What a better order of operators brings; the fields are those of its JSON.
+     * Gain of a better order of operators; the fields are those of its JSON.
      *
      * @param breadthBeforeBytes maximum breadth in the model's own order
      * @param breadthAfterBytes maximum breadth in the order that was found
@@ -227,7 +227,7 @@ record PlanOutput(
     record ParallelPrice(OffsetPlan plan, Figures figures) {
 
         /**
-         * What the plan costs; the fields are those of its JSON.
+         * Cost of the plan; the fields are those of its JSON.
          *
          * @param strategy name of the strategy, with {@code "+in-place"} when tensors share places
          * @param serialBytes arena of the best plan for operators that run one after another

@@ -32,7 +32,7 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * What the chosen strategies made of an input.
+ * Plans that the chosen strategies made of one input.
  *
  * @param input what was planned
  * @param offsets plans of one arena, one per strategy and variant

@@ -48,7 +48,7 @@ final class PlannerBench {
     record Instance(String name, PlanningProblem problem) {}
 
     /**
-     * What one strategy made of one problem.
+     * Result of one strategy on one problem.
      *
      * @param instance name of the problem
      * @param units number of units

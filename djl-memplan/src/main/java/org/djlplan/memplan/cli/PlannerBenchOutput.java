@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * What the bench-planner command tells; the fields are those of its JSON.
+ * Output of the bench-planner command; the fields are those of its JSON.
  *
  * @param repeat how many times were asked for
  * @param results one per instance and strategy

@@ -26,7 +26,7 @@ final class RunOptions {
 
     private static final String DELEGATION = PlanOptions.DELEGATION_PREFIX;
 
-    /** Whether anything is delegated. */
+    /** The option that switches delegation off. */
     static final String ENABLED = DELEGATION + "enabled";
 
     /** When delegation is measured. */

@@ -150,9 +150,9 @@ final class WorkerProcess implements AutoCloseable {
     }
 
     /**
-     * What a worker wrote on its error stream that a user is to see: the last few lines, without
-     * progress and without what native code tells of itself, such as which delegate it created. It
-     * is printed by the parent before its results, never between them. For any number of threads.
+     * Lines of a worker's error stream that a user is to see: the last few, without progress and
+     * without what native code tells of itself, such as which delegate it created. It is printed by
+     * the parent before its results, never between them. For any number of threads.
      */
     static final class Errors implements Consumer<String> {
 
@@ -225,7 +225,7 @@ final class WorkerProcess implements AutoCloseable {
     }
 
     /**
-     * How a child's JVM is started: as this one, but with a heap that does not grow while
+     * Command line of a child's JVM: as this one's, but with a heap that does not grow while
      * measuring.
      */
     static final class Jvm {
