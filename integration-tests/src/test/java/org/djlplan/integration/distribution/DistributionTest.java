@@ -22,6 +22,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
@@ -41,6 +42,8 @@ class DistributionTest {
     private static final String THIRD_PARTY = "licenses/THIRD-PARTY.txt";
     private static final String OURS = "djl-(memplan|delegation)-.*";
     private static final String COMMANDS = "org/djlplan/[a-z]+/(cli|study)/.*";
+    private static final Pattern LINK_TO_COMMANDS =
+            Pattern.compile("org/djlplan/[a-z]+/(cli|study)/");
 
     @TempDir private Path folder;
 
@@ -195,6 +198,15 @@ class DistributionTest {
                         .orElseThrow();
         try (JarFile jar = new JarFile(own.toFile())) {
             for (JarEntry entry : jar.stream().toList()) {
+                if (entry.getName().endsWith(".class")) {
+                    try (InputStream in = jar.getInputStream(entry)) {
+                        // The constant pool has the names of all classes that this one links to.
+                        String constants =
+                                new String(
+                                        ByteStreams.toByteArray(in), StandardCharsets.ISO_8859_1);
+                        assertFalse(LINK_TO_COMMANDS.matcher(constants).find(), entry.getName());
+                    }
+                }
                 if (entry.getName().startsWith("META-INF/services/") && !entry.isDirectory()) {
                     try (InputStream in = jar.getInputStream(entry)) {
                         new String(ByteStreams.toByteArray(in), StandardCharsets.UTF_8)
