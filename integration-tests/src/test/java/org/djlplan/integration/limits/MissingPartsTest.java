@@ -92,8 +92,8 @@ class MissingPartsTest {
                 "PyTorch runtime/torch/TorchAllocator",
                 "PyTorch djl/BlockProxy",
                 "PyTorch runtime/torch/AllocationSequence",
-                "PyTorch runtime/torch/AllocationPlanner",
-                "PyTorch runtime/torch/RunOutcome",
+                "PyTorch planning/AllocationPlanning",
+                "PyTorch runtime/torch/AllocationWatch$Outcome",
                 "PyTorch source/trace/AllocationTrace"
             })
     void load_classMissing_runsAsStock(String engineAndClass) throws Exception {
@@ -110,7 +110,7 @@ class MissingPartsTest {
                 "djl/liveness/GuardedLevel",
                 "djl/liveness/Operands",
                 "djl/liveness/Replay",
-                "source/block/LastUses"
+                "source/block/LivenessTrace"
             })
     void predict_classMissingWhereArraysAreClosed_runsEachPassOnce(String missing)
             throws Exception {

@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class LastUsesTest {
+class LivenessTraceTest {
 
     /** When each array is closed, −1 for never. */
     private static List<Integer> closedAt(BlockRecording recording) {
-        return LastUses.of(recording).arrays().stream()
+        return LivenessTrace.of(recording).arrays().stream()
                 .map(array -> array.closedAt().orElse(-1))
                 .toList();
     }

@@ -2,8 +2,8 @@ package org.djlplan.memplan.djl.liveness;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts what happened, over all threads. */
-final class Figures {
+/** Counters of what early closing did in a block, summed over all threads. */
+final class LivenessCounters {
 
     private final LongAdder closedEarly = new LongAdder();
     private final LongAdder divergences = new LongAdder();
