@@ -21,7 +21,7 @@ import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.Candidate;
 import org.junit.jupiter.api.Test;
 
-class ExhaustiveResultTest {
+class TuneCommandTest {
 
     private static final Goal LATENCY = new Goal(Objective.LATENCY, OptionalLong.empty());
 
@@ -38,7 +38,7 @@ class ExhaustiveResultTest {
     }
 
     private static Optional<String> objection(Goal goal, ProfileTable table, ProfileTable... kept) {
-        return ExhaustiveResult.objection(
+        return TuneCommand.ExhaustiveResult.objection(
                 SampleStudies.graph(), goal, List.of(2), table, List.of(kept).stream().findFirst());
     }
 
@@ -86,7 +86,7 @@ class ExhaustiveResultTest {
         ProfileTable table =
                 new ProfileTable(List.copyOf(partitions), List.of(), Candidate.cpu(2), "w", 1, 1);
         assertTrue(
-                ExhaustiveResult.objection(
+                TuneCommand.ExhaustiveResult.objection(
                                 SampleStudies.chain(22),
                                 LATENCY,
                                 List.of(2),

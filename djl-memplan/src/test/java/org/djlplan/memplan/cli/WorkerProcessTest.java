@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-class WorkerErrorsTest {
+class WorkerProcessTest {
 
     private final List<String> shown = new ArrayList<>();
 
@@ -43,7 +43,7 @@ class WorkerErrorsTest {
                 }
             };
 
-    private final WorkerErrors errors = new WorkerErrors(listener);
+    private final WorkerProcess.Errors errors = new WorkerProcess.Errors(listener);
 
     @Test
     void accept_nativeNewsAndCrashes_areNotForUsers() {
@@ -69,8 +69,8 @@ class WorkerErrorsTest {
     @Test
     void accept_progress_isHandedOnInPercentAndNotKept() {
         ByteArrayOutputStream stream = new ByteArrayOutputStream();
-        ProgressLines worker =
-                new ProgressLines(new PrintStream(stream, true, StandardCharsets.UTF_8));
+        ProgressLine.ToParent worker =
+                new ProgressLine.ToParent(new PrintStream(stream, true, StandardCharsets.UTF_8));
         worker.reset("Profiling net\nwork", 50);
         worker.start(0);
         worker.update(10);

@@ -15,10 +15,11 @@ import java.util.stream.IntStream;
 import org.djlplan.delegation.partition.PieceGraph;
 import org.junit.jupiter.api.Test;
 
-class StudySetsTest {
+class StudyRunSetsTest {
 
     private static List<ImmutableSet<Integer>> sets(List<SortedSet<Integer>> partitions, int size) {
-        return StudySets.of(partitions, PieceGraph.of(SampleStudies.chain(size), partitions, 1));
+        return StudyRun.MeasuredSets.of(
+                partitions, PieceGraph.of(SampleStudies.chain(size), partitions, 1));
     }
 
     /** Returns partitions with another operator between them; the later the larger. */
@@ -60,6 +61,6 @@ class StudySetsTest {
         PieceGraph units = PieceGraph.of(SampleStudies.graph(), PARTITIONS, 1);
         assertEquals(
                 List.of(Set.of(0), Set.of(0, 2), Set.of(0, 1, 2)),
-                StudySets.firstN(PARTITIONS, units));
+                StudyRun.MeasuredSets.firstN(PARTITIONS, units));
     }
 }
