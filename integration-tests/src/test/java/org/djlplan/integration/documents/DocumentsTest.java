@@ -127,7 +127,7 @@ class DocumentsTest {
                 .replaceAll("\\b(BYTES|N)\\b", "1")
                 .replaceFirst("\\S*djlplan\\s*", "")
                 .lines()
-                .flatMap(words -> Stream.of(words.split("\\s+")))
+                .flatMap(words -> Stream.of(words.split("\\s+", -1)))
                 .filter(word -> !word.isEmpty())
                 .toArray(String[]::new);
     }
