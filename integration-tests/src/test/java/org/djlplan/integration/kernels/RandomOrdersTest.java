@@ -64,7 +64,8 @@ class RandomOrdersTest {
                 forms.stream().map(form -> Bits.mild(form.bytes(), random)).toList();
         try (StockInterpreter stock = new StockInterpreter(ordered.original(), options.threads());
                 TfLiteRuntime runtime =
-                        TfLiteRuntime.open(ordered, options, Optional.empty(), Optional.empty())) {
+                        TfLiteRuntime.open(
+                                ordered, options, Optional.empty(), options.planAtOnce())) {
             List<ByteBuffer> actual =
                     runtime.run(values, forms.stream().map(Form::shape).toList()).stream()
                             .map(OutputTensor::data)

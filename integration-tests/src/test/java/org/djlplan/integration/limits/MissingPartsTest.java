@@ -66,7 +66,7 @@ class MissingPartsTest {
                 "TFLite djl/TfLiteAdapter",
                 "TFLite runtime/tflite/TfLiteRuntime",
                 "TFLite source/tflite/TfLiteReader",
-                "TFLite plan/portfolio/GraphPlanner",
+                "TFLite plan/portfolio/MemoryPlanner",
                 "TFLite runtime/tflite/InputShapes",
                 "PyTorch runtime/torch/TorchAllocator",
                 "PyTorch djl/BlockProxy",

@@ -294,7 +294,7 @@ public final class CandidateInterpreters implements CandidateRunner {
                         model.sessions(),
                         model.graph(),
                         own,
-                        PlanFinder.atOnce(own),
+                        own.planAtOnce(),
                         delegates,
                         new DelegationChoice(candidate, Origin.MEASURED, "being measured"));
         ModelInterpreter built = factory.build(factory.shapesInFile(), candidate, timed);
