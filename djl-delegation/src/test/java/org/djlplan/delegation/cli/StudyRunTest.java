@@ -114,7 +114,7 @@ class StudyRunTest {
         return StudyRun.study(
                 SampleStudies.graph(),
                 runner,
-                new StudySettings(2, budget, 3, Duration.ofMillis(200), Tolerance.AUTO),
+                new StudyRun.Settings(2, budget, 3, Duration.ofMillis(200), Tolerance.AUTO),
                 Optional.empty());
     }
 

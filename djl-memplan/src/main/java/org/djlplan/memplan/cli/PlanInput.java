@@ -20,7 +20,7 @@ import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * What the plan command plans.
+ * Planning problem of the plan command, from a file or a model.
  *
  * @param view where the records come from
  * @param variants the planning problem, and the same with alias classes if there are any
@@ -38,7 +38,7 @@ record PlanInput(
         long alignmentBytes,
         Optional<OffsetStrategy> inRounds) {
 
-    /** Where records come from. */
+    /** Origin of the usage records. */
     enum View {
         /** The model file alone: kernels' temporaries are unknown. */
         FILE,
@@ -59,12 +59,12 @@ record PlanInput(
         ids = ImmutableMap.copyOf(ids);
     }
 
-    /** Whether {@code file} is a file of records by its name. */
+    /** Returns whether {@code file} is a file of records by its name. */
     static boolean isCsv(Path file) {
         return hasEnding(file, ".csv");
     }
 
-    /** Whether {@code file} is a model by its name. */
+    /** Returns whether {@code file} is a model by its name. */
     static boolean isModel(Path file) {
         return hasEnding(file, ".tflite");
     }
@@ -115,5 +115,39 @@ record PlanInput(
             throw new NoSuchFileException(file.toString(), null, "there is no such file");
         }
         return file;
+    }
+
+    /**
+     * Readers of graphs: of files, of engines and of imperative blocks.
+     *
+     * @param file reads a {@code .tflite} file alone
+     * @param live opens it in the engine, which adds the kernels' temporaries
+     * @param block runs an imperative block once and looks on
+     */
+    record GraphSource(Reader file, Reader live, BlockReader block) {
+
+        /** Turns an imperative block into its graph. */
+        @FunctionalInterface
+        interface BlockReader {
+
+            /**
+             * Returns the graph of the block.
+             *
+             * @param inputs one per input, or none if the block has usual ones
+             */
+            Graph read(ModelRef block, List<InputSpec> inputs);
+        }
+
+        /** Turns a model file into its graph. */
+        @FunctionalInterface
+        interface Reader {
+
+            /**
+             * Returns the graph of the model.
+             *
+             * @throws IOException if the file cannot be read or is no model
+             */
+            Graph read(Path model) throws IOException;
+        }
     }
 }

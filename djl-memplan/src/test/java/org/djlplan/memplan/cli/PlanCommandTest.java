@@ -57,8 +57,8 @@ class PlanCommandTest extends CommandTest {
     }
 
     private int run(Object... arguments) {
-        GraphSource source =
-                new GraphSource(
+        PlanInput.GraphSource source =
+                new PlanInput.GraphSource(
                         file -> graph(false), file -> graph(true), (block, inputs) -> graph(false));
         return execute(new PlanCommand(source), arguments);
     }
