@@ -28,10 +28,14 @@ class ArchitectureTest {
                     .definedBy(ROOT + ".djl..")
                     .layer("cli")
                     .definedBy(ROOT + ".cli..")
+                    .layer("study")
+                    .definedBy(ROOT + ".study..")
                     .layer("measure")
                     .definedBy(ROOT + ".measure..")
                     .layer("child")
                     .definedBy(ROOT + ".child..")
+                    .layer("planning")
+                    .definedBy(ROOT + ".planning..")
                     .layer("runtime")
                     .definedBy(ROOT + ".runtime..")
                     .layer("store")
@@ -54,29 +58,51 @@ class ArchitectureTest {
                     .definedBy(ROOT + ".report..")
                     .whereLayer("cli")
                     .mayNotBeAccessedByAnyLayer()
+                    .whereLayer("study")
+                    .mayOnlyBeAccessedByLayers("cli")
                     .whereLayer("facade")
                     .mayOnlyBeAccessedByLayers("cli")
                     .whereLayer("djl")
                     .mayOnlyBeAccessedByLayers("facade", "cli")
+                    .whereLayer("planning")
+                    .mayOnlyBeAccessedByLayers("djl", "cli")
                     .whereLayer("runtime")
-                    .mayOnlyBeAccessedByLayers("djl", "measure", "cli")
+                    .mayOnlyBeAccessedByLayers("djl", "measure", "planning", "cli")
                     .whereLayer("measure")
                     .mayOnlyBeAccessedByLayers("djl", "cli")
                     .whereLayer("child")
                     .mayOnlyBeAccessedByLayers("measure", "cli")
                     .whereLayer("store")
-                    .mayOnlyBeAccessedByLayers("runtime", "djl", "cli")
+                    .mayOnlyBeAccessedByLayers("runtime", "planning", "djl", "cli")
                     .whereLayer("source")
-                    .mayOnlyBeAccessedByLayers("store", "runtime", "djl", "cli")
+                    .mayOnlyBeAccessedByLayers("store", "runtime", "planning", "djl", "cli")
                     .whereLayer("plan")
-                    .mayOnlyBeAccessedByLayers("store", "runtime", "source", "djl", "cli", "order")
+                    .mayOnlyBeAccessedByLayers(
+                            "store",
+                            "runtime",
+                            "planning",
+                            "source",
+                            "djl",
+                            "cli",
+                            "order",
+                            "study")
                     .whereLayer("order")
                     .mayOnlyBeAccessedByLayers("store", "runtime", "cli")
                     .whereLayer("usage")
-                    .mayOnlyBeAccessedByLayers("plan", "order", "store", "runtime", "source", "cli")
+                    .mayOnlyBeAccessedByLayers(
+                            "plan", "order", "store", "runtime", "source", "cli", "study")
                     .whereLayer("config")
                     .mayOnlyBeAccessedByLayers(
-                            "djl", "plan", "order", "runtime", "measure", "cli", "spi", "store");
+                            "djl",
+                            "plan",
+                            "planning",
+                            "order",
+                            "runtime",
+                            "measure",
+                            "cli",
+                            "spi",
+                            "store",
+                            "study");
 
     @ArchTest
     static final ArchRule planningIsPure =
@@ -86,7 +112,9 @@ class ArchitectureTest {
                             ROOT + ".graph..",
                             ROOT + ".usage..",
                             ROOT + ".order..",
-                            ROOT + ".plan..")
+                            ROOT + ".plan..",
+                            ROOT + ".study.parallel..",
+                            ROOT + ".study.shared..")
                     .should()
                     .onlyDependOnClassesThat()
                     .resideInAnyPackage(
@@ -99,7 +127,9 @@ class ArchitectureTest {
                             ROOT + ".usage..",
                             ROOT + ".order..",
                             ROOT + ".plan..",
-                            ROOT + ".config..");
+                            ROOT + ".config..",
+                            ROOT + ".study.parallel..",
+                            ROOT + ".study.shared..");
 
     @ArchTest
     static final ArchRule onlyRuntimeTouchesNativeMemory =

@@ -1,12 +1,20 @@
 package org.djlplan.delegation.cli;
 
 import ai.djl.util.Progress;
-
 import com.google.common.collect.Collections2;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.ImmutableSortedSet;
-
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.stream.IntStream;
 import org.djlplan.delegation.cli.Study.PartitionCost;
 import org.djlplan.delegation.cli.Study.SetTime;
 import org.djlplan.delegation.partition.Piece;
@@ -23,17 +31,6 @@ import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
-
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.Comparator;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Optional;
-import java.util.OptionalLong;
-import java.util.Set;
-import java.util.SortedSet;
-import java.util.stream.IntStream;
 
 /**
  * Measures what a study needs: a usual profiling run first, then what partitions take on either

@@ -5,15 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.collect.ImmutableList;
-
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-
-import org.djlplan.delegation.partition.RandomGraphs.Delegable;
-import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.graph.Operator;
-import org.junit.jupiter.api.Test;
-
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashSet;
@@ -24,6 +15,12 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.djlplan.delegation.partition.RandomGraphs.Delegable;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.junit.jupiter.api.Test;
 
 class DelegatedGraphTest {
 

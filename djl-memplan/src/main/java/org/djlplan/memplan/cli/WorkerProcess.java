@@ -1,18 +1,15 @@
 package org.djlplan.memplan.cli;
 
 import ai.djl.util.Progress;
-
 import com.google.common.collect.ImmutableList;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
-
-import org.djlplan.memplan.child.ChildProcess;
-import org.djlplan.memplan.child.ChildProcess.Answer;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.djlplan.memplan.child.ChildProcess;
+import org.djlplan.memplan.child.ChildProcess.Answer;
 
 /**
  * A child process that runs one model one way ({@link WorkerCommand}), so that nothing but the

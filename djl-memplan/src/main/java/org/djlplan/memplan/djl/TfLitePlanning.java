@@ -9,7 +9,6 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
-import ai.djl.util.Utils;
 import com.google.common.primitives.Ints;
 import com.google.common.primitives.Longs;
 import java.io.IOException;
@@ -21,18 +20,16 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 import org.djlplan.memplan.config.PlanOptions;
-import org.djlplan.memplan.config.SearchMode;
 import org.djlplan.memplan.config.WorkerCount;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.machine.Machine;
-import org.djlplan.memplan.plan.portfolio.TimedSearch;
+import org.djlplan.memplan.planning.GraphPlanning;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.Workers;
 import org.djlplan.memplan.runtime.tflite.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.runtime.tflite.Reordering;
 import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
-import org.djlplan.memplan.runtime.tflite.SearchSetup;
 import org.djlplan.memplan.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
@@ -88,7 +85,7 @@ final class TfLitePlanning {
                             ordered,
                             runtimeOptions,
                             delegation.map(d -> d.of(ordered, runtimeOptions)),
-                            searchSetup());
+                            GraphPlanning.of(file.get(), options, ModelDelegation.cacheFolder()));
             install(model, file.get(), adapter, runtime);
             delegation.ifPresent(d -> d.attach(runtime));
             return Optional.empty();
@@ -129,16 +126,6 @@ final class TfLitePlanning {
                 options.maxArenas().orElse(Machine.cores()),
                 options.arenaWait(),
                 IDLE_AFTER);
-    }
-
-    private Optional<SearchSetup> searchSetup() {
-        return options.effectiveSearch() instanceof SearchMode.Off
-                ? Optional.empty()
-                : Optional.of(
-                        new SearchSetup(
-                                options.search(),
-                                Utils.getCacheDir().resolve("djl-plan"),
-                                TimedSearch::new));
     }
 
     private void install(Model model, Path file, TfLiteAdapter adapter, TfLiteRuntime runtime)

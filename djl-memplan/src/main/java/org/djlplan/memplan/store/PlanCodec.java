@@ -17,7 +17,6 @@ import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.PlanValidator;
 import org.djlplan.memplan.plan.Violation;
-import org.djlplan.memplan.source.block.CreatedArray;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.source.trace.Allocation;
 import org.djlplan.memplan.source.trace.AllocationTrace;
@@ -78,13 +77,13 @@ public final class PlanCodec implements Codec<StoredPlan> {
     }
 
     private static void write(JsonWriter json, LivenessTrace liveness) throws IOException {
-        List<CreatedArray> arrays = liveness.arrays();
+        List<LivenessTrace.Array> arrays = liveness.arrays();
         json.beginObject().name("dataTypes").beginArray();
-        for (CreatedArray array : arrays) {
+        for (LivenessTrace.Array array : arrays) {
             json.value(array.type().dataType());
         }
         json.endArray().name("shapes").beginArray();
-        for (CreatedArray array : arrays) {
+        for (LivenessTrace.Array array : arrays) {
             List<Long> shape = array.type().shape();
             checkArgument(shape.size() <= MOST_DIMENSIONS, "%s dimensions", shape.size());
             numbers(json, shape, dimension -> dimension);
@@ -145,10 +144,10 @@ public final class PlanCodec implements Codec<StoredPlan> {
                 json.expect("shapes").list(MOST_ENTRIES, () -> json.numbers(MOST_DIMENSIONS));
         ImmutableLongArray closedAt = json.expect("closedAt").numbers(MOST_ENTRIES);
         json.endObject();
-        ImmutableList.Builder<CreatedArray> arrays = ImmutableList.builder();
+        ImmutableList.Builder<LivenessTrace.Array> arrays = ImmutableList.builder();
         for (int i = 0; i < sameSize(dataTypes.size(), shapes.size(), closedAt.length()); i++) {
             ArrayType type = new ArrayType(dataTypes.get(i), shapes.get(i).asList());
-            arrays.add(new CreatedArray(type, time(closedAt.get(i))));
+            arrays.add(new LivenessTrace.Array(type, time(closedAt.get(i))));
         }
         return new LivenessTrace(arrays.build());
     }

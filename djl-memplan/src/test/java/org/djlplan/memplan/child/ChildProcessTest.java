@@ -4,12 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import org.djlplan.memplan.child.ChildProcess.Answer;
-import org.djlplan.memplan.child.ChildProcess.CutLines;
-import org.djlplan.memplan.child.ChildProcess.LastWords;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-
 import java.io.IOException;
 import java.io.StringReader;
 import java.time.Duration;
@@ -18,6 +12,11 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.djlplan.memplan.child.ChildProcess.Answer;
+import org.djlplan.memplan.child.ChildProcess.CutLines;
+import org.djlplan.memplan.child.ChildProcess.LastWords;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 @Timeout(120)
 class ChildProcessTest {

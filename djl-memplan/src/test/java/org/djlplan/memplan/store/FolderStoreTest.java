@@ -21,7 +21,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.djlplan.memplan.graph.ArrayType;
-import org.djlplan.memplan.source.block.CreatedArray;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.source.trace.Allocation;
 import org.junit.jupiter.api.Test;
@@ -187,8 +186,8 @@ class FolderStoreTest extends PlanStoreFixture {
 
     @Test
     void save_planTooLargeToBeRead_isNotKept() throws IOException {
-        CreatedArray array =
-                new CreatedArray(new ArrayType("int8", List.of()), OptionalInt.empty());
+        LivenessTrace.Array array =
+                new LivenessTrace.Array(new ArrayType("int8", List.of()), OptionalInt.empty());
         for (int size : List.of(PlanCodec.MOST_ENTRIES, PlanCodec.MOST_ENTRIES + 1)) {
             LivenessTrace trace = new LivenessTrace(Collections.nCopies(size, array));
             StoredPlan plan = new StoredPlan(Optional.of(trace), Optional.empty());

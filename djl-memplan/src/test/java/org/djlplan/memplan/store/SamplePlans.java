@@ -12,7 +12,6 @@ import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.source.block.CreatedArray;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.source.trace.Allocation;
 import org.djlplan.memplan.source.trace.AllocationTrace;
@@ -60,8 +59,8 @@ final class SamplePlans {
                 trace, MemoryPlanner.plan(trace.problem(), "greedy-by-size").plan());
     }
 
-    private static CreatedArray array(OptionalInt closedAt, Long... shape) {
-        return new CreatedArray(new ArrayType("float32", List.of(shape)), closedAt);
+    private static LivenessTrace.Array array(OptionalInt closedAt, Long... shape) {
+        return new LivenessTrace.Array(new ArrayType("float32", List.of(shape)), closedAt);
     }
 
     /** A planning problem has no equality of its own: its units say what it is. */
@@ -108,12 +107,12 @@ final class SamplePlans {
     }
 
     private static LivenessTrace liveness(List<ArrayType> types, List<Integer> distances) {
-        List<CreatedArray> arrays = new ArrayList<>();
+        List<LivenessTrace.Array> arrays = new ArrayList<>();
         for (int i = 0; i < types.size(); i++) {
             int closedAt = i + distances.get(i);
             boolean closed = closedAt > i && closedAt <= types.size();
             arrays.add(
-                    new CreatedArray(
+                    new LivenessTrace.Array(
                             types.get(i), closed ? OptionalInt.of(closedAt) : OptionalInt.empty()));
         }
         return new LivenessTrace(arrays);

@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.djlplan.integration.TestModels;
+import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.junit.jupiter.api.Test;
@@ -66,7 +66,7 @@ class MissingPartsTest {
                 "TFLite djl/TfLiteAdapter",
                 "TFLite runtime/tflite/TfLiteRuntime",
                 "TFLite source/tflite/TfLiteReader",
-                "TFLite plan/portfolio/GraphPlanner",
+                "TFLite plan/portfolio/MemoryPlanner",
                 "TFLite runtime/tflite/InputShapes",
                 "PyTorch runtime/torch/TorchAllocator",
                 "PyTorch djl/BlockProxy",
@@ -89,7 +89,7 @@ class MissingPartsTest {
                 "djl/liveness/GuardedLevel",
                 "djl/liveness/Operands",
                 "djl/liveness/Replay",
-                "source/block/LastUses"
+                "source/block/LivenessTrace"
             })
     void predict_classMissingWhereArraysAreClosed_runsEachPassOnce(String missing)
             throws Exception {

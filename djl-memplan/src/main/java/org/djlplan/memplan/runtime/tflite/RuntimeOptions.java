@@ -4,6 +4,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import java.time.Duration;
 import org.djlplan.memplan.config.InPlace;
+import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
 
 /**
  * How a model is planned and run.
@@ -44,6 +45,11 @@ public record RuntimeOptions(
                 maxArenas,
                 arenaWait,
                 idleAfter);
+    }
+
+    /** Returns what plans by the strategies only, which takes no time to speak of. */
+    public PlanFinder planAtOnce() {
+        return request -> MemoryPlanner.plan(request.live(), strategy, inPlace);
     }
 
     /** Returns the defaults: best strategy, in-place, one interpreter and arena per core. */

@@ -43,7 +43,7 @@ public final class TfLiteRuntime implements AutoCloseable {
      *
      * @param ordered the model in the order to run it in
      * @param delegation empty to run everything in CPU kernels
-     * @param search empty to use what the strategies plan
+     * @param planner plans what the engine makes of it; closed with the model
      * @throws IOException if the file cannot be read or is damaged
      * @throws UnplannableException if the model cannot be planned here; the message says why
      * @throws IllegalArgumentException if there is no such strategy
@@ -52,13 +52,11 @@ public final class TfLiteRuntime implements AutoCloseable {
             OrderedModel ordered,
             RuntimeOptions options,
             Optional<DelegationSetup> delegation,
-            Optional<SearchSetup> search)
+            PlanFinder planner)
             throws IOException, UnplannableException {
         OpenModel model = OpenModel.of(ordered);
-        PlanFinder planner;
         InterpreterFactory factory;
         try {
-            planner = PlanFinder.of(ordered.original(), options, search);
             factory = DelegationSetup.factory(model, options, planner, delegation);
         } catch (RuntimeException | Error e) {
             model.close();
@@ -77,7 +75,7 @@ public final class TfLiteRuntime implements AutoCloseable {
     public static TfLiteRuntime open(
             Path file, RuntimeOptions options, Optional<DelegationSetup> delegation)
             throws IOException, UnplannableException {
-        return open(OrderedModel.asInFile(file), options, delegation, Optional.empty());
+        return open(OrderedModel.asInFile(file), options, delegation, options.planAtOnce());
     }
 
     /** Opens a model that is planned by the strategies only and of which nothing is delegated. */

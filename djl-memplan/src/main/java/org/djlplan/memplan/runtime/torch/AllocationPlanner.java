@@ -4,7 +4,7 @@ import org.djlplan.memplan.config.SearchMode;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.plan.portfolio.TimedSearch;
+import org.djlplan.memplan.plan.portfolio.PlanImprover;
 import org.djlplan.memplan.plan.search.ExactSearch;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 import org.djlplan.memplan.store.AllocationPlan;
@@ -63,7 +63,7 @@ final class AllocationPlanner {
 
     /** Returns the smallest plan known after a search. */
     EvaluatedPlan search(EvaluatedPlan planned) {
-        EvaluatedPlan found = MemoryPlanner.searched(planned, new TimedSearch(mode.limit()));
+        EvaluatedPlan found = MemoryPlanner.searched(planned, PlanImprover.within(mode.limit()));
         OffsetPlan plan = found.plan();
         return EvaluatedPlan.of(
                 new OffsetPlan(SEARCH, plan.problem(), plan.unitOffsets()), found.provedMinimal());

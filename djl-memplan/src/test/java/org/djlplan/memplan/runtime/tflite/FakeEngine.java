@@ -89,7 +89,7 @@ final class FakeEngine implements EngineSession.Source {
                 new RuntimeOptions(
                         "best", InPlace.AUTO, 1, 1, true, 1, Duration.ZERO, Duration.ZERO);
         return new InterpreterFactory(
-                this, graph, options, PlanFinder.atOnce(options), delegates, choice);
+                this, graph, options, options.planAtOnce(), delegates, choice);
     }
 
     /** Returns the choice of the CPU kernels. */

@@ -1,0 +1,306 @@
+package org.djlplan.memplan.planning;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.util.concurrent.Uninterruptibles;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.djlplan.memplan.config.InPlace;
+import org.djlplan.memplan.config.SearchMode;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.TightGraph;
+import org.djlplan.memplan.plan.OffsetPlan;
+import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.plan.portfolio.PlanImprover;
+import org.djlplan.memplan.runtime.BackgroundSearch;
+import org.djlplan.memplan.runtime.tflite.PlanFinder;
+import org.djlplan.memplan.runtime.tflite.PlanFinder.Request;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class GraphPlanningTest {
+
+    private static final Graph GRAPH = TightGraph.of(false);
+    private static final SearchMode AT_LOAD = new SearchMode.AtLoad(Duration.ofSeconds(30));
+    private static final SearchMode BACKGROUND = new SearchMode.Background();
+
+    @TempDir Path folder;
+    private final List<Duration> limits = new ArrayList<>();
+    private final Semaphore searched = new Semaphore(0);
+
+    /** Searches as an application does, and notes it. */
+    private PlanImprover noted(Duration limit) {
+        limits.add(limit);
+        PlanImprover search = PlanImprover.within(limit);
+        return (incumbent, enough) -> {
+            PlanImprover.Improvement found = search.improve(incumbent, enough);
+            searched.release();
+            return found;
+        };
+    }
+
+    private GraphPlanning finder(SearchMode mode, Function<Duration, PlanImprover> improvers) {
+        return finder(mode, improvers, Optional.of("TFLite 2.6.2"));
+    }
+
+    private GraphPlanning finder(
+            SearchMode mode, Function<Duration, PlanImprover> improvers, Optional<String> engine) {
+        return new GraphPlanning(
+                folder.resolve("model.tflite"),
+                "best",
+                InPlace.AUTO,
+                mode,
+                folder.resolve("cache"),
+                improvers,
+                () -> engine);
+    }
+
+    private static EvaluatedPlan find(PlanFinder finder, boolean whileLoading) {
+        return finder.find(new Request(GRAPH, 1, whileLoading));
+    }
+
+    private static void assertMinimal(EvaluatedPlan planned) {
+        assertEquals(TightGraph.MINIMAL_BYTES, planned.plan().totalBytes());
+        assertTrue(planned.provedMinimal());
+    }
+
+    private static void assertGreedy(EvaluatedPlan planned) {
+        assertTrue(planned.plan().totalBytes() > TightGraph.MINIMAL_BYTES);
+        assertFalse(planned.provedMinimal());
+    }
+
+    private static List<Path> kept(Path in) throws IOException {
+        if (!Files.isDirectory(in)) {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.list(in)) {
+            return files.filter(file -> file.toString().endsWith(".searched.json")).toList();
+        }
+    }
+
+    private Path besideModel() {
+        return folder.resolve(".djlplan");
+    }
+
+    private void awaitKept() throws Exception {
+        assertTrue(searched.tryAcquire(30, TimeUnit.SECONDS));
+        // It is kept right after that.
+        while (kept(besideModel()).isEmpty()) {
+            Thread.sleep(5);
+        }
+    }
+
+    @Test
+    void find_atLoad_isUsedAtOnceAndSearchedOnce() throws IOException {
+        try (PlanFinder finder = finder(AT_LOAD, this::noted)) {
+            assertMinimal(find(finder, true));
+            assertMinimal(find(finder, true));
+        }
+        try (PlanFinder finder = finder(AT_LOAD, this::noted)) {
+            assertMinimal(find(finder, true));
+        }
+        assertEquals(List.of(Duration.ofSeconds(30)), limits);
+        assertEquals(1, kept(besideModel()).size());
+    }
+
+    @Test
+    void find_inBackground_isUsedFromTheNextLoadOn() throws Exception {
+        try (PlanFinder finder = finder(BACKGROUND, this::noted)) {
+            assertGreedy(find(finder, true));
+            awaitKept();
+        }
+        try (PlanFinder finder = finder(BACKGROUND, this::noted)) {
+            assertMinimal(find(finder, true));
+        }
+        assertEquals(List.of(SearchMode.BACKGROUND_LIMIT), limits);
+    }
+
+    /** A prediction with inputs of new shapes does not wait. */
+    @Test
+    void find_atLoadButNotWhileLoading_searchesInTheBackground() throws Exception {
+        try (PlanFinder finder = finder(AT_LOAD, this::noted)) {
+            assertGreedy(find(finder, false));
+            awaitKept();
+            assertMinimal(find(finder, false));
+        }
+        assertEquals(List.of(Duration.ofSeconds(30)), limits);
+    }
+
+    @Test
+    void find_searchedInVain_isNotSearchedAgainUnlessForLonger() throws IOException {
+        Function<Duration, PlanImprover> inVain =
+                limit -> {
+                    limits.add(limit);
+                    return GraphPlanningTest::nothing;
+                };
+        for (int millis : List.of(100, 100, 50, 200)) {
+            SearchMode mode = new SearchMode.AtLoad(Duration.ofMillis(millis));
+            try (PlanFinder finder = finder(mode, inVain)) {
+                assertGreedy(find(finder, true));
+            }
+        }
+        assertEquals(List.of(Duration.ofMillis(100), Duration.ofMillis(200)), limits);
+    }
+
+    private static PlanImprover.Improvement nothing(OffsetPlan incumbent, OptionalLong enough) {
+        return new PlanImprover.Improvement(incumbent, false);
+    }
+
+    @Test
+    void close_whileSearching_cancelsAndKeepsNothing() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch interrupted = new CountDownLatch(1);
+        PlanFinder finder =
+                finder(
+                        BACKGROUND,
+                        limit ->
+                                (incumbent, enough) -> {
+                                    begun.countDown();
+                                    try {
+                                        new CountDownLatch(1).await();
+                                    } catch (InterruptedException e) {
+                                        Thread.currentThread().interrupt();
+                                        interrupted.countDown();
+                                    }
+                                    return new PlanImprover.Improvement(incumbent, true);
+                                });
+        assertGreedy(find(finder, true));
+        assertTrue(begun.await(30, TimeUnit.SECONDS));
+        finder.close();
+        finder.close();
+        assertTrue(interrupted.await(30, TimeUnit.SECONDS));
+        try (PlanFinder next = finder(BACKGROUND, this::noted)) {
+            assertGreedy(find(next, true));
+            awaitKept();
+            assertMinimal(find(next, true));
+        }
+    }
+
+    /** As one that is writing to a server of files that does not answer. */
+    @Test
+    void findAndClose_whileASearchCannotBeInterrupted_doNotWait() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        PlanFinder finder =
+                finder(
+                        BACKGROUND,
+                        limit ->
+                                (incumbent, enough) -> {
+                                    begun.countDown();
+                                    Uninterruptibles.awaitUninterruptibly(end);
+                                    return new PlanImprover.Improvement(incumbent, true);
+                                });
+        try {
+            assertGreedy(find(finder, true));
+            assertTrue(begun.await(30, TimeUnit.SECONDS));
+            assertTimeoutPreemptively(
+                    Duration.ofSeconds(20),
+                    () -> {
+                        assertGreedy(find(finder, true));
+                        finder.close();
+                        finder.close();
+                    });
+        } finally {
+            end.countDown();
+        }
+        awaitNoSearch();
+        assertEquals(List.of(), kept(besideModel()), "cancelled before it ended");
+    }
+
+    private static Optional<Thread> searchThread() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals(BackgroundSearch.THREAD))
+                .findFirst();
+    }
+
+    /** It ends soon after its last search. */
+    private static void awaitNoSearch() throws InterruptedException {
+        Optional<Thread> thread = searchThread();
+        if (thread.isPresent()) {
+            thread.get().join(TimeUnit.SECONDS.toMillis(30));
+        }
+        assertEquals(Optional.empty(), searchThread());
+    }
+
+    @Test
+    void find_improverThatFails_usesThePlanOfTheStrategies() throws IOException {
+        try (PlanFinder finder =
+                finder(
+                        AT_LOAD,
+                        limit ->
+                                (incumbent, enough) -> {
+                                    throw new IllegalStateException("out of luck");
+                                })) {
+            assertGreedy(find(finder, true));
+        }
+        assertEquals(List.of(), kept(besideModel()));
+    }
+
+    @Test
+    void find_interruptedWhileLoading_keepsNothing() throws IOException {
+        try (PlanFinder finder =
+                finder(
+                        AT_LOAD,
+                        limit ->
+                                (incumbent, enough) -> {
+                                    Thread.currentThread().interrupt();
+                                    return nothing(incumbent, enough);
+                                })) {
+            assertGreedy(find(finder, true));
+            assertTrue(Thread.interrupted());
+        }
+        assertEquals(List.of(), kept(besideModel()));
+    }
+
+    @Test
+    void find_folderThatCannotBeWritten_keepsInTheCache() throws IOException {
+        Files.createFile(besideModel());
+        try (PlanFinder finder = finder(AT_LOAD, this::noted)) {
+            assertMinimal(find(finder, true));
+        }
+        try (PlanFinder finder = finder(AT_LOAD, this::noted)) {
+            assertMinimal(find(finder, true));
+        }
+        assertEquals(1, limits.size());
+        try (Stream<Path> files = Files.walk(folder.resolve("cache"))) {
+            assertEquals(1, files.filter(Files::isRegularFile).count());
+        }
+    }
+
+    @Test
+    void find_nowhereToKeep_searchesEachTime() throws IOException {
+        Files.createFile(besideModel());
+        Files.createFile(folder.resolve("cache"));
+        for (int i = 0; i < 2; i++) {
+            try (PlanFinder finder = finder(AT_LOAD, this::noted)) {
+                assertMinimal(find(finder, true));
+            }
+        }
+        assertEquals(2, limits.size());
+    }
+
+    @Test
+    void find_engineThatTellsNoVersion_neitherSearchesNorKeeps() throws IOException {
+        try (PlanFinder finder = finder(AT_LOAD, this::noted, Optional.empty())) {
+            assertGreedy(find(finder, true));
+        }
+        assertEquals(List.of(), limits);
+        assertEquals(List.of(), kept(besideModel()));
+    }
+}
