@@ -157,7 +157,7 @@ final class TuneOptions {
                                     ImmutableMap.of(),
                                     ImmutableMap.of(),
                                     ImmutableList.copyOf(DelegationKey.values())));
-            List<OffsetStrategy> unused = Strategies.named(plan.strategy());
+            List<OffsetStrategy> unused = Strategies.named(plan.planning().strategy());
             return new Setting(plan, DelegationOptions.parse(plan.delegation()));
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), asTyped(e.getMessage()), e);

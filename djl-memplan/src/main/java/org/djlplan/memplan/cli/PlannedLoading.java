@@ -123,7 +123,7 @@ final class PlannedLoading {
                         ImmutableMap.of(),
                         known);
         PlanOptions options = PlanOptions.parse(given);
-        ImmutableList<OffsetStrategy> unused = Strategies.named(options.strategy());
+        ImmutableList<OffsetStrategy> unused = Strategies.named(options.planning().strategy());
         delegation().forEach(provider -> provider.check(options.delegation()));
     }
 

@@ -71,8 +71,8 @@ class MissingPartsTest {
                 "PyTorch runtime/torch/TorchAllocator",
                 "PyTorch djl/BlockProxy",
                 "PyTorch runtime/torch/AllocationSequence",
-                "PyTorch runtime/torch/AllocationPlanner",
-                "PyTorch runtime/torch/RunOutcome",
+                "PyTorch planning/AllocationPlanning",
+                "PyTorch runtime/torch/AllocationWatch$Outcome",
                 "PyTorch source/trace/AllocationTrace"
             })
     void load_classMissing_runsAsStock(String engineAndClass) throws Exception {
