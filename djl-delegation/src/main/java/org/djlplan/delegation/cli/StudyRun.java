@@ -35,9 +35,9 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
-import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.Tolerance;
-import org.djlplan.memplan.spi.Trial;
 
 /**
  * Measures what a study needs: a usual profiling run first, then what partitions take on either

@@ -11,6 +11,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.plan.OffsetStrategy;
+import org.djlplan.memplan.plan.greedy.Rounds;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.study.csv.CsvFiles;
 import org.djlplan.memplan.study.csv.CsvRecords;
@@ -25,13 +27,16 @@ import org.djlplan.memplan.usage.UsageRecords;
  * @param graph what the records are from; empty for a file of records
  * @param ids names of the tensors
  * @param alignmentBytes what offsets are multiples of
+ * @param inRounds the strategy for sizes that become known while the model runs; empty if all are
+ *     known before
  */
 record PlanInput(
         View view,
         List<PlanningProblem> variants,
         Optional<Graph> graph,
         Map<Integer, String> ids,
-        long alignmentBytes) {
+        long alignmentBytes,
+        Optional<OffsetStrategy> inRounds) {
 
     /** Origin of the usage records. */
     enum View {
@@ -71,7 +76,15 @@ record PlanInput(
     static PlanInput readCsv(Path file) throws IOException {
         CsvRecords records = CsvFiles.readRecords(existing(file));
         PlanningProblem problem = new PlanningProblem(records.records());
-        return new PlanInput(View.CSV, List.of(problem), Optional.empty(), records.ids(), 1);
+        return new PlanInput(
+                View.CSV,
+                List.of(problem),
+                Optional.empty(),
+                records.ids(),
+                1,
+                records.knownAt().isEmpty()
+                        ? Optional.empty()
+                        : Optional.of(Rounds.strategy(records.knownAt())));
     }
 
     static PlanInput readModel(Path file, GraphSource source, boolean live) throws IOException {
@@ -90,7 +103,8 @@ record PlanInput(
                 variants,
                 Optional.of(graph),
                 CsvRecords.numbered(variants.get(0)).ids(),
-                UsageRecords.ALIGNMENT_BYTES);
+                UsageRecords.ALIGNMENT_BYTES,
+                Optional.empty());
     }
 
     static Path existing(Path file) throws IOException {

@@ -46,12 +46,18 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
     }
 
     /**
-     * Plans.
+     * Plans. Where sizes become known while the model runs, only the strategy that works in rounds
+     * is run: the others would have to know them before.
      *
      * @param limits of the search for a smaller plan than those that the strategies found; empty
      *     for none
      */
     static PlanRun of(PlanInput input, Choice choice, Optional<SearchLimits> limits) {
+        if (input.inRounds().isPresent()) {
+            Portfolio rounds =
+                    new Portfolio(List.of(input.inRounds().get()), input.alignmentBytes());
+            return new PlanRun(input, rounds.attempts(input.variants()), List.of());
+        }
         Portfolio portfolio = new Portfolio(choice.offsets(), input.alignmentBytes());
         List<Attempt> attempts = portfolio.attempts(input.variants());
         Optional<Attempt> searched =
@@ -122,9 +128,10 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
                 .orElseThrow();
     }
 
-    private static PlanOutput.Result result(Attempt attempt, int repeat) {
+    private PlanOutput.Result result(Attempt attempt, int repeat) {
         OffsetPlan plan = attempt.plan();
-        OffsetStrategy again = Strategies.named(plan.strategy()).get(0);
+        OffsetStrategy again =
+                input.inRounds().orElseGet(() -> Strategies.named(plan.strategy()).get(0));
         int times = again instanceof ExactSearch ? 1 : repeat;
         return new PlanOutput.Result(
                 attempt.name(),
