@@ -16,6 +16,7 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.djlplan.memplan.child.ChildProcess.Answer;
 import org.djlplan.memplan.child.ChildProcess;
+import org.djlplan.memplan.child.ChildProcess.Answer;
 import org.djlplan.memplan.child.JavaCommand;
 
 /**
