@@ -78,7 +78,14 @@ class ArchitectureTest {
                     .mayOnlyBeAccessedByLayers("store", "runtime", "planning", "djl", "cli")
                     .whereLayer("plan")
                     .mayOnlyBeAccessedByLayers(
-                            "store", "runtime", "planning", "source", "djl", "cli", "order", "study")
+                            "store",
+                            "runtime",
+                            "planning",
+                            "source",
+                            "djl",
+                            "cli",
+                            "order",
+                            "study")
                     .whereLayer("order")
                     .mayOnlyBeAccessedByLayers("store", "runtime", "cli")
                     .whereLayer("usage")
