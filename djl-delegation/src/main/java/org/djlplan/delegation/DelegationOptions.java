@@ -4,6 +4,14 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedSet;
+
+import org.djlplan.delegation.table.Goal;
+import org.djlplan.delegation.table.Goal.Objective;
+import org.djlplan.memplan.config.Nearest;
+import org.djlplan.memplan.config.Quantities;
+import org.djlplan.memplan.config.Threads;
+import org.djlplan.memplan.spi.Tolerance;
+
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -12,12 +20,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Function;
-import org.djlplan.delegation.table.Goal;
-import org.djlplan.delegation.table.Goal.Objective;
-import org.djlplan.memplan.config.Nearest;
-import org.djlplan.memplan.config.Quantities;
-import org.djlplan.memplan.config.Threads;
-import org.djlplan.memplan.spi.Tolerance;
 
 /**
  * The options of delegation of one model.
@@ -185,7 +187,7 @@ public record DelegationOptions(
         }
     }
 
-    /** When candidates are measured. */
+    /** The time at which candidates are measured. */
     public enum ProfileMode {
         /** While the application runs, beginning with a prediction. */
         BACKGROUND,
@@ -195,7 +197,7 @@ public record DelegationOptions(
         OFF
     }
 
-    /** With how many threads per prediction a model may run. */
+    /** The numbers of threads per prediction with which a model may run. */
     public sealed interface ThreadSetting {
 
         /**

@@ -1,11 +1,7 @@
 package org.djlplan.delegation;
 
 import ai.djl.util.Progress;
-import java.io.IOException;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.function.Consumer;
+
 import org.djlplan.delegation.DelegationOptions.ProfileMode;
 import org.djlplan.delegation.Measurement.Profiling;
 import org.djlplan.delegation.Measurement.UnmeasurableException;
@@ -18,9 +14,16 @@ import org.djlplan.memplan.spi.DelegationProvider;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+
 /**
- * Delegates what was measured to be best. What was measured is kept next to the model and used at
- * once from then on; until something was verified, the CPU kernels are.
+ * Delegates the set of operators that was measured to be best. What was measured is kept next to
+ * the model, and used at once by later loads; until a set was verified, the CPU kernels run
+ * everything.
  */
 public final class MeasuredDelegation implements DelegationProvider {
 

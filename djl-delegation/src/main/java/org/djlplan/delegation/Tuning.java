@@ -1,19 +1,21 @@
 package org.djlplan.delegation;
 
 import ai.djl.util.Progress;
-import java.io.IOException;
-import java.util.List;
-import java.util.Optional;
-import java.util.function.Predicate;
+
 import org.djlplan.delegation.Measurement.Profiling;
 import org.djlplan.delegation.Measurement.UnmeasurableException;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.store.StoreKey;
 
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+
 /**
- * Measuring by hand: what a load of the model with the same options would measure, but whether or
- * not that was measured before.
+ * A measurement that the user asks for: what a load of the model with the same options would
+ * measure, whether or not that was measured before.
  */
 public final class Tuning {
 

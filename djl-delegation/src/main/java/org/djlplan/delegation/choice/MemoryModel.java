@@ -2,16 +2,18 @@ package org.djlplan.delegation.choice;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import org.djlplan.delegation.partition.Piece;
+
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
-import org.djlplan.delegation.partition.Piece;
 
 /**
- * What a union of pieces takes of memory: what the CPU kernels take, and something for each piece
- * (packed weights, less what the arena no longer holds) and each delegate kernel (a workspace).
+ * A model of memory: a union of pieces takes what the CPU kernels take, and something for each
+ * piece (packed weights, less what the arena no longer holds) and each delegate kernel (a
+ * workspace).
  *
  * <p>How much that is, measured unions tell: beginning with nothing, the difference between
  * measured and predicted is shared out over the pieces and kernels of that union, in proportion to

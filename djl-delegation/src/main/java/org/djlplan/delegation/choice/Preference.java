@@ -1,13 +1,15 @@
 package org.djlplan.delegation.choice;
 
-import java.util.List;
 import org.djlplan.delegation.choice.Race.Contender;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Goal.Objective;
 
+import java.util.List;
+
 /**
- * What a goal means for what was predicted and for what was measured.
+ * The order of candidates by a goal, the same for predicted and for measured ones: what is too
+ * large, what is better, and what is not worth trying.
  *
  * @param goal what is wanted
  */

@@ -1,18 +1,20 @@
 package org.djlplan.delegation.partition;
 
 import com.google.common.collect.ImmutableSet;
-import java.util.BitSet;
-import java.util.List;
-import java.util.Set;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
+
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 
+import java.util.BitSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
 /**
- * Who writes and who reads each tensor of a graph, and what of it is constant.
+ * The data flow of a graph: the writers and readers of each tensor, and what is constant.
  *
  * <p>A <em>constant operator</em> is a {@code DEQUANTIZE} or {@code DENSIFY} of a constant, or of
  * another constant operator's output: it unpacks weights once, and runs no more. Its output is as

@@ -6,15 +6,17 @@ import static com.google.common.base.Preconditions.checkElementIndex;
 import com.google.common.collect.ContiguousSet;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedSet;
+
+import org.djlplan.memplan.graph.Graph;
+
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedSet;
-import org.djlplan.memplan.graph.Graph;
 
 /**
- * The pieces of a graph, and what becomes of a union of them.
+ * The pieces of a graph, and the delegate kernels that the engine makes of a union of them.
  *
  * <p>Constant operators belong to no piece, since they run in no inference: one goes to the
  * delegate if everything that reads its output does. (To delegate it with only some of its readers

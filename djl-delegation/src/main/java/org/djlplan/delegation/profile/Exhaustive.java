@@ -1,10 +1,7 @@
 package org.djlplan.delegation.profile;
 
 import com.google.common.collect.Iterables;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.List;
-import java.util.Set;
+
 import org.djlplan.delegation.choice.Preference;
 import org.djlplan.delegation.choice.Race.Contender;
 import org.djlplan.delegation.choice.Unions;
@@ -12,7 +9,12 @@ import org.djlplan.delegation.partition.PieceGraph;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 
-/** Measures all unions of whole partitions equally often. */
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+
+/** The measurement of all unions of whole partitions, each equally often: for studies. */
 final class Exhaustive {
 
     /** All unions of so many partitions are measured, of more only those of the largest. */

@@ -4,14 +4,16 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
-import java.time.Duration;
-import java.util.List;
-import java.util.Optional;
+
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.memplan.spi.Tolerance;
 
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
 /**
- * What is to be measured.
+ * The settings of one measurement.
  *
  * @param goal what the choice is to reach
  * @param threads settings of threads to choose from, −1 for the engine's default; at least one

@@ -1,11 +1,5 @@
 package org.djlplan.delegation.profile;
 
-import java.util.Comparator;
-import java.util.List;
-import java.util.Locale;
-import java.util.Optional;
-import java.util.Set;
-import java.util.function.Predicate;
 import org.djlplan.delegation.choice.Preference;
 import org.djlplan.delegation.partition.Piece;
 import org.djlplan.delegation.partition.PieceGraph;
@@ -13,7 +7,14 @@ import org.djlplan.delegation.table.Entry;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 
-/** Says in one line why a candidate was chosen. */
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/** The reason of a choice, in one line for people. */
 final class Reason {
 
     private static final double NANOS_PER_MILLI = 1e6;

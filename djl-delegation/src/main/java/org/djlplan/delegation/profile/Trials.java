@@ -2,24 +2,27 @@ package org.djlplan.delegation.profile;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.ImmutableLongArray;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
+
 import org.djlplan.delegation.choice.Race.Contender;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Entry.Latency;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
-import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.Tolerance;
-import org.djlplan.memplan.spi.Trial;
+
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 
 /**
- * All that is run, and what came of it. A candidate that failed or was wrong once is not run again.
+ * All candidates that were run, and what came of each. One that failed or was wrong once is not run
+ * again.
  */
 final class Trials {
 
@@ -31,7 +34,7 @@ final class Trials {
 
     private static final int MOST_PER_TURN = 10;
 
-    /** A candidate's way so far. */
+    /** The outcome of a candidate's runs so far. */
     private sealed interface Outcome {
 
         record Proven(Contender contender, Trial trial, ImmutableLongArray nanos)

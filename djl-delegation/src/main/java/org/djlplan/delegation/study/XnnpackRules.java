@@ -2,11 +2,7 @@ package org.djlplan.delegation.study;
 
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import java.util.stream.Stream;
+
 import org.djlplan.delegation.partition.Dataflow;
 import org.djlplan.delegation.study.Explanation.DelegateRules;
 import org.djlplan.memplan.graph.ElementType;
@@ -14,9 +10,15 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Tensor;
 
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
 /**
- * What XNNPACK takes as TensorFlow Lite 2.6.2 has it, by default: floats of 32 bits, with sizes and
- * weights that are known beforehand.
+ * The rules of XNNPACK as TensorFlow Lite 2.6.2 has it, by default: floats of 32 bits, with sizes
+ * and weights that are known beforehand.
  *
  * <p>Source: {@code tensorflow/lite/delegates/xnnpack/README.md} and {@code xnnpack_delegate.cc} of
  * 2.6 (the checks at the beginning of each {@code Visit…Node}). A graph has no parameters of

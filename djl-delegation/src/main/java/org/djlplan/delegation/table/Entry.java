@@ -4,11 +4,13 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.math.Quantiles;
-import java.util.List;
-import java.util.Map;
+
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.OutputError;
+
+import java.util.List;
+import java.util.Map;
 
 /** A line of the table: one candidate that was tried. */
 public sealed interface Entry {
@@ -17,7 +19,7 @@ public sealed interface Entry {
     Candidate candidate();
 
     /**
-     * It ran.
+     * A candidate that ran.
      *
      * @param candidate what was tried
      * @param kernels how many delegate kernels it has
@@ -41,7 +43,7 @@ public sealed interface Entry {
     }
 
     /**
-     * It did not run, and is not tried again.
+     * A candidate that did not run, and is not tried again.
      *
      * @param candidate what was tried
      * @param kind what happened
@@ -51,7 +53,7 @@ public sealed interface Entry {
             implements Entry {}
 
     /**
-     * Its outputs were outside the tolerance, and it was not timed.
+     * A candidate whose outputs were outside the tolerance; it was not timed.
      *
      * @param candidate what was tried
      * @param errors how far its outputs are from the CPU kernels'

@@ -8,13 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.ImmutableSortedSet;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Optional;
-import java.util.Set;
+
 import org.djlplan.delegation.cli.Study.PartitionCost;
 import org.djlplan.delegation.cli.Study.SetTime;
 import org.djlplan.memplan.graph.ElementType;
@@ -22,11 +16,19 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateException.Kind;
 import org.djlplan.memplan.spi.CandidateRunner;
-import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
-import org.djlplan.memplan.spi.Trial;
 import org.junit.jupiter.api.Test;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 
 class StudyRunTest {
 
@@ -112,7 +114,7 @@ class StudyRunTest {
         return StudyRun.study(
                 SampleStudies.graph(),
                 runner,
-                new StudySettings(2, budget, 3, Duration.ofMillis(200), Tolerance.AUTO),
+                new StudyRun.Settings(2, budget, 3, Duration.ofMillis(200), Tolerance.AUTO),
                 Optional.empty());
     }
 

@@ -1,5 +1,14 @@
 package org.djlplan.delegation.profile;
 
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
+import org.djlplan.memplan.spi.OutputError;
+
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -7,14 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
-import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.CandidateException;
-import org.djlplan.memplan.spi.CandidateRunner;
-import org.djlplan.memplan.spi.NodeTime;
-import org.djlplan.memplan.spi.OutputError;
-import org.djlplan.memplan.spi.Trial;
 
 /**
  * Runs candidates of a {@link Truth} on a made-up machine: times are log-normal around the truth,

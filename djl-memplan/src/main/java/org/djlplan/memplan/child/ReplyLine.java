@@ -4,9 +4,12 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
 import com.google.gson.JsonParser;
+
+import org.djlplan.memplan.child.ChildProcess.Answer;
+
 import java.util.Optional;
 
-/** How an answer is written on a line of a child's output. */
+/** An answer as a line of a child's output. */
 final class ReplyLine {
 
     /** Starts each reply, so that whatever native code prints is not taken for one. */

@@ -85,7 +85,8 @@ final class TfLitePlanning {
                             ordered,
                             runtimeOptions,
                             delegation.map(d -> d.of(ordered, runtimeOptions)),
-                            GraphPlanning.of(file.get(), options, ModelDelegation.cacheFolder()));
+                            GraphPlanning.of(
+                                    file.get(), options.planning(), ModelDelegation.cacheFolder()));
             install(model, file.get(), adapter, runtime);
             delegation.ifPresent(d -> d.attach(runtime));
             return Optional.empty();
@@ -118,13 +119,13 @@ final class TfLitePlanning {
 
     static RuntimeOptions runtimeOptions(PlanOptions options) {
         return new RuntimeOptions(
-                options.strategy(),
-                options.inPlace(),
+                options.planning().strategy(),
+                options.planning().inPlace(),
                 options.threads(),
                 options.maxInterpreters(),
-                options.sharedArena(),
-                options.maxArenas().orElse(Machine.cores()),
-                options.arenaWait(),
+                options.arenas().shared(),
+                options.arenas().most().orElse(Machine.cores()),
+                options.arenas().longestWait(),
                 IDLE_AFTER);
     }
 

@@ -3,6 +3,9 @@ package org.djlplan.memplan.measure;
 import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
+
+import org.djlplan.memplan.child.JavaCommand;
+
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -11,11 +14,10 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.djlplan.memplan.child.JavaCommand;
 
 /**
- * How the JVM of a measuring process is started. Nothing that configures the application's JVM acts
- * in it, and its command line tells nothing of the application.
+ * The command that starts the JVM of a measuring process. Nothing that configures the application's
+ * JVM acts in it, and its command line tells nothing of the application.
  *
  * <p>Several candidates live in the process one after another. What one of them frees must be given
  * back before the next is measured (ProcessMemory.trim), else that one seems to take less memory

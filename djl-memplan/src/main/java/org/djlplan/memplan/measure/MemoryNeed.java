@@ -1,15 +1,16 @@
 package org.djlplan.memplan.measure;
 
-import java.util.Collection;
-import java.util.stream.Stream;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 
+import java.util.Collection;
+import java.util.stream.Stream;
+
 /**
- * How much memory a measuring process needs, computed from the model: an upper estimate.
+ * An upper estimate of the memory that a measuring process needs, computed from the model.
  *
  * @param heapBytes the limit of its Java heap: inputs, and the outputs of the CPU kernels with each
  *     number of threads

@@ -1,12 +1,13 @@
 package org.djlplan.memplan.spi;
 
+import org.djlplan.memplan.graph.Graph;
+
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.djlplan.memplan.graph.Graph;
 
 /** A model of which an engine's delegate may take operators. */
 public interface DelegableModel {
@@ -62,7 +63,7 @@ public interface DelegableModel {
     /** Returns an upper estimate of the memory that a process needs that runs candidates. */
     long neededBytes();
 
-    /** How a process that runs candidates shares processors with the application. */
+    /** The priority of a process that runs candidates, beside the application. */
     enum Urgency {
         /**
          * Others go first: it has the least priority, keeps to what a container's quota leaves, and

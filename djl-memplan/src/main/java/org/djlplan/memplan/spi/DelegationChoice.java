@@ -3,11 +3,13 @@ package org.djlplan.memplan.spi;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
-import java.util.List;
+
 import org.djlplan.memplan.report.OutputAgreement;
 
+import java.util.List;
+
 /**
- * What a model runs with, and why.
+ * The operators and threads that a model runs with, and why.
  *
  * @param candidate the operators and threads of a prediction that has the processors for itself
  * @param lighter verified candidates of fewer threads, for predictions that share the processors
@@ -24,7 +26,7 @@ public record DelegationChoice(
         String reason,
         List<OutputAgreement> outputs) {
 
-    /** Where a choice comes from. */
+    /** The origin of a choice. */
     public enum Origin {
         /** Nothing was run: these are the CPU kernels. */
         UNVERIFIED,

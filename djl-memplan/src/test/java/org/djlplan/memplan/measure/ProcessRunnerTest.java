@@ -10,6 +10,31 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedSet;
+
+import org.djlplan.memplan.child.JavaCommand;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.machine.Machine;
+import org.djlplan.memplan.measure.FakeMeasuringProcess.Start;
+import org.djlplan.memplan.measure.FakeRunner.Behaviour;
+import org.djlplan.memplan.measure.MeasuringChild.Limits;
+import org.djlplan.memplan.measure.MeasuringChild.NoProcessException;
+import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateException.Kind;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
+import org.djlplan.memplan.spi.NoRoomException;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Tolerance;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -27,27 +52,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.djlplan.memplan.child.JavaCommand;
-import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.machine.Machine;
-import org.djlplan.memplan.measure.FakeMeasuringProcess.Start;
-import org.djlplan.memplan.measure.FakeRunner.Behaviour;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
-import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.CandidateException;
-import org.djlplan.memplan.spi.CandidateException.Kind;
-import org.djlplan.memplan.spi.DelegableModel.Urgency;
-import org.djlplan.memplan.spi.NoRoomException;
-import org.djlplan.memplan.spi.NodeTime;
-import org.djlplan.memplan.spi.OutputError;
-import org.djlplan.memplan.spi.Tolerance;
-import org.djlplan.memplan.spi.Trial;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
 
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class ProcessRunnerTest {
@@ -474,10 +478,11 @@ class ProcessRunnerTest {
     }
 
     @Test
-    void start_awaited_hasTheUsualPriority() throws Exception {
+    void start_awaited_hasThePriorityOfThisProcess() throws Exception {
         try (ProcessRunner runner = start(PATIENT)) {
             String stat = Files.readString(Path.of("/proc", Long.toString(pid(runner)), "stat"));
-            assertEquals("0", niceness(stat), stat);
+            String own = Files.readString(Path.of("/proc/self/stat"));
+            assertEquals(niceness(own), niceness(stat), stat);
         }
     }
 

@@ -6,25 +6,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
+
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSortedSet;
 import com.google.common.collect.Sets;
-import java.nio.ByteBuffer;
-import java.nio.file.Path;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import java.util.SortedSet;
+
 import org.djlplan.delegation.partition.DelegatedGraph;
-import org.djlplan.integration.Freed;
-import org.djlplan.integration.Planned;
-import org.djlplan.integration.StockInterpreter;
-import org.djlplan.integration.TestModels;
-import org.djlplan.integration.Tolerance;
 import org.djlplan.integration.networks.HalfPrecision;
 import org.djlplan.integration.networks.ParallelBottlenecks;
+import org.djlplan.integration.support.Freed;
+import org.djlplan.integration.support.Planned;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.integration.support.TestModels;
+import org.djlplan.integration.support.Tolerance;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.measure.TfLiteDelegableModel;
 import org.djlplan.memplan.report.DelegationReport;
@@ -43,15 +37,24 @@ import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
-import org.djlplan.memplan.spi.NodeTime;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
 
 /** Operators that a user keeps in the CPU kernels. */
 class ExcludeTest {

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
-import org.djlplan.integration.StockInterpreter;
+import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.runtime.tflite.CandidateInterpreters;

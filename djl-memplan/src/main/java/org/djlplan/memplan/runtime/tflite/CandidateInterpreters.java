@@ -4,6 +4,25 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.ImmutableSortedSet;
 import com.google.common.math.Quantiles;
+
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.runtime.ProcessMemory;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateException.Kind;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
+import org.djlplan.memplan.spi.DelegateFactory;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.djlplan.memplan.spi.NativeDelegate;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.Deviation;
+import org.djlplan.memplan.spi.Tolerance;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -14,23 +33,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
-import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.graph.Operator;
-import org.djlplan.memplan.runtime.ProcessMemory;
-import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.CandidateException;
-import org.djlplan.memplan.spi.CandidateException.Kind;
-import org.djlplan.memplan.spi.CandidateRunner;
-import org.djlplan.memplan.spi.DelegateFactory;
-import org.djlplan.memplan.spi.DelegationChoice;
-import org.djlplan.memplan.spi.DelegationChoice.Origin;
-import org.djlplan.memplan.spi.Deviation;
-import org.djlplan.memplan.spi.NativeDelegate;
-import org.djlplan.memplan.spi.NodeTime;
-import org.djlplan.memplan.spi.OutputError;
-import org.djlplan.memplan.spi.Tolerance;
-import org.djlplan.memplan.spi.Trial;
 
 /** Runs candidates in this process, each in an interpreter and an arena of its own. */
 public final class CandidateInterpreters implements CandidateRunner {

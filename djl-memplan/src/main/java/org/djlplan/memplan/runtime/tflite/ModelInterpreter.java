@@ -15,6 +15,7 @@ import org.djlplan.memplan.report.OrderReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.runtime.PlanFigures;
 import org.djlplan.memplan.spi.Candidate;
 
 /**
@@ -64,16 +65,7 @@ final class ModelInterpreter implements AutoCloseable {
             return new PlanReport(
                     "TFLite",
                     unplannedReason,
-                    new PlanReport.Plan(
-                            plan.map(EvaluatedPlan::strategy).orElse(""),
-                            plan.map(planned -> planned.plan().problem().records().size())
-                                    .orElse(0),
-                            plan.map(EvaluatedPlan::aliasedTensors).orElse(0),
-                            plan.map(EvaluatedPlan::naiveBytes).orElse(0L),
-                            plan.map(EvaluatedPlan::lowerBoundBytes).orElse(0L),
-                            plan.map(planned -> planned.plan().totalBytes()).orElse(0L),
-                            plan.map(EvaluatedPlan::provedMinimal).orElse(false),
-                            ownBytes),
+                    PlanFigures.of(plan, ownBytes),
                     interpreters,
                     new PlanReport.Predictions(predictions, unplanned, 0, 0),
                     delegation,

@@ -8,7 +8,6 @@ import java.nio.file.Path;
 import java.util.List;
 import org.djlplan.memplan.runtime.MappedFile;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
-import org.djlplan.memplan.source.tflite.FileEdit;
 import org.djlplan.memplan.source.tflite.OperatorOrderEdit;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteFormatException;
@@ -29,7 +28,7 @@ final class ReorderedCopy {
     private final Path file;
     private final ByteBuffer original;
     private final TfLiteFile wanted;
-    private final FileEdit edit;
+    private final OperatorOrderEdit edit;
 
     /**
      * @param file the model's file
