@@ -4,14 +4,6 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedSet;
-
-import org.djlplan.delegation.table.Goal;
-import org.djlplan.delegation.table.Goal.Objective;
-import org.djlplan.memplan.config.Nearest;
-import org.djlplan.memplan.config.Quantities;
-import org.djlplan.memplan.config.Threads;
-import org.djlplan.memplan.spi.Tolerance;
-
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -20,6 +12,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Function;
+import org.djlplan.delegation.table.Goal;
+import org.djlplan.delegation.table.Goal.Objective;
+import org.djlplan.memplan.config.Nearest;
+import org.djlplan.memplan.config.Quantities;
+import org.djlplan.memplan.config.Threads;
+import org.djlplan.memplan.spi.Tolerance;
 
 /**
  * The options of delegation of one model.

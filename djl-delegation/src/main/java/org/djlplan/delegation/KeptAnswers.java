@@ -1,18 +1,6 @@
 package org.djlplan.delegation;
 
 import com.google.common.primitives.ImmutableLongArray;
-
-import org.djlplan.delegation.store.AttemptStore.PartialResult;
-import org.djlplan.delegation.store.AttemptStore.PartialResult.Failure;
-import org.djlplan.delegation.store.AttemptStore.PartialResult.Known;
-import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.CandidateException;
-import org.djlplan.memplan.spi.CandidateRunner;
-import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
-import org.djlplan.memplan.spi.CandidateRunner.Trial;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -23,6 +11,16 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
+import org.djlplan.delegation.store.AttemptStore.PartialResult;
+import org.djlplan.delegation.store.AttemptStore.PartialResult.Failure;
+import org.djlplan.delegation.store.AttemptStore.PartialResult.Known;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A runner that keeps its answers, and repeats those that an interrupted measurement kept: the same

@@ -1,7 +1,11 @@
 package org.djlplan.delegation;
 
 import ai.djl.util.Progress;
-
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
 import org.djlplan.delegation.DelegationOptions.ProfileMode;
 import org.djlplan.delegation.Measurement.Profiling;
 import org.djlplan.delegation.Measurement.UnmeasurableException;
@@ -13,12 +17,6 @@ import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import java.io.IOException;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.function.Consumer;
 
 /**
  * Delegates the set of operators that was measured to be best. What was measured is kept next to

@@ -1,7 +1,17 @@
 package org.djlplan.delegation;
 
 import ai.djl.util.Progress;
-
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.djlplan.delegation.profile.Profiler;
 import org.djlplan.delegation.store.AttemptStore;
 import org.djlplan.delegation.store.AttemptStore.Mark;
@@ -21,18 +31,6 @@ import org.djlplan.memplan.store.StoreKey;
 import org.djlplan.memplan.store.StoreLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import java.io.IOException;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.Optional;
-import java.util.OptionalLong;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
-import java.util.function.Predicate;
 
 /**
  * The table of measurements that answers one request: loaded from where it is kept, or measured and

@@ -1,17 +1,15 @@
 package org.djlplan.delegation;
 
 import ai.djl.util.Progress;
-
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
 import org.djlplan.delegation.Measurement.Profiling;
 import org.djlplan.delegation.Measurement.UnmeasurableException;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.store.StoreKey;
-
-import java.io.IOException;
-import java.util.List;
-import java.util.Optional;
-import java.util.function.Predicate;
 
 /**
  * A measurement that the user asks for: what a load of the model with the same options would

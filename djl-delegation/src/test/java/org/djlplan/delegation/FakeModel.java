@@ -1,19 +1,6 @@
 package org.djlplan.delegation;
 
 import com.google.common.collect.ImmutableSortedSet;
-
-import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.graph.Operator;
-import org.djlplan.memplan.graph.Storage;
-import org.djlplan.memplan.graph.Tensor;
-import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.CandidateRunner;
-import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
-import org.djlplan.memplan.spi.CandidateRunner.Trial;
-import org.djlplan.memplan.spi.DelegableModel;
-import org.djlplan.memplan.spi.Tolerance;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -26,6 +13,17 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
+import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.Tolerance;
 
 /** A model in a folder, with a chain of operators and runners that only count. */
 public final class FakeModel implements DelegableModel {

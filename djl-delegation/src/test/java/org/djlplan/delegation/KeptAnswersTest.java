@@ -6,7 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.collect.ImmutableSortedSet;
-
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.djlplan.delegation.store.AttemptStore;
 import org.djlplan.delegation.store.AttemptStore.PartialResult;
 import org.djlplan.delegation.store.Wanted;
@@ -24,16 +32,6 @@ import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.StoreKey;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.OptionalLong;
-import java.util.Set;
-import java.util.stream.Stream;
 
 /** A measurement that was interrupted goes on where it was, also through a file. */
 class KeptAnswersTest {

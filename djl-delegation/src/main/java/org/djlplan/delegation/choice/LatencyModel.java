@@ -3,15 +3,13 @@ package org.djlplan.delegation.choice;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableSet;
-
-import org.djlplan.delegation.partition.Piece;
-import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
-
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.djlplan.delegation.partition.Piece;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 
 /**
  * A model of latency: the time that each piece takes on either side, and so any union of pieces.

@@ -2,13 +2,12 @@ package org.djlplan.delegation.choice;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
-import org.djlplan.delegation.partition.Piece;
-
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
+import org.djlplan.delegation.partition.Piece;
 
 /**
  * A model of memory: a union of pieces takes what the CPU kernels take, and something for each

@@ -1,11 +1,10 @@
 package org.djlplan.delegation.choice;
 
+import java.util.List;
 import org.djlplan.delegation.choice.Race.Contender;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Goal.Objective;
-
-import java.util.List;
 
 /**
  * The order of candidates by a goal, the same for predicted and for measured ones: what is too

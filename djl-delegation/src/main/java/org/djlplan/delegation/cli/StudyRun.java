@@ -3,7 +3,6 @@ package org.djlplan.delegation.cli;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import ai.djl.util.Progress;
-
 import com.google.common.collect.Collections2;
 import com.google.common.collect.ContiguousSet;
 import com.google.common.collect.ImmutableList;

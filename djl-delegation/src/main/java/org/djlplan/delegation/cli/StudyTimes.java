@@ -2,7 +2,11 @@ package org.djlplan.delegation.cli;
 
 import com.google.common.collect.Iterables;
 import com.google.common.primitives.ImmutableLongArray;
-
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Entry.Latency;
 import org.djlplan.memplan.spi.Candidate;
@@ -10,12 +14,6 @@ import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.Tolerance;
-
-import java.util.Collection;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.function.BooleanSupplier;
 
 /** Times candidates, all equally often, several in turns. */
 final class StudyTimes {

@@ -1,11 +1,10 @@
 package org.djlplan.delegation.partition;
 
-import org.djlplan.memplan.graph.Operator;
-
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import org.djlplan.memplan.graph.Operator;
 
 /**
  * The cuts of partitions into pieces, where few bytes cross.

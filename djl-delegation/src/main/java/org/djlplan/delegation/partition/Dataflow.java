@@ -1,17 +1,15 @@
 package org.djlplan.delegation.partition;
 
 import com.google.common.collect.ImmutableSet;
-
-import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.graph.Operator;
-import org.djlplan.memplan.graph.Storage;
-import org.djlplan.memplan.graph.Tensor;
-
 import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
 
 /**
  * The data flow of a graph: the writers and readers of each tensor, and what is constant.

@@ -3,7 +3,6 @@ package org.djlplan.delegation.partition;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableSortedSet;
-
 import java.util.SortedSet;
 
 /**

@@ -6,14 +6,12 @@ import static com.google.common.base.Preconditions.checkElementIndex;
 import com.google.common.collect.ContiguousSet;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedSet;
-
-import org.djlplan.memplan.graph.Graph;
-
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedSet;
+import org.djlplan.memplan.graph.Graph;
 
 /**
  * The pieces of a graph, and the delegate kernels that the engine makes of a union of them.

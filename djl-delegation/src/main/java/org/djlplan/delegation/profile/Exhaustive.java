@@ -1,18 +1,16 @@
 package org.djlplan.delegation.profile;
 
 import com.google.common.collect.Iterables;
-
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
 import org.djlplan.delegation.choice.Preference;
 import org.djlplan.delegation.choice.Race.Contender;
 import org.djlplan.delegation.choice.Unions;
 import org.djlplan.delegation.partition.PieceGraph;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
-
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.List;
-import java.util.Set;
 
 /** The measurement of all unions of whole partitions, each equally often: for studies. */
 final class Exhaustive {

@@ -3,7 +3,14 @@ package org.djlplan.delegation.profile;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Sets;
 import com.google.common.math.Quantiles;
-
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.function.Consumer;
 import org.djlplan.delegation.choice.LatencyModel;
 import org.djlplan.delegation.choice.MemoryModel;
 import org.djlplan.delegation.choice.Preference;
@@ -15,15 +22,6 @@ import org.djlplan.delegation.profile.Shortlist.Forecast;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
-
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Optional;
-import java.util.Set;
-import java.util.SortedSet;
-import java.util.function.Consumer;
 
 /**
  * The few runs that tell what pieces cost on either side.

@@ -4,13 +4,11 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
-
-import org.djlplan.delegation.table.Goal;
-import org.djlplan.memplan.spi.Tolerance;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import org.djlplan.delegation.table.Goal;
+import org.djlplan.memplan.spi.Tolerance;
 
 /**
  * The settings of one measurement.

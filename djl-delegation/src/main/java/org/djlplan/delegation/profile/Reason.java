@@ -1,18 +1,17 @@
 package org.djlplan.delegation.profile;
 
-import org.djlplan.delegation.choice.Preference;
-import org.djlplan.delegation.partition.Piece;
-import org.djlplan.delegation.partition.PieceGraph;
-import org.djlplan.delegation.table.Entry;
-import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.spi.Candidate;
-
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
+import org.djlplan.delegation.choice.Preference;
+import org.djlplan.delegation.partition.Piece;
+import org.djlplan.delegation.partition.PieceGraph;
+import org.djlplan.delegation.table.Entry;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.spi.Candidate;
 
 /** The reason of a choice, in one line for people. */
 final class Reason {

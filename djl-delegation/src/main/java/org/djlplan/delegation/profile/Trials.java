@@ -2,7 +2,12 @@ package org.djlplan.delegation.profile;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.ImmutableLongArray;
-
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import org.djlplan.delegation.choice.Race.Contender;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Entry.Latency;
@@ -12,13 +17,6 @@ import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.Tolerance;
-
-import java.util.HashSet;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 
 /**
  * All candidates that were run, and what came of each. One that failed or was wrong once is not run

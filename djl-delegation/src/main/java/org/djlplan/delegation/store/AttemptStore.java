@@ -5,7 +5,13 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSortedSet;
 import com.google.common.primitives.ImmutableLongArray;
 import com.google.gson.stream.JsonWriter;
-
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
 import org.djlplan.delegation.store.AttemptStore.PartialResult.Failure;
 import org.djlplan.delegation.store.AttemptStore.PartialResult.Known;
 import org.djlplan.memplan.spi.Candidate;
@@ -17,14 +23,6 @@ import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.store.CheckedJson;
 import org.djlplan.memplan.store.Codec;
 import org.djlplan.memplan.store.FolderStore;
-
-import java.io.IOException;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import java.util.SortedSet;
 
 /**
  * The files of a measurement that has not ended, next to the model or in its cache folder: a mark

@@ -7,7 +7,12 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.primitives.ImmutableLongArray;
 import com.google.gson.stream.JsonWriter;
-
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.SortedSet;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Entry.Latency;
 import org.djlplan.delegation.table.Goal;
@@ -24,13 +29,6 @@ import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.Kept;
 import org.djlplan.memplan.store.ModelFiles;
 import org.djlplan.memplan.store.StoreKey;
-
-import java.io.IOException;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.Locale;
-import java.util.Optional;
-import java.util.SortedSet;
 
 /**
  * Tables of measurements in files next to the model, or in its cache folder: their keys, and their

@@ -5,15 +5,13 @@ import static com.google.common.base.Preconditions.checkArgument;
 import com.google.common.collect.ImmutableSortedSet;
 import com.google.common.primitives.ImmutableLongArray;
 import com.google.gson.stream.JsonWriter;
-
+import java.io.IOException;
+import java.util.List;
+import java.util.SortedSet;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.djlplan.memplan.store.CheckedJson;
-
-import java.io.IOException;
-import java.util.List;
-import java.util.SortedSet;
 
 /**
  * The values that tables and partial results have in common, as JSON: sets of operators, and errors

@@ -2,7 +2,14 @@ package org.djlplan.delegation.store;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
-
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import org.djlplan.delegation.partition.Dataflow;
 import org.djlplan.delegation.store.AttemptStore.PartialResult;
 import org.djlplan.delegation.store.AttemptStore.PartialResult.Known;
@@ -15,15 +22,6 @@ import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
-
-import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 
 /**
  * The request that a kept value must answer. Whoever can write a model's folder can write anything

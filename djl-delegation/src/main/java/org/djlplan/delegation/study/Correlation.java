@@ -4,14 +4,12 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
-
-import org.djlplan.delegation.partition.Piece;
-
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import org.djlplan.delegation.partition.Piece;
 
 /** Rank correlation: how well one quantity predicts the order of another. */
 public final class Correlation {

@@ -3,7 +3,11 @@ package org.djlplan.delegation.study;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Sets;
-
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.IntStream;
 import org.djlplan.delegation.partition.Dataflow;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
@@ -13,12 +17,6 @@ import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.djlplan.memplan.spi.Tolerance;
-
-import java.util.Comparator;
-import java.util.List;
-import java.util.Optional;
-import java.util.Set;
-import java.util.stream.IntStream;
 
 /**
  * An explanation of a choice: why each operator of a model is delegated or not, as far as a table

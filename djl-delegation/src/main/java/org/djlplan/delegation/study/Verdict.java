@@ -1,11 +1,10 @@
 package org.djlplan.delegation.study;
 
+import java.util.Locale;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.CandidateException;
-
-import java.util.Locale;
 
 /** The verdict on one operator: that it is delegated, or why not. */
 public sealed interface Verdict {

@@ -2,19 +2,17 @@ package org.djlplan.delegation.study;
 
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
-
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.djlplan.delegation.partition.Dataflow;
 import org.djlplan.delegation.study.Explanation.DelegateRules;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Tensor;
-
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import java.util.stream.Stream;
 
 /**
  * The rules of XNNPACK as TensorFlow Lite 2.6.2 has it, by default: floats of 32 bits, with sizes

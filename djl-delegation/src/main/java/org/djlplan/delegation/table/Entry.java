@@ -4,13 +4,11 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.math.Quantiles;
-
+import java.util.List;
+import java.util.Map;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.OutputError;
-
-import java.util.List;
-import java.util.Map;
 
 /** A line of the table: one candidate that was tried. */
 public sealed interface Entry {

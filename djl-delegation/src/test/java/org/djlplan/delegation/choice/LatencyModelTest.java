@@ -4,14 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import com.google.common.collect.ImmutableSortedSet;
-
+import java.util.List;
+import java.util.Set;
 import org.djlplan.delegation.choice.LatencyModel.Run;
 import org.djlplan.delegation.partition.Piece;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.junit.jupiter.api.Test;
-
-import java.util.List;
-import java.util.Set;
 
 /** Operators 1 and 3, 4 are pieces; 0, 2 and 5 always run on the CPU. */
 class LatencyModelTest {

@@ -1,18 +1,16 @@
 package org.djlplan.delegation.profile;
 
 import com.google.common.collect.ImmutableSortedSet;
-
-import org.djlplan.delegation.partition.GraphSketch;
-import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import org.djlplan.delegation.partition.GraphSketch;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 
 /**
  * What a made-up model really takes: a chain of partitions with an operator between each two that

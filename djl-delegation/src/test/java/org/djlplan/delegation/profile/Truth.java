@@ -1,13 +1,12 @@
 package org.djlplan.delegation.profile;
 
-import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
-
 import java.util.List;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 
 /** What a made-up model really takes. */
 interface Truth {

@@ -6,7 +6,20 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.common.collect.ImmutableSortedSet;
 import com.google.common.io.MoreFiles;
 import com.google.common.primitives.ImmutableLongArray;
-
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.stream.Stream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -18,7 +31,6 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 import net.jqwik.api.statistics.Statistics;
-
 import org.djlplan.delegation.FakeModel;
 import org.djlplan.delegation.LogCapture;
 import org.djlplan.delegation.store.AttemptStore.PartialResult;
@@ -35,21 +47,6 @@ import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.StoreKey;
-
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.OptionalLong;
-import java.util.Set;
-import java.util.SortedSet;
-import java.util.TreeSet;
-import java.util.stream.Stream;
 
 /** Whatever is in a file: the answers that were saved are loaded, or none and that is told. */
 class PartialFuzzTest {

@@ -5,7 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.collect.ImmutableSortedSet;
-
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.SortedSet;
 import org.djlplan.delegation.partition.GraphSketch;
 import org.djlplan.delegation.study.Explanation.DelegateRules;
 import org.djlplan.delegation.table.Entry;
@@ -21,12 +25,6 @@ import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.Test;
-
-import java.util.ArrayList;
-import java.util.List;
-import java.util.OptionalLong;
-import java.util.Set;
-import java.util.SortedSet;
 
 /**
  * A chain of eight operators, 1 to 8, of which the delegate takes 1 to 3, 5 and 6, and 8; and one

@@ -4,10 +4,8 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
 import com.google.gson.JsonParser;
-
-import org.djlplan.memplan.child.ChildProcess.Answer;
-
 import java.util.Optional;
+import org.djlplan.memplan.child.ChildProcess.Answer;
 
 /** An answer as a line of a child's output. */
 final class ReplyLine {

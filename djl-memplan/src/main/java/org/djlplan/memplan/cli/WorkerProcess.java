@@ -7,10 +7,6 @@ import com.google.common.collect.ImmutableMap;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
-
-import org.djlplan.memplan.child.ChildProcess;
-import org.djlplan.memplan.child.ChildProcess.Answer;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,6 +14,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import org.djlplan.memplan.child.ChildProcess.Answer;
 import org.djlplan.memplan.child.ChildProcess;
 import org.djlplan.memplan.child.JavaCommand;
 

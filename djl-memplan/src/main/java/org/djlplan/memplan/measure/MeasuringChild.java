@@ -6,7 +6,10 @@ import com.google.common.base.Ascii;
 import com.google.common.math.LongMath;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
-
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.djlplan.memplan.child.ChildProcess;
 import org.djlplan.memplan.child.ChildProcess.Answer;
 import org.djlplan.memplan.runtime.GuestProcess;
@@ -14,11 +17,6 @@ import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.NoRoomException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import java.io.IOException;
-import java.time.Duration;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 
 /** One measuring process, from its start to its end, and its temporary files. */
 final class MeasuringChild implements AutoCloseable {

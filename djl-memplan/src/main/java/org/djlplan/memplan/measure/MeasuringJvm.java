@@ -3,9 +3,6 @@ package org.djlplan.memplan.measure;
 import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
-
-import org.djlplan.memplan.child.JavaCommand;
-
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -14,6 +11,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.djlplan.memplan.child.JavaCommand;
 
 /**
  * The command that starts the JVM of a measuring process. Nothing that configures the application's

@@ -4,17 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
-
-import org.djlplan.memplan.child.ParentConnection;
-import org.djlplan.memplan.runtime.tflite.CandidateInterpreters;
-import org.djlplan.memplan.runtime.tflite.EngineLibrary;
-import org.djlplan.memplan.runtime.tflite.UnplannableException;
-import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.CandidateException;
-import org.djlplan.memplan.spi.CandidateRunner;
-import org.slf4j.ILoggerFactory;
-import org.slf4j.LoggerFactory;
-
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -26,6 +15,15 @@ import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.regex.Pattern;
+import org.djlplan.memplan.child.ParentConnection;
+import org.djlplan.memplan.runtime.tflite.CandidateInterpreters;
+import org.djlplan.memplan.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.slf4j.ILoggerFactory;
+import org.slf4j.LoggerFactory;
 
 /**
  * The process at the other end of a {@link ProcessRunner}. Says hello with the version of the

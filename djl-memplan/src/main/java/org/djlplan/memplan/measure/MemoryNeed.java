@@ -1,13 +1,12 @@
 package org.djlplan.memplan.measure;
 
+import java.util.Collection;
+import java.util.stream.Stream;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
-
-import java.util.Collection;
-import java.util.stream.Stream;
 
 /**
  * An upper estimate of the memory that a measuring process needs, computed from the model.

@@ -8,14 +8,6 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
-
-import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
-import org.djlplan.memplan.spi.CandidateRunner.Trial;
-import org.djlplan.memplan.spi.OutputError;
-import org.djlplan.memplan.spi.OutputError.Deviation;
-
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
@@ -26,6 +18,12 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.StreamSupport;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.Deviation;
 
 /**
  * The messages between a {@link ProcessRunner} and its process, as JSON. Reading anything else

@@ -1,14 +1,12 @@
 package org.djlplan.memplan.measure;
 
 import com.google.gson.JsonObject;
-
+import java.nio.file.Path;
+import java.time.Duration;
 import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.spi.Tolerance;
-
-import java.nio.file.Path;
-import java.time.Duration;
 
 /**
  * Tells a measuring process which model to open, and how.

@@ -4,21 +4,6 @@ import static com.google.common.base.Preconditions.checkState;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
-
-import org.djlplan.memplan.child.ChildProcess.Answer;
-import org.djlplan.memplan.machine.Machine;
-import org.djlplan.memplan.measure.MeasuringChild.Limits;
-import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.CandidateException;
-import org.djlplan.memplan.spi.CandidateException.Kind;
-import org.djlplan.memplan.spi.CandidateRunner;
-import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
-import org.djlplan.memplan.spi.CandidateRunner.Trial;
-import org.djlplan.memplan.spi.DelegableModel.Urgency;
-import org.djlplan.memplan.spi.NoRoomException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
@@ -32,6 +17,19 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.LongStream;
+import org.djlplan.memplan.child.ChildProcess.Answer;
+import org.djlplan.memplan.machine.Machine;
+import org.djlplan.memplan.measure.MeasuringChild.Limits;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateException.Kind;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
+import org.djlplan.memplan.spi.NoRoomException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A runner of candidates in a process of its own.

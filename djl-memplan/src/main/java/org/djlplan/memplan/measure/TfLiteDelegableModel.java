@@ -1,7 +1,13 @@
 package org.djlplan.memplan.measure;
 
 import com.google.common.collect.ImmutableMap;
-
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.measure.MeasuringChild.Limits;
 import org.djlplan.memplan.measure.MeasuringChild.NoProcessException;
@@ -15,14 +21,6 @@ import org.djlplan.memplan.spi.CandidateException.Kind;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.Tolerance;
-
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 
 /**
  * A {@code .tflite} model whose candidates can be measured in a process.

@@ -1,10 +1,9 @@
 package org.djlplan.memplan.measure;
 
-import org.djlplan.memplan.machine.Machine;
-import org.djlplan.memplan.runtime.GuestProcess;
-
 import java.util.OptionalDouble;
 import java.util.concurrent.TimeUnit;
+import org.djlplan.memplan.machine.Machine;
+import org.djlplan.memplan.runtime.GuestProcess;
 
 /**
  * The time that measuring processes worked which give way to others, without that in which they

@@ -1,13 +1,12 @@
 package org.djlplan.memplan.spi;
 
-import org.djlplan.memplan.graph.Graph;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.djlplan.memplan.graph.Graph;
 
 /** A model of which an engine's delegate may take operators. */
 public interface DelegableModel {

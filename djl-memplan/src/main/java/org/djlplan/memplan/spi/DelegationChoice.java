@@ -3,10 +3,8 @@ package org.djlplan.memplan.spi;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
-
-import org.djlplan.memplan.report.OutputAgreement;
-
 import java.util.List;
+import org.djlplan.memplan.report.OutputAgreement;
 
 /**
  * The operators and threads that a model runs with, and why.

@@ -1,13 +1,11 @@
 package org.djlplan.memplan.spi;
 
 import ai.djl.util.Progress;
-
-import org.djlplan.memplan.config.Option;
-
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.djlplan.memplan.config.Option;
 
 /**
  * The module that chooses which operators of a model go to the engine's delegate. Found by

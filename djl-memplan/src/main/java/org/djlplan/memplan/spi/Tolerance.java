@@ -2,9 +2,8 @@ package org.djlplan.memplan.spi;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
-import org.djlplan.memplan.spi.OutputError.Deviation;
-
 import java.util.OptionalDouble;
+import org.djlplan.memplan.spi.OutputError.Deviation;
 
 /**
  * The distance from the CPU kernels' outputs that is accepted.

@@ -2,15 +2,6 @@ package org.djlplan.memplan.measure;
 
 import com.google.common.collect.ImmutableSortedSet;
 import com.sun.jna.Pointer;
-
-import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.CandidateException;
-import org.djlplan.memplan.spi.CandidateRunner;
-import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
-import org.djlplan.memplan.spi.CandidateRunner.Trial;
-import org.djlplan.memplan.spi.OutputError;
-
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -23,6 +14,13 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
+import org.djlplan.memplan.spi.OutputError;
 
 /** Misbehaves as a candidate's first operator says. Its figures tell of the process it is in. */
 final class FakeRunner implements CandidateRunner {

@@ -7,12 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.collect.ImmutableList;
-
-import org.djlplan.memplan.measure.MeasuringChild.Limits;
-import org.djlplan.memplan.measure.MeasuringProcess.DelegateClasses;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
@@ -22,6 +16,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.djlplan.memplan.measure.MeasuringChild.Limits;
+import org.djlplan.memplan.measure.MeasuringProcess.DelegateClasses;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class MeasuringJvmTest {
 

@@ -26,16 +26,6 @@ import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.djlplan.memplan.spi.Tolerance;
 
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.FloatBuffer;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
-import java.util.Optional;
-import java.util.Random;
-
 /**
  * How near the outputs of a delegate come to those of a model's CPU kernels, and by how much these
  * move when the last bit of every input does; for models of 32-bit floats. Calculated here, from

@@ -1,10 +1,9 @@
 package org.djlplan.memplan.runtime.tflite;
 
-import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.spi.OutputError.Deviation;
-
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.spi.OutputError.Deviation;
 
 /** How far outputs are apart. */
 final class OutputDifferences {
