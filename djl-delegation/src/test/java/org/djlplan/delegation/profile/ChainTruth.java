@@ -1,5 +1,7 @@
 package org.djlplan.delegation.profile;
 
+import org.djlplan.memplan.testing.GraphSketch;
+
 import com.google.common.collect.ImmutableSortedSet;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,8 +11,7 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.NodeTime;
-import org.djlplan.memplan.testing.GraphSketch;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 
 /**
  * What a made-up model really takes: a chain of partitions with an operator between each two that

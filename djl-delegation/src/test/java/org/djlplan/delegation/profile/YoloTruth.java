@@ -1,5 +1,7 @@
 package org.djlplan.delegation.profile;
 
+import org.djlplan.memplan.testing.GraphSketch;
+
 import com.google.common.collect.ImmutableSortedSet;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -9,8 +11,7 @@ import java.util.Set;
 import java.util.SortedSet;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.NodeTime;
-import org.djlplan.memplan.testing.GraphSketch;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 
 /**
  * YOLOv4-tiny under TensorFlow Lite's GPU delegate on a Jetson Xavier NX: 152 nodes, 7 partitions.

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.djlplan.memplan.graph.ArrayType;
-import org.djlplan.memplan.source.block.CreatedArray;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.junit.jupiter.api.Test;
 
@@ -32,7 +31,7 @@ class FamiliesTest {
     private static LivenessTrace trace(long size) {
         return new LivenessTrace(
                 List.of(
-                        new CreatedArray(
+                        new LivenessTrace.Array(
                                 new ArrayType("float32", List.of(size)), OptionalInt.empty())));
     }
 

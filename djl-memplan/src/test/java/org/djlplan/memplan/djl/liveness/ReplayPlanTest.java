@@ -11,7 +11,6 @@ import ai.djl.ndarray.types.DataType;
 import java.util.List;
 import java.util.OptionalInt;
 import org.djlplan.memplan.graph.ArrayType;
-import org.djlplan.memplan.source.block.CreatedArray;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.testing.FakeArrays;
 import org.junit.jupiter.api.Test;
@@ -26,8 +25,8 @@ class ReplayPlanTest {
                             created("float32", OptionalInt.of(4)),
                             created("bool", OptionalInt.of(4), 1L, 1L, 1L)));
 
-    private static CreatedArray created(String type, OptionalInt closedAt, Long... shape) {
-        return new CreatedArray(new ArrayType(type, List.of(shape)), closedAt);
+    private static LivenessTrace.Array created(String type, OptionalInt closedAt, Long... shape) {
+        return new LivenessTrace.Array(new ArrayType(type, List.of(shape)), closedAt);
     }
 
     private static NDArray array(DataType type, long... shape) {

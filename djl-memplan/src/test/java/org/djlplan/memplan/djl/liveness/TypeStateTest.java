@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.djlplan.memplan.graph.ArrayType;
-import org.djlplan.memplan.source.block.CreatedArray;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.Test;
@@ -19,7 +18,7 @@ class TypeStateTest {
 
     private static LivenessTrace trace(String type, long size) {
         return new LivenessTrace(
-                List.of(new CreatedArray(new ArrayType(type, List.of(size)), OptionalInt.empty())));
+                List.of(new LivenessTrace.Array(new ArrayType(type, List.of(size)), OptionalInt.empty())));
     }
 
     private static LivenessTrace trace(long size) {
