@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** What to find and how long to look for it. */
+/** Options for the objective of a search and for its limits. */
 final class TuneOptions {
 
     private static final Map<String, String> NAMES =

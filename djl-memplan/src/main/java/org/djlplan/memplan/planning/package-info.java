@@ -6,6 +6,7 @@
  * <p>{@code PlanningService} does this for any problem. {@link
  * org.djlplan.memplan.planning.GraphPlanning} and {@link
  * org.djlplan.memplan.planning.AllocationPlanning} know what the plan of a TFLite graph and of the
- * allocations of a PyTorch model depends on, and where it is kept; they answer what the runtime asks.
+ * allocations of a PyTorch model depends on, and where it is kept; they answer what the runtime
+ * asks.
  */
 package org.djlplan.memplan.planning;

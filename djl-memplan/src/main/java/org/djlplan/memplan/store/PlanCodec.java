@@ -16,8 +16,6 @@ import java.util.OptionalInt;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.plan.OffsetPlan;
-import org.djlplan.memplan.plan.PlanValidator;
-import org.djlplan.memplan.plan.Violation;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.source.trace.Allocation;
 import org.djlplan.memplan.source.trace.AllocationTrace;

@@ -3,7 +3,7 @@ package org.djlplan.memplan.runtime.tflite;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.spi.Deviation;
+import org.djlplan.memplan.spi.OutputError.Deviation;
 
 /** How far outputs are apart. */
 final class OutputDifferences {
