@@ -43,7 +43,7 @@ class PredictionScopeTest {
     }
 
     /** Returns whether another thread gets into the gate at once. */
-    private static boolean free(PredictionGate gate) throws Exception {
+    private static boolean free(PredictionScope.Gate gate) throws Exception {
         CompletableFuture<Void> entered = new CompletableFuture<>();
         Thread thread =
                 new Thread(
@@ -154,7 +154,7 @@ class PredictionScopeTest {
 
     @Test
     void open_gate_isHeldUntilTheCallEnds() throws Exception {
-        PredictionGate gate = new PredictionGate(1);
+        PredictionScope.Gate gate = new PredictionScope.Gate(1);
         PredictionScope.open(call, Optional.of(gate));
         PredictionScope.open(call, Optional.of(gate));
         assertFalse(free(gate));
@@ -169,7 +169,7 @@ class PredictionScopeTest {
     /** Waiting there could be for the outer call itself. */
     @Test
     void open_callInsideACall_passesTheGate() throws Exception {
-        PredictionGate gate = new PredictionGate(1);
+        PredictionScope.Gate gate = new PredictionScope.Gate(1);
         PredictionScope.open(call, Optional.of(gate));
         PredictionScope.open(innerCall, Optional.of(gate));
         innerCall.close();
@@ -180,7 +180,7 @@ class PredictionScopeTest {
 
     @Test
     void open_managerIsClosedAlready_leavesTheGate() throws Exception {
-        PredictionGate gate = new PredictionGate(1);
+        PredictionScope.Gate gate = new PredictionScope.Gate(1);
         call.close();
         assertThrows(
                 IllegalStateException.class, () -> PredictionScope.open(call, Optional.of(gate)));

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-class BlockSlotTest {
+class PyTorchPlanningTest {
 
     private final Block block = Blocks.identityBlock();
 
@@ -38,23 +38,23 @@ class BlockSlotTest {
     }
 
     @Test
-    void replace_loadedModel_staysLoaded() {
+    void replaceBlock_loadedModel_staysLoaded() {
         LoadedModel model = new LoadedModel(true);
-        BlockSlot.replace(model, block);
+        PyTorchPlanning.replaceBlock(model, block);
         assertSame(block, model.getBlock());
         assertTrue(model.wasLoaded());
     }
 
     @Test
-    void replace_modelWhoseBlockWasSetByHand_staysSo() {
+    void replaceBlock_modelWhoseBlockWasSetByHand_staysSo() {
         LoadedModel model = new LoadedModel(false);
-        BlockSlot.replace(model, block);
+        PyTorchPlanning.replaceBlock(model, block);
         assertSame(block, model.getBlock());
         assertFalse(model.wasLoaded());
     }
 
     @Test
-    void replace_modelOfAnotherKind_setsItsBlock() {
+    void replaceBlock_modelOfAnotherKind_setsItsBlock() {
         List<Object> set = new ArrayList<>();
         Model model =
                 (Model)
@@ -66,7 +66,7 @@ class BlockSlotTest {
                                     set.add(arguments[0]);
                                     return null;
                                 });
-        BlockSlot.replace(model, block);
+        PyTorchPlanning.replaceBlock(model, block);
         assertEquals(List.of(block), set);
     }
 }

@@ -12,11 +12,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
-class PredictionGateTest {
+class PredictionScopeGateTest {
 
     private final BlockingQueue<String> entered = new LinkedBlockingQueue<>();
 
-    private Thread enters(PredictionGate gate, String name) {
+    private Thread enters(PredictionScope.Gate gate, String name) {
         Thread thread =
                 new Thread(
                         () -> {
@@ -33,7 +33,7 @@ class PredictionGateTest {
 
     @Test
     void enter_allPlacesTaken_waitsUntilOneLeaves() throws Exception {
-        PredictionGate gate = new PredictionGate(2);
+        PredictionScope.Gate gate = new PredictionScope.Gate(2);
         gate.enter();
         gate.enter();
         Thread third = enters(gate, "third");
@@ -46,7 +46,7 @@ class PredictionGateTest {
 
     @Test
     void enter_severalWaiting_firstComeFirstServed() throws Exception {
-        PredictionGate gate = new PredictionGate(1);
+        PredictionScope.Gate gate = new PredictionScope.Gate(1);
         gate.enter();
         for (String name : new String[] {"first", "second", "third"}) {
             awaitWaiting(enters(gate, name));
@@ -60,7 +60,7 @@ class PredictionGateTest {
 
     @Test
     void enter_interruptedWhileWaiting_keepsWaitingAndStaysInterrupted() throws Exception {
-        PredictionGate gate = new PredictionGate(1);
+        PredictionScope.Gate gate = new PredictionScope.Gate(1);
         gate.enter();
         Thread waiting = enters(gate, "it");
         awaitWaiting(waiting);
