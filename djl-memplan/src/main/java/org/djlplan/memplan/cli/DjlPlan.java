@@ -60,7 +60,7 @@ public final class DjlPlan implements Callable<Integer> {
     }
 
     /** Returns the whole command, with those that other modules add. */
-    static CommandLine commandLine() {
+    public static CommandLine commandLine() {
         DjlPlan top = new DjlPlan();
         CommandLine commandLine = new CommandLine(top);
         commandLine.addSubcommand(new PlanCommand(PlannedLoading.graphs()));

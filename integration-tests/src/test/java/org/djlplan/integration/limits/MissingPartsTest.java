@@ -110,7 +110,7 @@ class MissingPartsTest {
                 "djl/liveness/GuardedLevel",
                 "djl/liveness/Operands",
                 "djl/liveness/Replay",
-                "source/block/LivenessTrace"
+                "source/block/BlockRecording"
             })
     void predict_classMissingWhereArraysAreClosed_runsEachPassOnce(String missing)
             throws Exception {
