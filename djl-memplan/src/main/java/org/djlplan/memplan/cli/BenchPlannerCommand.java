@@ -130,7 +130,7 @@ public final class BenchPlannerCommand implements Callable<Integer> {
                                 .formatted(instance.name(), size, most));
             }
         }
-        List<PlannerBench.Techniques.Row> rows = new ArrayList<>();
+        List<PlannerBench.Techniques.SearchRow> rows = new ArrayList<>();
         instances.forEach(instance -> rows.addAll(bench.rows(instance)));
         return new PlannerBenchOutput(1, List.of(), List.of(), rows);
     }

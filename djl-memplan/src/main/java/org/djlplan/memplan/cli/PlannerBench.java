@@ -218,7 +218,7 @@ final class PlannerBench {
          * @param totalBytes size of the arena it found
          * @param fits whether that is within the capacity
          */
-        record Row(
+        record SearchRow(
                 String instance,
                 String without,
                 double seconds,
@@ -239,9 +239,9 @@ final class PlannerBench {
         }
 
         /** Returns one row with all techniques, then one without each, after a warm-up. */
-        ImmutableList<Row> rows(PlannerBench.Instance instance) {
+        ImmutableList<SearchRow> rows(PlannerBench.Instance instance) {
             new ExactSearch(limits).search(instance.problem());
-            ImmutableList.Builder<Row> rows = ImmutableList.builder();
+            ImmutableList.Builder<SearchRow> rows = ImmutableList.builder();
             rows.add(row(instance, NONE, Technique.ALL));
             for (Technique off : Technique.values()) {
                 String name = off.name().toLowerCase(Locale.ROOT).replace('_', '-');
@@ -250,12 +250,13 @@ final class PlannerBench {
             return rows.build();
         }
 
-        private Row row(PlannerBench.Instance instance, String without, Set<Technique> techniques) {
+        private SearchRow row(
+                PlannerBench.Instance instance, String without, Set<Technique> techniques) {
             Stopwatch watch = Stopwatch.createStarted();
             SearchResult result = new ExactSearch(limits, techniques).search(instance.problem());
             double seconds = watch.elapsed(TimeUnit.NANOSECONDS) / 1e9;
             long bytes = result.plan().totalBytes();
-            return new Row(
+            return new SearchRow(
                     instance.name(),
                     without,
                     seconds,

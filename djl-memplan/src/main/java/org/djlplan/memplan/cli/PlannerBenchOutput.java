@@ -21,7 +21,7 @@ record PlannerBenchOutput(
         int repeat,
         List<PlannerBench.Row> results,
         List<CostCurve> curves,
-        List<PlannerBench.Techniques.Row> techniques) {
+        List<PlannerBench.Techniques.SearchRow> techniques) {
 
     PlannerBenchOutput {
         results = ImmutableList.copyOf(results);
@@ -120,7 +120,7 @@ record PlannerBenchOutput(
                 "nodes",
                 "bytes",
                 "fits");
-        for (PlannerBench.Techniques.Row row : techniques) {
+        for (PlannerBench.Techniques.SearchRow row : techniques) {
             line(
                     text,
                     "%-20s %-20s %10.3f %12d %14d  %s",
