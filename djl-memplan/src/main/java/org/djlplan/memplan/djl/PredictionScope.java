@@ -12,9 +12,9 @@ import org.djlplan.memplan.runtime.HeapTrimmer;
 import org.djlplan.memplan.runtime.torch.TorchPrediction;
 
 /**
- * One call of a predictor and what belongs to it: until the call's manager is closed, and with it the
- * arrays of the call. DJL closes temporary resources, of which this pretends to be one, after all
- * others; so when this is closed, whatever still lives outlives the call.
+ * One call of a predictor and what belongs to it: until the call's manager is closed, and with it
+ * the arrays of the call. DJL closes temporary resources, of which this pretends to be one, after
+ * all others; so when this is closed, whatever still lives outlives the call.
  */
 final class PredictionScope implements NDResource {
 

@@ -17,9 +17,9 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * The two folders in which files of the models in one folder are kept. A file in the cache is newer than one of the
- * same name beside the model: it is written only when the other cannot be, and removed as soon as
- * it can.
+ * The two folders in which files of the models in one folder are kept. A file in the cache is newer
+ * than one of the same name beside the model: it is written only when the other cannot be, and
+ * removed as soon as it can.
  *
  * <p>A model's folder may come from anywhere, and may have links to anything in it: neither the
  * folder of kept files nor what is in it is used if it is a link. Models themselves may be links.
