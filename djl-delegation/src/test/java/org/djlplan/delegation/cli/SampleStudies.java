@@ -1,7 +1,5 @@
 package org.djlplan.delegation.cli;
 
-import org.djlplan.memplan.testing.GraphSketch;
-
 import com.google.common.collect.ContiguousSet;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
@@ -20,6 +18,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.testing.GraphSketch;
 
 /** A chain of twelve operators of which the delegate takes 0–3, 5–6 and 8–10; times by hand. */
 final class SampleStudies {

@@ -1,7 +1,5 @@
 package org.djlplan.delegation.partition;
 
-import org.djlplan.memplan.testing.GraphSketch;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -24,6 +22,7 @@ import net.jqwik.api.domains.DomainContext;
 import org.djlplan.delegation.partition.DelegableGraphs.Delegable;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.testing.GraphSketch;
 import org.junit.jupiter.api.Test;
 
 @Domain(DelegableGraphs.class)
@@ -240,7 +239,8 @@ class DelegatedGraphTest {
             assertEquals(wanted, taken.get(operator.index()), operator::toString);
         }
         assertFalse(Dataflow.splitsConstants(graph, new HashSet<>(flat(reduced))));
-        assertEquals(new HashSet<>(DelegableGraphs.partitions(graph, taken)), new HashSet<>(reduced));
+        assertEquals(
+                new HashSet<>(DelegableGraphs.partitions(graph, taken)), new HashSet<>(reduced));
         assertEquals(given, DelegatedGraph.partitionsWithout(graph, given, Set.of()));
     }
 

@@ -1,7 +1,5 @@
 package org.djlplan.delegation.profile;
 
-import org.djlplan.memplan.testing.GraphSketch;
-
 import com.google.common.collect.ImmutableSortedSet;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,6 +10,7 @@ import java.util.TreeSet;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.testing.GraphSketch;
 
 /**
  * What a made-up model really takes: a chain of partitions with an operator between each two that

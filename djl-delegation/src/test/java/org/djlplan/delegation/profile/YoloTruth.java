@@ -1,7 +1,5 @@
 package org.djlplan.delegation.profile;
 
-import org.djlplan.memplan.testing.GraphSketch;
-
 import com.google.common.collect.ImmutableSortedSet;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -12,6 +10,7 @@ import java.util.SortedSet;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.testing.GraphSketch;
 
 /**
  * YOLOv4-tiny under TensorFlow Lite's GPU delegate on a Jetson Xavier NX: 152 nodes, 7 partitions.

@@ -1,7 +1,5 @@
 package org.djlplan.delegation.store;
 
-import org.djlplan.memplan.testing.LogCapture;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -48,6 +46,7 @@ import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.StoreKey;
+import org.djlplan.memplan.testing.LogCapture;
 
 /** Whatever is in a file: the answers that were saved are loaded, or none and that is told. */
 class PartialFuzzTest {

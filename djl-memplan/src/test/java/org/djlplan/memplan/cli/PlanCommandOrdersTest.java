@@ -1,7 +1,5 @@
 package org.djlplan.memplan.cli;
 
-import org.djlplan.memplan.testing.GraphSketch;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -13,6 +11,7 @@ import java.util.List;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.study.csv.CsvFiles;
 import org.djlplan.memplan.study.parallel.BranchyGraphs;
+import org.djlplan.memplan.testing.GraphSketch;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 

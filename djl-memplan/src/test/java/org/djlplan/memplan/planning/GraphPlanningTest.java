@@ -1,7 +1,5 @@
 package org.djlplan.memplan.planning;
 
-import org.djlplan.memplan.testing.GraphSketch;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
@@ -35,6 +33,7 @@ import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.plan.portfolio.PlanImprover;
 import org.djlplan.memplan.runtime.tflite.PlanFinder;
 import org.djlplan.memplan.runtime.tflite.PlanFinder.Request;
+import org.djlplan.memplan.testing.GraphSketch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;

@@ -18,7 +18,9 @@ class TypeStateTest {
 
     private static LivenessTrace trace(String type, long size) {
         return new LivenessTrace(
-                List.of(new LivenessTrace.Array(new ArrayType(type, List.of(size)), OptionalInt.empty())));
+                List.of(
+                        new LivenessTrace.Array(
+                                new ArrayType(type, List.of(size)), OptionalInt.empty())));
     }
 
     private static LivenessTrace trace(long size) {

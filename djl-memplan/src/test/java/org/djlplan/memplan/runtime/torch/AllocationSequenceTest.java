@@ -1,7 +1,5 @@
 package org.djlplan.memplan.runtime.torch;
 
-import org.djlplan.memplan.testing.LogCapture;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -33,6 +31,7 @@ import org.djlplan.memplan.store.MemoryStore;
 import org.djlplan.memplan.store.Store;
 import org.djlplan.memplan.store.StoreKey;
 import org.djlplan.memplan.store.StoredPlan;
+import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

@@ -1,7 +1,5 @@
 package org.djlplan.memplan.study.parallel;
 
-import org.djlplan.memplan.testing.GraphSketch;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -19,6 +17,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.testing.GraphSketch;
 import org.djlplan.memplan.usage.AliasAnalysis;
 import org.djlplan.memplan.usage.Conflicts;
 import org.djlplan.memplan.usage.PlanningProblem;
