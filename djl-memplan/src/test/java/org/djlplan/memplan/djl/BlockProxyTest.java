@@ -17,6 +17,7 @@ import ai.djl.util.PairList;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.djlplan.memplan.testing.FakeArrays;
 import org.junit.jupiter.api.Test;
 
 class BlockProxyTest {
@@ -30,7 +31,7 @@ class BlockProxyTest {
 
     private static final NDList PLANNED = new NDList();
 
-    private final ParameterStore store = new ParameterStore();
+    private final ParameterStore store = new ParameterStore(FakeArrays.manager(), false);
     private final NDList inputs = new NDList();
     private final List<String> calls = new ArrayList<>();
     private final Original original = new Original();

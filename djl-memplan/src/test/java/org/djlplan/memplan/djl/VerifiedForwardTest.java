@@ -21,7 +21,7 @@ class VerifiedForwardTest {
     private static final int VERIFIED = 4;
 
     private final NDManager manager = FakeArrays.manager();
-    private final ParameterStore store = new ParameterStore();
+    private final ParameterStore store = new ParameterStore(FakeArrays.manager(), false);
     private final List<String> runs = new ArrayList<>();
     private final List<NDArray> stockOutputs = new ArrayList<>();
     private int plannedValue = 5;

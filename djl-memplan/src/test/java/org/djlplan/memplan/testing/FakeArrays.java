@@ -1,5 +1,6 @@
 package org.djlplan.memplan.testing;
 
+import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
@@ -88,6 +89,7 @@ public final class FakeArrays {
                 case "toString" -> "manager";
                 case "getParentManager" -> parent.orElse(null);
                 case "isOpen" -> open;
+                case "getDevice" -> Device.cpu();
                 case "tempAttachInternal" -> {
                     if (!open) {
                         throw new IllegalStateException("closed");

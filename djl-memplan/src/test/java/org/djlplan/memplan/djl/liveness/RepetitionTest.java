@@ -21,7 +21,8 @@ class RepetitionTest {
 
     private final NDList inputs = new NDList(FakeArrays.bytes(FakeArrays.manager(), 1));
     private final ForwardPass pass =
-            new ForwardPass(new ParameterStore(), inputs, Optional.empty());
+            new ForwardPass(
+                    new ParameterStore(FakeArrays.manager(), false), inputs, Optional.empty());
 
     /** Hands on what it is given. */
     private static class Identity extends AbstractBlock {

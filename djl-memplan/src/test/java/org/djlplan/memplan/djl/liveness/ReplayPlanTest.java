@@ -23,7 +23,7 @@ class ReplayPlanTest {
                             created("float32", OptionalInt.of(2), 2L, 3L),
                             created("int64", OptionalInt.empty(), 5L),
                             created("float32", OptionalInt.of(4)),
-                            created("bool", OptionalInt.of(4), 1L, 1L, 1L)));
+                            created("boolean", OptionalInt.of(4), 1L, 1L, 1L)));
 
     private static LivenessTrace.Array created(String type, OptionalInt closedAt, Long... shape) {
         return new LivenessTrace.Array(new ArrayType(type, List.of(shape)), closedAt);
