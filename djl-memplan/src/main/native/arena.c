@@ -13,8 +13,6 @@
 #define _GNU_SOURCE
 #include "arena.h"
 
-#include "djlplan.h"
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,26 +22,33 @@
 #define CHUNK ((size_t)2 << 20)
 #define TABLES ((size_t)1 << 14)
 #define ENTRIES ((size_t)1 << 13)
+_Static_assert((TABLES * ENTRIES * CHUNK) == (size_t)1 << 48, "not all addresses have an entry");
+
+/* The record of granules in use has one bit for each, so one word for a page of the usual size. */
+#define GRANULE ((size_t)DJLPLAN_ALIGNMENT)
+#define WORD_BITS ((size_t)64)
+#define WORD_BYTES (WORD_BITS * GRANULE)
 
 struct table {
-    _Atomic(struct djlplan_arena *) owner[ENTRIES];
+    _Atomic(struct djlplan_arena *) owner[ENTRIES]; /* written under arenas_lock */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic(struct table *) tables[TABLES];
+static pthread_mutex_t arenas_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(struct table *) tables[TABLES]; /* written under arenas_lock */
 
 static size_t chunk_of(const void *address) { return (size_t)((uintptr_t)address / CHUNK); }
 
-/* Makes the tables for a range of chunks; 0 if there is no memory. The caller holds the lock. */
-static int ensure_tables(size_t first, size_t count) {
-    if (first + count > TABLES * ENTRIES) return 0;
+/* Makes the tables for a range of chunks. The caller holds arenas_lock. */
+static bool ensure_tables(size_t first, size_t count) {
+    if (first + count > TABLES * ENTRIES) return false;
     for (size_t i = first / ENTRIES; i <= (first + count - 1) / ENTRIES; i++) {
         if (tables[i] == NULL) tables[i] = calloc(1, sizeof(struct table));
-        if (tables[i] == NULL) return 0;
+        if (tables[i] == NULL) return false;
     }
-    return 1;
+    return true;
 }
 
+/* The caller holds arenas_lock. */
 static void set_owner(size_t first, size_t count, struct djlplan_arena *arena) {
     for (size_t i = first; i < first + count; i++) {
         atomic_store(&atomic_load(&tables[i / ENTRIES])->owner[i % ENTRIES], arena);
@@ -53,8 +58,8 @@ static void set_owner(size_t first, size_t count, struct djlplan_arena *arena) {
 /* Maps whole chunks that cannot be touched yet: one more than needed, which is cut off again. */
 static char *map_chunks(size_t count) {
     size_t bytes = count * CHUNK;
-    char *mapped = mmap(NULL, bytes + CHUNK, PROT_NONE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *mapped =
+        mmap(NULL, bytes + CHUNK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED) return NULL;
     size_t before = (CHUNK - (uintptr_t)mapped % CHUNK) % CHUNK;
     if (before > 0) munmap(mapped, before);
@@ -62,20 +67,21 @@ static char *map_chunks(size_t count) {
     return mapped + before;
 }
 
-static int take_over(struct djlplan_arena *arena, size_t bytes, int huge_pages) {
+/* Gives an arena its memory. The caller holds arenas_lock. */
+static bool take_over(struct djlplan_arena *arena, size_t bytes, int huge_pages) {
     arena->bytes = bytes;
     arena->chunks = (bytes + CHUNK - 1) / CHUNK;
     arena->base = map_chunks(arena->chunks);
-    if (arena->base == NULL) return 0;
+    if (arena->base == NULL) return false;
     size_t first = chunk_of(arena->base);
     if (!ensure_tables(first, arena->chunks) ||
         mprotect(arena->base, bytes, PROT_READ | PROT_WRITE) != 0) {
         munmap(arena->base, arena->chunks * CHUNK);
-        return 0;
+        return false;
     }
     if (huge_pages) madvise(arena->base, arena->chunks * CHUNK, MADV_HUGEPAGE);
     set_owner(first, arena->chunks, arena);
-    return 1;
+    return true;
 }
 
 void *djlplan_arena_create(int64_t bytes, int huge_pages) {
@@ -83,9 +89,9 @@ void *djlplan_arena_create(int64_t bytes, int huge_pages) {
     if (bytes <= 0 || bytes > INT64_MAX - 2 * (int64_t)CHUNK) return NULL;
     struct djlplan_arena *arena = calloc(1, sizeof *arena);
     if (arena == NULL) return NULL;
-    pthread_mutex_lock(&lock);
-    int taken = take_over(arena, ((size_t)bytes + page - 1) / page * page, huge_pages);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&arenas_lock);
+    bool taken = take_over(arena, ((size_t)bytes + page - 1) / page * page, huge_pages);
+    pthread_mutex_unlock(&arenas_lock);
     if (!taken) {
         free(arena);
         return NULL;
@@ -97,13 +103,13 @@ struct djlplan_arena *djlplan_arena_of(const void *address) {
     size_t chunk = chunk_of(address);
     if (chunk >= TABLES * ENTRIES) return NULL;
     struct table *table = atomic_load_explicit(&tables[chunk / ENTRIES], memory_order_acquire);
-    return table == NULL ? NULL
-                         : atomic_load_explicit(&table->owner[chunk % ENTRIES],
-                                                memory_order_acquire);
+    return table == NULL
+               ? NULL
+               : atomic_load_explicit(&table->owner[chunk % ENTRIES], memory_order_acquire);
 }
 
 void djlplan_arena_free(void *address) {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&arenas_lock);
     struct djlplan_arena *arena = djlplan_arena_of(address);
     if (arena != NULL) {
         set_owner(chunk_of(arena->base), arena->chunks, NULL);
@@ -111,50 +117,62 @@ void djlplan_arena_free(void *address) {
         free(arena->used);
         free(arena);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&arenas_lock);
 }
 
-/* The bits of one word that belong to the granules first … last − 1. */
-static uint64_t mask(size_t word, size_t first, size_t last) {
+/* A range of granules: first … last − 1. */
+struct granules {
+    size_t first, last;
+};
+
+static struct granules granules_of(struct place place) {
+    return (struct granules){(size_t)place.offset / GRANULE,
+                             ((size_t)(place.offset + place.bytes) + GRANULE - 1) / GRANULE};
+}
+
+/* The bits of one word that belong to the granules. */
+static uint64_t mask(size_t word, struct granules range) {
     uint64_t bits = ~(uint64_t)0;
-    if (word == first / 64) bits &= ~(uint64_t)0 << (first % 64);
-    if (word == (last - 1) / 64) bits &= ~(uint64_t)0 >> (63 - (last - 1) % 64);
+    if (word == range.first / WORD_BITS) bits &= ~(uint64_t)0 << (range.first % WORD_BITS);
+    if (word == (range.last - 1) / WORD_BITS) {
+        bits &= ~(uint64_t)0 >> (WORD_BITS - 1 - (range.last - 1) % WORD_BITS);
+    }
     return bits;
 }
 
-int djlplan_arena_claim(struct djlplan_arena *arena, size_t offset, size_t bytes) {
+bool djlplan_arena_claim(struct djlplan_arena *arena, struct place place) {
     if (arena->used == NULL) {
-        arena->used = calloc(arena->bytes / DJLPLAN_WORD_BYTES + 1, sizeof *arena->used);
-        if (arena->used == NULL) return 0;
+        arena->used = calloc(arena->bytes / WORD_BYTES + 1, sizeof *arena->used);
+        if (arena->used == NULL) return false;
     }
-    size_t first = offset / DJLPLAN_GRANULE;
-    size_t last = (offset + bytes + DJLPLAN_GRANULE - 1) / DJLPLAN_GRANULE;
-    for (size_t word = first / 64; word <= (last - 1) / 64; word++) {
-        if (arena->used[word] & mask(word, first, last)) return 0;
+    struct granules range = granules_of(place);
+    size_t end = (range.last - 1) / WORD_BITS;
+    for (size_t word = range.first / WORD_BITS; word <= end; word++) {
+        if (arena->used[word] & mask(word, range)) return false;
     }
-    for (size_t word = first / 64; word <= (last - 1) / 64; word++) {
-        arena->used[word] |= mask(word, first, last);
+    for (size_t word = range.first / WORD_BITS; word <= end; word++) {
+        arena->used[word] |= mask(word, range);
     }
-    return 1;
+    return true;
 }
 
-void djlplan_arena_release(struct djlplan_arena *arena, size_t offset, size_t bytes) {
-    size_t first = offset / DJLPLAN_GRANULE;
-    size_t last = (offset + bytes + DJLPLAN_GRANULE - 1) / DJLPLAN_GRANULE;
-    for (size_t word = first / 64; word <= (last - 1) / 64; word++) {
-        arena->used[word] &= ~mask(word, first, last);
+void djlplan_arena_release(struct djlplan_arena *arena, struct place place) {
+    struct granules range = granules_of(place);
+    size_t end = (range.last - 1) / WORD_BITS;
+    for (size_t word = range.first / WORD_BITS; word <= end; word++) {
+        arena->used[word] &= ~mask(word, range);
     }
 }
 
 void djlplan_arena_trim(struct djlplan_arena *arena) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t words = arena->bytes / DJLPLAN_WORD_BYTES;
+    size_t words = arena->bytes / WORD_BYTES;
     for (size_t word = 0; word < words; word++) {
         size_t first = word;
         while (word < words && arena->used[word] == 0) word++;
         /* Whole pages only, where they are larger than a word covers: the system rounds up. */
-        size_t from = (first * DJLPLAN_WORD_BYTES + page - 1) / page * page;
-        size_t to = word * DJLPLAN_WORD_BYTES / page * page;
+        size_t from = (first * WORD_BYTES + page - 1) / page * page;
+        size_t to = word * WORD_BYTES / page * page;
         if (to > from) madvise(arena->base + from, to - from, MADV_DONTNEED);
     }
 }

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -15,9 +16,9 @@
  * and measuring might never end; this leaves a fiftieth. SCHED_BATCH never interrupts another
  * thread when it wakes up.
  */
-static int give_way(int thread) {
+static bool give_way(int thread) {
     struct sched_param none = {.sched_priority = 0};
-    if (setpriority(PRIO_PROCESS, (id_t)thread, LEAST_PRIORITY) != 0) return 0;
+    if (setpriority(PRIO_PROCESS, (id_t)thread, LEAST_PRIORITY) != 0) return false;
     return sched_setscheduler(thread, SCHED_BATCH, &none) == 0;
 }
 

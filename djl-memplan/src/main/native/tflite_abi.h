@@ -2,8 +2,9 @@
  * The part of TensorFlow Lite 2.6's tensorflow/lite/c/common.h that djl-plan reads or writes.
  *
  * Foreign layouts are declared here and nowhere else. Offsets are asserted at compile time against
- * the values known for 64-bit builds; at run time tflite.c admits one library version only and
- * compares what it reads through these structs with what the library's own accessors say.
+ * the values known for 64-bit builds; at run time tflite_engine.c admits one library version only
+ * and tflite_session.c compares what it reads through these structs with what the library's own
+ * accessors say.
  */
 #ifndef DJLPLAN_TFLITE_ABI_H
 #define DJLPLAN_TFLITE_ABI_H
@@ -117,7 +118,7 @@ typedef struct TfLiteDelegate {
     int64_t flags;
 } TfLiteDelegate;
 
-#define DJLPLAN_AT(type, member, offset) \
+#define DJLPLAN_AT(type, member, offset)                                                           \
     _Static_assert(offsetof(type, member) == (offset), #type "." #member " moved")
 
 _Static_assert(sizeof(TfLiteTensor) == 112, "TfLiteTensor has another size");

@@ -29,12 +29,13 @@ int64_t djlplan_tflite_nodes(const struct djlplan_tflite_session *session, int32
                              int64_t capacity) {
     struct sink sink = {out, capacity, 0};
     for (int i = 0; i < session->node_count; i++) {
-        put(&sink, session->node_ids[i]);
-        put(&sink, session->builtin_codes[i]);
-        put_array(&sink, replaced(session->nodes[i]));
-        put_array(&sink, session->nodes[i]->inputs);
-        put_array(&sink, session->nodes[i]->outputs);
-        put_array(&sink, session->nodes[i]->temporaries);
+        const TfLiteNode *node = session->nodes[i].node;
+        put(&sink, session->nodes[i].id);
+        put(&sink, session->nodes[i].builtin_code);
+        put_array(&sink, replaced(node));
+        put_array(&sink, node->inputs);
+        put_array(&sink, node->outputs);
+        put_array(&sink, node->temporaries);
     }
     return sink.count;
 }
@@ -42,7 +43,9 @@ int64_t djlplan_tflite_nodes(const struct djlplan_tflite_session *session, int32
 int64_t djlplan_tflite_partitions(const struct djlplan_tflite_session *session, int32_t *out,
                                   int64_t capacity) {
     struct sink sink = {out, capacity, 0};
-    for (int i = 0; i < session->partitions.count; i++) put(&sink, session->partitions.values[i]);
+    if (session->delegation.kind != DELEGATES_PREVIEW) return 0;
+    const struct ids *partitions = &session->delegation.partitions;
+    for (int i = 0; i < partitions->count; i++) put(&sink, partitions->values[i]);
     return sink.count;
 }
 
@@ -74,6 +77,6 @@ int64_t djlplan_tflite_sizes(const struct djlplan_tflite_session *session, int64
 int64_t djlplan_tflite_times(const struct djlplan_tflite_session *session, int64_t *out,
                              int64_t capacity) {
     int64_t count = session->timed ? session->node_count : 0;
-    for (int64_t i = 0; i < count && i < capacity; i++) out[i] = session->nanos[i];
+    for (int64_t i = 0; i < count && i < capacity; i++) out[i] = session->nodes[i].nanos;
     return count;
 }

@@ -14,7 +14,7 @@ enum { DEQUANTIZE = 6, DENSIFY = 124 };
 _Thread_local struct djlplan_tflite_session *djlplan_tflite_current;
 
 static int by_address(const void *a, const void *b) {
-    const struct hook *x = a, *y = b;
+    const struct node *x = *(struct node *const *)a, *y = *(struct node *const *)b;
     return (x->node > y->node) - (x->node < y->node);
 }
 
@@ -39,13 +39,12 @@ static void take(TfLiteTensor *tensor) {
 }
 
 static TfLiteTensor *wanted(const struct djlplan_tflite_session *session, int32_t id) {
-    bool asked_for = id >= 0 && (size_t)id < session->context->tensors_size &&
-                     contains(&session->wanted, id);
+    bool asked_for =
+        id >= 0 && (size_t)id < session->context->tensors_size && contains(&session->wanted, id);
     return asked_for ? &session->context->tensors[id] : NULL;
 }
 
-static void take_wanted(const struct djlplan_tflite_session *session,
-                        const TfLiteIntArray *ids) {
+static void take_wanted(const struct djlplan_tflite_session *session, const TfLiteIntArray *ids) {
     for (int i = 0; i < ids->size; i++) {
         TfLiteTensor *tensor = wanted(session, ids->data[i]);
         if (tensor != NULL) take(tensor);
@@ -63,11 +62,14 @@ static void give_back(const struct djlplan_tflite_session *session, const TfLite
 
 /* ---- functions of nodes ---------------------------------------------------------------- */
 
-static const struct hook *hook_of(const TfLiteContext *context, TfLiteNode *node) {
+/* What the session knows of one of the engine's nodes. */
+static struct node *node_of(const TfLiteContext *context, TfLiteNode *node) {
     const struct djlplan_tflite_session *session = djlplan_tflite_current;
     if (session == NULL || session->context != context) return NULL;
-    struct hook key = {.node = node};
-    return bsearch(&key, session->hooks, (size_t)session->hook_count, sizeof key, by_address);
+    const struct node key = {.node = node}, *key_address = &key;
+    struct node **found = bsearch(&key_address, session->by_address, (size_t)session->node_count,
+                                  sizeof key_address, by_address);
+    return found == NULL ? NULL : *found;
 }
 
 /*
@@ -77,12 +79,12 @@ static const struct hook *hook_of(const TfLiteContext *context, TfLiteNode *node
  * temporaries that it asked for.
  */
 static TfLiteStatus prepare_node(TfLiteContext *context, TfLiteNode *node) {
-    const struct hook *hook = hook_of(context, node);
-    if (hook == NULL) return kTfLiteError;
+    const struct node *known = node_of(context, node);
+    if (known == NULL) return kTfLiteError;
     struct djlplan_tflite_session *session = djlplan_tflite_current;
     give_back(session, node->inputs);
     give_back(session, node->outputs);
-    TfLiteStatus status = hook->prepare == NULL ? kTfLiteOk : hook->prepare(context, node);
+    TfLiteStatus status = known->prepare == NULL ? kTfLiteOk : known->prepare(context, node);
     take_wanted(session, node->inputs);
     take_wanted(session, node->outputs);
     if (status != kTfLiteOk || node->temporaries == NULL) return status;
@@ -101,11 +103,11 @@ static int64_t now_nanos(void) {
 
 /* Stands in for a node's invoke in a timed session. */
 static TfLiteStatus invoke_node(TfLiteContext *context, TfLiteNode *node) {
-    const struct hook *hook = hook_of(context, node);
-    if (hook == NULL) return kTfLiteError;
+    struct node *known = node_of(context, node);
+    if (known == NULL) return kTfLiteError;
     int64_t start = now_nanos();
-    TfLiteStatus status = hook->invoke(context, node);
-    djlplan_tflite_current->nanos[hook->index] = now_nanos() - start;
+    TfLiteStatus status = known->invoke(context, node);
+    known->nanos = now_nanos() - start;
     return status;
 }
 
@@ -122,14 +124,15 @@ static bool append(struct ids *ids, const TfLiteIntArray *more) {
     return true;
 }
 
-static TfLiteStatus note_partitions(struct djlplan_tflite_session *session,
-                                    TfLiteContext *context, const TfLiteIntArray *nodes) {
+static TfLiteStatus note_partitions(struct djlplan_tflite_session *session, TfLiteContext *context,
+                                    const TfLiteIntArray *nodes) {
     TfLiteDelegateParams *partitions;
     int count;
-    TfLiteStatus status =
-        context->PreviewDelegatePartitioning(context, nodes, &partitions, &count);
+    TfLiteStatus status = context->PreviewDelegatePartitioning(context, nodes, &partitions, &count);
     for (int i = 0; status == kTfLiteOk && i < count; i++) {
-        if (!append(&session->partitions, partitions[i].nodes_to_replace)) return kTfLiteError;
+        if (!append(&session->delegation.partitions, partitions[i].nodes_to_replace)) {
+            return kTfLiteError;
+        }
     }
     return status;
 }
@@ -141,17 +144,18 @@ static TfLiteStatus note_partitions(struct djlplan_tflite_session *session,
 static TfLiteStatus replace_chosen(TfLiteContext *context, TfLiteRegistration kernel,
                                    const TfLiteIntArray *nodes, TfLiteDelegate *delegate) {
     struct djlplan_tflite_session *session = djlplan_tflite_current;
-    if (session->preview) return note_partitions(session, context, nodes);
+    const struct delegation *delegation = &session->delegation;
+    if (delegation->kind == DELEGATES_PREVIEW) return note_partitions(session, context, nodes);
     TfLiteIntArray *chosen = malloc(sizeof(TfLiteIntArray) + sizeof(int) * (size_t)nodes->size);
     if (chosen == NULL) return kTfLiteError;
     chosen->size = 0;
     for (int i = 0; i < nodes->size; i++) {
-        if (contains(&session->chosen, nodes->data[i])) {
+        if (contains(&delegation->chosen.operators, nodes->data[i])) {
             chosen->data[chosen->size++] = nodes->data[i];
         }
     }
     TfLiteStatus status =
-        chosen->size == 0 ? kTfLiteOk : session->replace(context, kernel, chosen, delegate);
+        chosen->size == 0 ? kTfLiteOk : delegation->replace(context, kernel, chosen, delegate);
     free(chosen);
     return status;
 }
@@ -164,43 +168,49 @@ static bool unpacks(const TfLiteRegistration *registration) {
  * Whether a node is shown: a chosen one, or one that unpacks what such a node reads. Nodes come in
  * reverse order; `read` marks the tensors that those shown so far read.
  */
-static bool is_shown(const struct djlplan_tflite_session *session, TfLiteContext *context, int id,
-                     bool *read) {
+static bool is_shown(const struct ids *chosen, TfLiteContext *context, int id, bool *read) {
     TfLiteNode *node;
     TfLiteRegistration *registration;
     if (context->GetNodeAndRegistration(context, id, &node, &registration) != kTfLiteOk) {
         return false;
     }
-    bool shown = contains(&session->chosen, id) ||
-                 (unpacks(registration) && node->outputs->size == 1 &&
-                  node->outputs->data[0] >= 0 && read[node->outputs->data[0]]);
+    bool shown =
+        contains(chosen, id) || (unpacks(registration) && node->outputs->size == 1 &&
+                                 node->outputs->data[0] >= 0 && read[node->outputs->data[0]]);
     for (int i = 0; shown && i < node->inputs->size; i++) {
         if (node->inputs->data[i] >= 0) read[node->inputs->data[i]] = true;
     }
     return shown;
 }
 
-/* The execution plan as the other delegate sees it. */
+/* Picks what is shown of the execution plan; `read` and `show` are zeroed room to work in. */
+static void pick_shown(const struct delegation *delegation, TfLiteContext *context,
+                       const TfLiteIntArray *all, bool *read, bool *show) {
+    for (int i = all->size - 1; i >= 0; i--) {
+        show[i] = is_shown(&delegation->chosen.operators, context, all->data[i], read);
+    }
+    TfLiteIntArray *shown = delegation->chosen.shown;
+    shown->size = 0;
+    for (int i = 0; i < all->size; i++) {
+        if (show[i]) shown->data[shown->size++] = all->data[i];
+    }
+}
+
+/* Stands in for GetExecutionPlan: the execution plan as the other delegate sees it. */
 static TfLiteStatus shown_plan(TfLiteContext *context, TfLiteIntArray **plan) {
-    struct djlplan_tflite_session *session = djlplan_tflite_current;
+    struct delegation *delegation = &djlplan_tflite_current->delegation;
     TfLiteIntArray *all;
-    TfLiteStatus status = session->get_plan(context, &all);
+    TfLiteStatus status = delegation->get_plan(context, &all);
     if (status != kTfLiteOk) return status;
     bool *read = djlplan_zeroed((int)context->tensors_size, sizeof *read);
     bool *show = djlplan_zeroed(all->size, sizeof *show);
-    free(session->shown);
-    session->shown = malloc(sizeof(TfLiteIntArray) + sizeof(int) * (size_t)all->size);
-    if (read == NULL || show == NULL || session->shown == NULL) {
+    free(delegation->chosen.shown);
+    delegation->chosen.shown = malloc(sizeof(TfLiteIntArray) + sizeof(int) * (size_t)all->size);
+    if (read == NULL || show == NULL || delegation->chosen.shown == NULL) {
         status = kTfLiteError;
     } else {
-        for (int i = all->size - 1; i >= 0; i--) {
-            show[i] = is_shown(session, context, all->data[i], read);
-        }
-        session->shown->size = 0;
-        for (int i = 0; i < all->size; i++) {
-            if (show[i]) session->shown->data[session->shown->size++] = all->data[i];
-        }
-        *plan = session->shown;
+        pick_shown(delegation, context, all, read, show);
+        *plan = delegation->chosen.shown;
     }
     free(read);
     free(show);
@@ -211,24 +221,24 @@ static TfLiteStatus shown_plan(TfLiteContext *context, TfLiteIntArray **plan) {
  * Lets the other delegate see the chosen operators only, and what unpacks their constants: XNNPACK
  * keeps unpacked what all operators that it sees read.
  */
-static TfLiteStatus delegate_chosen(struct djlplan_tflite_session *session,
-                                    TfLiteContext *context) {
-    if (session->real == NULL) return kTfLiteOk;
-    session->replace = context->ReplaceNodeSubsetsWithDelegateKernels;
-    session->get_plan = context->GetExecutionPlan;
+static TfLiteStatus delegate_chosen(struct delegation *delegation, TfLiteContext *context) {
+    if (delegation->kind == DELEGATES_NOTHING) return kTfLiteOk;
+    delegation->replace = context->ReplaceNodeSubsetsWithDelegateKernels;
+    delegation->get_plan = context->GetExecutionPlan;
     context->ReplaceNodeSubsetsWithDelegateKernels = replace_chosen;
-    if (!session->preview) context->GetExecutionPlan = shown_plan;
-    TfLiteStatus status = session->real->Prepare(context, session->real);
-    context->GetExecutionPlan = session->get_plan;
-    context->ReplaceNodeSubsetsWithDelegateKernels = session->replace;
+    if (delegation->kind == DELEGATES_CHOSEN) context->GetExecutionPlan = shown_plan;
+    TfLiteStatus status = delegation->real->Prepare(context, delegation->real);
+    context->GetExecutionPlan = delegation->get_plan;
+    context->ReplaceNodeSubsetsWithDelegateKernels = delegation->replace;
     return status;
 }
 
+/* Takes the ids that the engine keeps off a list. */
 static void leave(struct ids *ids, const TfLiteIntArray *to_engine) {
     for (int i = 0; i < to_engine->size; i++) {
         if (!contains(ids, to_engine->data[i])) continue;
-        int32_t *found = bsearch(&to_engine->data[i], ids->values, (size_t)ids->count,
-                                 sizeof(int32_t), by_id);
+        int32_t *found =
+            bsearch(&to_engine->data[i], ids->values, (size_t)ids->count, sizeof(int32_t), by_id);
         int64_t after = ids->values + ids->count - (found + 1);
         memmove(found, found + 1, sizeof(int32_t) * (size_t)after);
         ids->count--;
@@ -237,22 +247,16 @@ static void leave(struct ids *ids, const TfLiteIntArray *to_engine) {
 
 /* ---- all together ---------------------------------------------------------------------- */
 
-static void stand_in(struct djlplan_tflite_session *session, TfLiteNode *node,
-                     TfLiteRegistration *registration, int index) {
-    session->hooks[session->hook_count++] =
-        (struct hook){node, registration->prepare, registration->invoke, index};
+static void stand_in(const struct djlplan_tflite_session *session, const TfLiteNode *node,
+                     TfLiteRegistration *registration) {
     if (session->temporaries && node->delegate == NULL) registration->prepare = prepare_node;
     if (session->timed) registration->invoke = invoke_node;
 }
 
 static bool make_room(struct djlplan_tflite_session *session, int nodes) {
     session->nodes = djlplan_zeroed(nodes, sizeof *session->nodes);
-    session->node_ids = djlplan_zeroed(nodes, sizeof *session->node_ids);
-    session->builtin_codes = djlplan_zeroed(nodes, sizeof *session->builtin_codes);
-    session->nanos = djlplan_zeroed(nodes, sizeof *session->nanos);
-    session->hooks = djlplan_zeroed(nodes, sizeof *session->hooks);
-    return session->nodes && session->node_ids && session->builtin_codes && session->nanos &&
-           session->hooks;
+    session->by_address = djlplan_zeroed(nodes, sizeof(struct node *));
+    return session->nodes != NULL && session->by_address != NULL;
 }
 
 /*
@@ -269,21 +273,24 @@ static TfLiteStatus read_plan(struct djlplan_tflite_session *session, TfLiteCont
         TfLiteRegistration *registration;
         status = context->GetNodeAndRegistration(context, plan->data[i], &node, &registration);
         if (status != kTfLiteOk) return status;
-        session->nodes[i] = node;
-        session->node_ids[i] = plan->data[i];
-        session->builtin_codes[i] = registration->builtin_code;
+        session->nodes[i] = (struct node){.node = node,
+                                          .id = plan->data[i],
+                                          .builtin_code = registration->builtin_code,
+                                          .prepare = registration->prepare,
+                                          .invoke = registration->invoke};
+        session->by_address[i] = &session->nodes[i];
         session->node_count++;
-        stand_in(session, node, registration, i);
+        stand_in(session, node, registration);
         if (node->delegate != NULL) {
             leave(&session->wanted, node->inputs);
             leave(&session->wanted, node->outputs);
         }
     }
     for (int i = 0; i < session->node_count; i++) {
-        take_wanted(session, session->nodes[i]->inputs);
-        take_wanted(session, session->nodes[i]->outputs);
+        take_wanted(session, session->nodes[i].node->inputs);
+        take_wanted(session, session->nodes[i].node->outputs);
     }
-    qsort(session->hooks, (size_t)session->hook_count, sizeof *session->hooks, by_address);
+    qsort(session->by_address, (size_t)session->node_count, sizeof(struct node *), by_address);
     return kTfLiteOk;
 }
 
@@ -295,6 +302,6 @@ TfLiteStatus djlplan_tflite_prepare(TfLiteContext *context, TfLiteDelegate *wrap
     struct djlplan_tflite_session *session = wrapper->data;
     if (session->context != NULL) return kTfLiteOk;
     session->context = context;
-    TfLiteStatus status = delegate_chosen(session, context);
+    TfLiteStatus status = delegate_chosen(&session->delegation, context);
     return status == kTfLiteOk ? read_plan(session, context) : status;
 }

@@ -5,19 +5,25 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int attached;
+/* Above the allocators that libtorch and its libraries set. */
+enum { PRIORITY = 127 };
+
+/*
+ * Guarded by attach_lock until we are attached. Then none of it changes, and the engine's threads
+ * read it without the lock, behind a fence.
+ */
+static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool attached;
 static torch_allocator *engine;
 static torch_allocate engine_allocate;
 static torch_deleter engine_free;
 static void *vtable[TORCH_BEFORE + TORCH_ENTRIES_NEW];
 static torch_allocator ours = {vtable + TORCH_BEFORE};
 
-static __thread struct djlplan_torch_run *current;
+static _Thread_local struct djlplan_torch_run *current;
 
 torch_data_ptr djlplan_torch_engine_allocate(size_t bytes) {
     return engine_allocate(engine, bytes);
@@ -34,8 +40,8 @@ static torch_data_ptr allocate(const torch_allocator *self, size_t bytes) {
     atomic_thread_fence(memory_order_acquire); /* to what attach() has written */
     struct djlplan_torch_run *run = current;
     if (run == NULL) return djlplan_torch_engine_allocate(bytes);
-    return run->recording ? djlplan_record_allocate(run, bytes)
-                          : djlplan_replay_allocate(run, bytes);
+    return run->kind == RUN_RECORDS ? djlplan_record_allocate(run, bytes)
+                                    : djlplan_replay_allocate(run, bytes);
 }
 
 /* For blocks that were allocated raw, by the engine's allocator or by ours. */
@@ -45,14 +51,14 @@ static torch_deleter raw_deleter(const torch_allocator *self) {
     return djlplan_torch_free;
 }
 
-static int same_library(const void *a, const void *b) {
+static bool same_library(const void *a, const void *b) {
     Dl_info first, second;
     return a != NULL && b != NULL && dladdr(a, &first) && dladdr(b, &second) &&
            first.dli_fbase == second.dli_fbase;
 }
 
 /* Whether the library has a symbol for just this table: then nothing was added to it since. */
-static int has_entries(void **table, int entries) {
+static bool has_entries(void **table, int entries) {
     Dl_info info;
     const ElfW(Sym) *symbol = NULL;
     return dladdr1(table, &info, (void **)&symbol, RTLD_DL_SYMENT) != 0 && symbol != NULL &&
@@ -73,7 +79,7 @@ static const char *check_allocations(torch_raw_deleter raw) {
         return "its deleter is not where it should be";
     }
     engine_free = block.deleter;
-    int aligned = (uintptr_t)block.data % DJLPLAN_TORCH_ALIGNMENT == 0;
+    bool aligned = (uintptr_t)block.data % DJLPLAN_ALIGNMENT == 0;
     engine_free(block.data);
     torch_data_ptr empty = engine_allocate(engine, 0);
     if (empty.data != NULL) engine_free(empty.data);
@@ -115,7 +121,7 @@ static const char *attach_to(void *library) {
     if (problem != NULL) return problem;
     /* libtorch publishes its allocator with a plain store. */
     atomic_thread_fence(memory_order_release);
-    ((torch_set_allocator)(uintptr_t)set)(cpu, &ours, DJLPLAN_TORCH_PRIORITY);
+    ((torch_set_allocator)(uintptr_t)set)(cpu, &ours, PRIORITY);
     if (((torch_get_allocator)(uintptr_t)get)(&cpu) != &ours) {
         return "another allocator has precedence";
     }
@@ -131,17 +137,20 @@ static const char *attach(void) {
 }
 
 int djlplan_torch_attach(char *message, int64_t message_bytes) {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&attach_lock);
     const char *problem = attached ? NULL : attach();
     attached = problem == NULL;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&attach_lock);
     if (problem != NULL && message_bytes > 0) {
         snprintf(message, (size_t)message_bytes, "libtorch's CPU allocator: %s", problem);
     }
-    return problem != NULL;
+    return problem == NULL ? DJLPLAN_OK : DJLPLAN_ENGINE_ERROR;
 }
 
-/* What libtorch keeps for each thread; all NULL where a function is missing. */
+/*
+ * Functions for what libtorch keeps for each thread; all NULL where one is missing. Written once,
+ * by has_settings.
+ */
 static struct {
     int (*threads)(void);
     void (*set_threads)(int);
@@ -158,12 +167,10 @@ static void *function(const char *file, const char *symbol) {
 
 /* Casts by way of uintptr_t: C has none from data to functions. */
 static void find_settings(void) {
-    void *found[] = {function(TORCH_CPU, TORCH_GET_NUM_THREADS),
-                     function(TORCH_CPU, TORCH_SET_NUM_THREADS),
-                     function(TORCH_C10, TORCH_GET_GRAD_MODE),
-                     function(TORCH_C10, TORCH_SET_GRAD_MODE),
-                     function(TORCH_CPU, TORCH_GET_OPTIMIZE),
-                     function(TORCH_CPU, TORCH_SET_OPTIMIZE)};
+    void *found[] = {
+        function(TORCH_CPU, TORCH_GET_NUM_THREADS), function(TORCH_CPU, TORCH_SET_NUM_THREADS),
+        function(TORCH_C10, TORCH_GET_GRAD_MODE),   function(TORCH_C10, TORCH_SET_GRAD_MODE),
+        function(TORCH_CPU, TORCH_GET_OPTIMIZE),    function(TORCH_CPU, TORCH_SET_OPTIMIZE)};
     for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
         if (found[i] == NULL) return;
     }
@@ -175,7 +182,7 @@ static void find_settings(void) {
     settings.set_optimize = (void (*)(bool))(uintptr_t)found[5];
 }
 
-static int has_settings(void) {
+static bool has_settings(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_settings);
     return settings.threads != NULL;
@@ -210,7 +217,7 @@ int djlplan_torch_pause(void) {
     struct djlplan_torch_run *run = current;
     current = NULL;
     if (run == NULL) return 0;
-    if (!run->recording) return djlplan_replay_alive(run) == 0;
+    if (run->kind == RUN_REPLAYS) return djlplan_replay_alive(run) == 0;
     djlplan_record_pause(run);
     return 0;
 }
@@ -218,7 +225,7 @@ int djlplan_torch_pause(void) {
 void djlplan_torch_finish(struct djlplan_torch_run *run, int64_t *counters, int32_t *alive,
                           int capacity) {
     memset(counters, 0, DJLPLAN_COUNTERS * sizeof *counters);
-    if (run->recording) {
+    if (run->kind == RUN_RECORDS) {
         djlplan_record_finish(run);
     } else {
         djlplan_replay_finish(run, counters, alive, capacity);

@@ -4,22 +4,13 @@
  * The model takes one image [1, h, w, c] of floats and runs for any h. Prints OK.
  */
 #define _GNU_SOURCE
+#include "check.h"
 #include "djlplan.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { NUMBERS = 4096, ALIGNMENT = 64, ENGINE_CUSTOM = 6 };
-
-#define CHECK(condition)                                                                    \
-    do {                                                                                    \
-        if (!(condition)) {                                                                 \
-            fprintf(stderr, "check.c:%d: %s does not hold\n", __LINE__, #condition);        \
-            exit(1);                                                                        \
-        }                                                                                   \
-    } while (0)
+enum { NUMBERS = 4096, ALIGNMENT = DJLPLAN_ALIGNMENT, ENGINE_CUSTOM = 6 };
 
 struct plan {
     int32_t ids[NUMBERS];
@@ -37,9 +28,9 @@ struct ends {
 static char message[256];
 
 /* Asks for a list twice: for its length, then into memory of just that length. */
-#define READ(list, type, function, session)                                                 \
-    int64_t list##_count = function(session, NULL, 0);                                      \
-    type *list = malloc((size_t)list##_count * sizeof(type));                               \
+#define READ(list, type, function, session)                                                        \
+    int64_t list##_count = function(session, NULL, 0);                                             \
+    type *list = malloc((size_t)list##_count * sizeof(type));                                      \
     CHECK(list_fits(list, list##_count, function(session, list, list##_count)))
 
 static int list_fits(const void *list, int64_t expected, int64_t count) {
@@ -165,8 +156,8 @@ static float *stock_run(struct djlplan_tflite_session *stock, unsigned seed, int
 }
 
 /* Runs both; the arena has not a byte more than the plan asks for and moves every time. */
-static void check_same(struct djlplan_tflite_session *planned,
-                       struct djlplan_tflite_session *stock, const struct plan *plan) {
+static void check_same(struct djlplan_tflite_session *planned, struct djlplan_tflite_session *stock,
+                       const struct plan *plan) {
     char *previous = NULL;
     for (unsigned seed = 1; seed <= 4; seed++) {
         int64_t bytes;
@@ -212,8 +203,8 @@ static struct djlplan_tflite_session *open_session(const void *model, int planne
 
 static void check_sessions(const void *model) {
     struct djlplan_tflite_session *stock = open_session(model, 0, -1, -1);
-    struct djlplan_tflite_session *planned = open_session(
-        model, 1, djlplan_tflite_input(stock, 0), djlplan_tflite_output(stock, 0));
+    struct djlplan_tflite_session *planned =
+        open_session(model, 1, djlplan_tflite_input(stock, 0), djlplan_tflite_output(stock, 0));
     struct plan *plan = malloc(sizeof *plan);
     CHECK(plan != NULL);
     for (int32_t height = 0; height <= 12; height += 3) {
@@ -287,15 +278,13 @@ static float difference(const float *a, const float *b, int64_t bytes) {
     return largest;
 }
 
-/* Two of three convolutions delegated, what is between in an arena that moves every time. */
-static void check_delegated(const void *model) {
-    int32_t chosen[2];
-    int count = preview(model, chosen);
-    struct djlplan_tflite_session *stock = open_session(model, 0, -1, -1);
-    CHECK(djlplan_tflite_allocate(stock) == DJLPLAN_OK);
-    struct djlplan_delegate *delegate = djlplan_delegate_create(NULL, 2, message, sizeof message);
-    CHECK(delegate != NULL);
+/* A timed session that delegates what was chosen and places all but its input and output. */
+static struct djlplan_tflite_session *open_delegated(const void *model,
+                                                     const struct djlplan_delegate *delegate,
+                                                     const struct djlplan_tflite_session *stock,
+                                                     const int32_t *chosen, int count) {
     struct djlplan_tflite_session *session = djlplan_tflite_session_new();
+    CHECK(session != NULL);
     int32_t ids[64];
     int wanted = 0;
     int input = djlplan_tflite_input(stock, 0), output = djlplan_tflite_output(stock, 0);
@@ -309,10 +298,12 @@ static void check_delegated(const void *model) {
     CHECK(djlplan_tflite_session_build(session, model, 2) == DJLPLAN_OK);
     CHECK(djlplan_tflite_allocate(session) == DJLPLAN_OK);
     CHECK(count_delegated(session, chosen) == 2);
-    struct plan *plan = malloc(sizeof *plan);
-    CHECK(plan != NULL);
-    naive_plan(session, plan);
-    CHECK(place(session, plan) == DJLPLAN_OK);
+    return session;
+}
+
+/* Runs both, the one with delegate kernels in an arena that moves every time. */
+static void check_similar(struct djlplan_tflite_session *session,
+                          struct djlplan_tflite_session *stock, const struct plan *plan) {
     char *previous = NULL;
     for (unsigned seed = 1; seed <= 4; seed++) {
         int64_t bytes;
@@ -330,6 +321,22 @@ static void check_delegated(const void *model) {
         free(expected);
     }
     free(previous);
+}
+
+/* Two of three convolutions are delegated. */
+static void check_delegated(const void *model) {
+    int32_t chosen[2];
+    int count = preview(model, chosen);
+    struct djlplan_tflite_session *stock = open_session(model, 0, -1, -1);
+    CHECK(djlplan_tflite_allocate(stock) == DJLPLAN_OK);
+    struct djlplan_delegate *delegate = djlplan_delegate_create(NULL, 2, message, sizeof message);
+    CHECK(delegate != NULL);
+    struct djlplan_tflite_session *session = open_delegated(model, delegate, stock, chosen, count);
+    struct plan *plan = malloc(sizeof *plan);
+    CHECK(plan != NULL);
+    naive_plan(session, plan);
+    CHECK(place(session, plan) == DJLPLAN_OK);
+    check_similar(session, stock, plan);
     READ(times, int64_t, djlplan_tflite_times, session);
     for (int64_t i = 0; i < times_count; i++) CHECK(times[i] > 0);
     free(times);

@@ -1,25 +1,16 @@
 /*
- * Looks for the engine's library on several threads at once. usage: check_attach LIBRARY HOW, with a
- * library that attaching refuses, which others load and unload meanwhile (`changing`), or which is
- * loaded (`loaded`): then it may be built with the sanitizer of threads, which knows nothing of the
- * locks inside of the loader. Prints OK.
+ * Looks for the engine's library on several threads at once. usage: check_attach LIBRARY HOW, with
+ * a library that attaching refuses, which others load and unload meanwhile (`changing`), or which
+ * is loaded (`loaded`): then it may be built with the sanitizer of threads, which knows nothing of
+ * the locks inside of the loader. Prints OK.
  */
 #define _GNU_SOURCE
+#include "check.h"
 #include "djlplan.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define CHECK(condition)                                                                    \
-    do {                                                                                    \
-        if (!(condition)) {                                                                 \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition);   \
-            exit(1);                                                                        \
-        }                                                                                   \
-    } while (0)
 
 enum { ATTACHING = 3, LOADING = 2, ROUNDS_CHANGING = 30000, ROUNDS_LOADED = 5000 };
 

@@ -3,21 +3,11 @@
 #define CHECK_TORCH_H
 
 #include "arena.h"
-#include "djlplan.h"
+#include "check.h"
 #include "fake_c10.h"
 #include "torch_abi.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define CHECK(condition)                                                                    \
-    do {                                                                                    \
-        if (!(condition)) {                                                                 \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition);   \
-            exit(1);                                                                        \
-        }                                                                                   \
-    } while (0)
 
 /* The functions of fake_c10.c, which is loaded while the program runs. */
 extern void (*break_engine)(enum fake_fault fault, void **outside);

@@ -95,11 +95,12 @@ static void check_many(void) {
 /* A list as long as an int can say does not grow: what comes after that is not recorded. */
 static void check_too_many(void) {
     struct djlplan_torch_run *run = djlplan_torch_record();
-    run->count = run->capacity = INT_MAX / 2 + 1;
+    struct recording *recording = &run->recording;
+    recording->count = recording->capacity = INT_MAX / 2 + 1;
     torch_data_ptr block = allocate(1);
     djlplan_torch_pause();
-    CHECK(run->count == run->capacity && run->events == NULL);
-    run->count = run->capacity = 0;
+    CHECK(recording->count == recording->capacity && recording->events == NULL);
+    recording->count = recording->capacity = 0;
     CHECK(djlplan_torch_events(run, NULL, 0) == -1);
     finish(run);
     release(&block);

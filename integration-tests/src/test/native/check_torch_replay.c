@@ -67,8 +67,8 @@ static void check_places(char *arena) {
         release(&c);
         release(&d);
         release(&a);
-        check_finish(run, round == 1 ? (struct counts){2, 1, 0, 1, 0}
-                                     : (struct counts){3, 0, 0, 1, 0});
+        check_finish(run,
+                     round == 1 ? (struct counts){2, 1, 0, 1, 0} : (struct counts){3, 0, 0, 1, 0});
     }
     djlplan_torch_plan_delete(plan);
 }
@@ -76,13 +76,13 @@ static void check_places(char *arena) {
 /* Places that overlap without starting together; the plan goes while it is used. */
 static void check_overlaps(char *arena) {
     const int64_t numbers[][2] = {{4160, 4032}, {1, 8128}, {1, 8191 / 64 * 64 + 64}, {64, 3968},
-                                  {4096, 0}, {64, 0}, {ARENA - 8256, 8256}};
+                                  {4096, 0},    {64, 0},   {ARENA - 8256, 8256}};
     struct djlplan_torch_plan *plan = plan_of(numbers, 7);
     struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena);
     djlplan_torch_plan_delete(plan);
     torch_data_ptr blocks[] = {
-        expect(4160, arena, 4032), expect(1, arena, OWN), expect(1, arena, 8192),
-        expect(64, arena, 3968), expect(4096, arena, OWN), expect(64, arena, 0),
+        expect(4160, arena, 4032),         expect(1, arena, OWN),    expect(1, arena, 8192),
+        expect(64, arena, 3968),           expect(4096, arena, OWN), expect(64, arena, 0),
         expect(ARENA - 8256, arena, 8256), expect(1, arena, OWN)};
     djlplan_torch_pause();
     for (int i = 0; i < 8; i++) release(&blocks[i]);
@@ -117,7 +117,7 @@ static void check_endless(char *arena) {
     struct djlplan_torch_plan *plan = plan_of(numbers, 1);
     struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena);
     torch_data_ptr a = expect(100, arena, 0), b = expect(100, arena, OWN);
-    run->next = INT_MAX;
+    run->replay.next = INT_MAX;
     torch_data_ptr c = expect(100, arena, OWN), d = expect(100, arena, OWN);
     djlplan_torch_pause();
     torch_data_ptr *blocks[] = {&a, &b, &c, &d};

@@ -1,6 +1,7 @@
 /*
- * Threads that record and replay at the same time, keep blocks and free each other's. Every block is
- * filled with a byte of its own, so that one that overlaps another is found when either is freed.
+ * Threads that record and replay at the same time, keep blocks and free each other's. Every block
+ * is filled with a byte of its own, so that one that overlaps another is found when either is
+ * freed.
  */
 #include "check_torch.h"
 

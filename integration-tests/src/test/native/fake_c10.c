@@ -123,15 +123,15 @@ static void copy_data(const torch_allocator *self, void *to, const void *from, s
 }
 #endif
 
-/* Offset to top, RTTI, both destructors, then the entries that differ. */
-#define TABLE(...) {NULL, lost, (void *)destroy, (void *)destroy, (void *)allocate, __VA_ARGS__}
+/* Offset to top, RTTI, both destructors, before the entries that differ. */
+#define BEFORE NULL, lost, (void *)destroy, (void *)destroy, (void *)allocate
 
 /* "vtable for c10::DefaultCPUAllocator", and what may be found in its place. */
-EXPORT void *standard_table[] __asm__("_ZTVN3c1019DefaultCPUAllocatorE") = TABLE(AFTER_ALLOCATE);
-EXPORT void *moved_table[] = TABLE(MOVED);
-EXPORT void *longer_table[] = TABLE(AFTER_ALLOCATE, (void *)destroy);
-EXPORT void *foreign_table[] = TABLE(AFTER_ALLOCATE);
-static void *nameless_table[] = TABLE(AFTER_ALLOCATE);
+EXPORT void *standard_table[] __asm__("_ZTVN3c1019DefaultCPUAllocatorE") = {BEFORE, AFTER_ALLOCATE};
+EXPORT void *moved_table[] = {BEFORE, MOVED};
+EXPORT void *longer_table[] = {BEFORE, AFTER_ALLOCATE, (void *)destroy};
+EXPORT void *foreign_table[] = {BEFORE, AFTER_ALLOCATE};
+static void *nameless_table[] = {BEFORE, AFTER_ALLOCATE};
 
 _Static_assert(sizeof standard_table == LENGTH * sizeof(void *), "the table has another size");
 
@@ -144,9 +144,7 @@ static void **table_for(enum fake_fault next, void **outside) {
     case FAKE_TABLE_LONGER: return longer_table;
     case FAKE_TABLE_NAMELESS: return nameless_table;
     case FAKE_TABLE_OUTSIDE: return memcpy(outside, standard_table, sizeof standard_table);
-    case FAKE_ENTRY_OUTSIDE:
-        foreign_table[LENGTH - 1] = (void *)free;
-        return foreign_table;
+    case FAKE_ENTRY_OUTSIDE: foreign_table[LENGTH - 1] = (void *)free; return foreign_table;
     default: return standard_table;
     }
 }

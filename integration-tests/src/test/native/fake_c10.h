@@ -6,19 +6,19 @@
 enum fake_fault {
     FAKE_SOUND,
     FAKE_NO_ALLOCATOR,
-    FAKE_TABLE_OUTSIDE,   /* the virtual table lies in another library */
-    FAKE_TABLE_LONGER,    /* it has an entry more */
-    FAKE_TABLE_NAMELESS,  /* it has no symbol */
-    FAKE_TABLE_MOVED,     /* two entries changed places (only of the later layout) */
-    FAKE_ENTRY_OUTSIDE,   /* its last function is another library's */
+    FAKE_TABLE_OUTSIDE,  /* the virtual table lies in another library */
+    FAKE_TABLE_LONGER,   /* it has an entry more */
+    FAKE_TABLE_NAMELESS, /* it has no symbol */
+    FAKE_TABLE_MOVED,    /* two entries changed places (only of the later layout) */
+    FAKE_ENTRY_OUTSIDE,  /* its last function is another library's */
     FAKE_NO_BLOCK,
-    FAKE_CONTEXT,         /* another context than the block */
+    FAKE_CONTEXT, /* another context than the block */
     FAKE_DEVICE,
     FAKE_INDEX,
     FAKE_DELETER_OUTSIDE, /* blocks are freed by another library */
     FAKE_DELETER_OTHER,   /* … by another function than raw_deleter says */
     FAKE_MISALIGNED,
-    FAKE_EMPTY_BLOCK,     /* an allocation of no bytes is a block */
+    FAKE_EMPTY_BLOCK, /* an allocation of no bytes is a block */
     FAKE_SETTER_REFUSES,
     FAKE_FAULTS
 };

@@ -1,8 +1,8 @@
 /*
  * An external delegate of TensorFlow Lite that computes right, and then damages what one operator
- * computed. It claims some operators, each a partition of its own, runs the engine's own kernels for
- * them, and changes their outputs in the way that was selected. The other operators are left to the
- * CPU kernels, or to XNNPACK, whose rounding then comes on top of the fault.
+ * computed. It claims some operators, each a partition of its own, runs the engine's own kernels
+ * for them, and changes their outputs in the way that was selected. The other operators are left to
+ * the CPU kernels, or to XNNPACK, whose rounding then comes on top of the fault.
  *
  * Which operators and what fault is said by faulty_claim and faulty_select, at any time between two
  * inferences; or, for processes that are not told, by SITE, FAULT and REST when this is compiled.
@@ -77,7 +77,7 @@ static bool is_claimed(int id) {
     return false;
 }
 
-/* A claimed operator and the engine's node and kernel for it, which are not in its plan any more. */
+/* A claimed operator and the engine's node and kernel for it, not in its plan any more. */
 struct site {
     int id;
     TfLiteNode *node;
@@ -230,12 +230,13 @@ static void damage(struct site *site, TfLiteTensor *output) {
 /* ---- the engine's kernels -------------------------------------------------------------- */
 
 /* Where the parameters of an operator say its activation, as an index of ints. */
-static int activation_at(int operator) {
-    switch (operator) {
-        case ADD: case FULLY_CONNECTED: return 0;
-        case CONV: return 3;
-        case DEPTHWISE: return 4;
-        default: return -1;
+static int activation_at(int code) {
+    switch (code) {
+    case ADD:
+    case FULLY_CONNECTED: return 0;
+    case CONV: return 3;
+    case DEPTHWISE: return 4;
+    default: return -1;
     }
 }
 
@@ -244,11 +245,11 @@ static bool compute_otherwise(TfLiteContext *context, const struct site *site) {
     const TfLiteTensor *output = &context->tensors[site->node->outputs->data[0]];
     if (output->type != INT8_TYPE) return false;
     switch (site->kernel->builtin_code) {
-        case CONV: convolve(context, site->node, false, rounding); return true;
-        case DEPTHWISE: convolve(context, site->node, true, rounding); return true;
-        case ADD: add(context, site->node, rounding); return true;
-        case PRELU: rectify(context, site->node, rounding); return true;
-        default: return false;
+    case CONV: convolve(context, site->node, false, rounding); return true;
+    case DEPTHWISE: convolve(context, site->node, true, rounding); return true;
+    case ADD: add(context, site->node, rounding); return true;
+    case PRELU: rectify(context, site->node, rounding); return true;
+    default: return false;
     }
 }
 
@@ -256,13 +257,13 @@ static TfLiteStatus compute(TfLiteContext *context, struct site *site) {
     bool selected = site->id == faulty_site || faulty_site == EVERY;
     if (selected && fault >= ROUNDING && compute_otherwise(context, site)) return kTfLiteOk;
     bool without = selected && fault == ACTIVATION;
-    int operator = site->kernel->builtin_code, at = activation_at(operator);
+    int code = site->kernel->builtin_code, at = activation_at(code);
     int *activation = at < 0 ? NULL : (int *)site->node->builtin_data + at;
     int as_it_is = activation == NULL ? 0 : *activation;
     if (without && activation != NULL) *activation = 0;
     TfLiteStatus status = site->kernel->invoke(context, site->node);
     if (activation != NULL) *activation = as_it_is;
-    if (without && (operator == RELU || operator == RELU6 || operator == PRELU)) {
+    if (without && (code == RELU || code == RELU6 || code == PRELU)) {
         const TfLiteTensor *input = &context->tensors[site->node->inputs->data[0]];
         memcpy(context->tensors[site->node->outputs->data[0]].data, input->data, input->bytes);
     }
@@ -339,8 +340,8 @@ static TfLiteStatus rest_of_plan(TfLiteContext *context, TfLiteIntArray **plan) 
         TfLiteNode *node;
         TfLiteRegistration *registration;
         context->GetNodeAndRegistration(context, all->data[i], &node, &registration);
-        int operator = registration->builtin_code;
-        bool unpacks = operator == DEQUANTIZE || operator == DENSIFY;
+        int code = registration->builtin_code;
+        bool unpacks = code == DEQUANTIZE || code == DENSIFY;
         if (is_claimed(all->data[i]) || (unpacks && feeds_claimed(context, node))) continue;
         current->shown->data[current->shown->size++] = all->data[i];
     }
@@ -379,8 +380,7 @@ static TfLiteStatus prepare(TfLiteContext *context, TfLiteDelegate *delegate) {
     /* Nodes moved whenever one was added; none is from now on. */
     for (int i = 0; status == kTfLiteOk && i < faulty->site_count; i++) {
         struct site *site = faulty->sites[i];
-        status =
-            context->GetNodeAndRegistration(context, site->id, &site->node, &site->kernel);
+        status = context->GetNodeAndRegistration(context, site->id, &site->node, &site->kernel);
     }
     return status;
 }

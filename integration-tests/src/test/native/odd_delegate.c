@@ -1,7 +1,7 @@
 /*
  * An external delegate of TensorFlow Lite that takes additions of floats of one shape, and does
- * with them what ODD says: GOOD computes them, WRONG computes something else, CRASH, HANG and FAIL do
- * that in an inference, REFUSE when it is prepared; CHANGE moves a tensor that is none of its own.
+ * with them what ODD says: GOOD computes them, WRONG computes something else, CRASH, HANG and FAIL
+ * do that in an inference, REFUSE when it is prepared; CHANGE moves a tensor of others.
  */
 #define _GNU_SOURCE
 #include "tflite_abi.h"
@@ -38,8 +38,8 @@ static void *kernel_init(TfLiteContext *context, const char *buffer, size_t byte
         TfLiteNode *node;
         TfLiteRegistration *unused;
         context->GetNodeAndRegistration(context, params->nodes_to_replace->data[i], &node, &unused);
-        kernel->additions[kernel->count++] = (struct addition){
-            node->inputs->data[0], node->inputs->data[1], node->outputs->data[0]};
+        kernel->additions[kernel->count++] =
+            (struct addition){node->inputs->data[0], node->inputs->data[1], node->outputs->data[0]};
     }
     return kernel;
 }

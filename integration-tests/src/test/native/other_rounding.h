@@ -56,7 +56,8 @@ static int32_t sum_at(const struct convolution *c, int y, int x, int channel) {
             int column = x * c->column_stride - c->left + j;
             if (column < 0 || column >= in[2]) continue;
             const int8_t *place = values + (row * in[2] + column) * in[3];
-            for (int k = c->depthwise ? channel : 0; k < (c->depthwise ? channel + 1 : in[3]); k++) {
+            for (int k = c->depthwise ? channel : 0; k < (c->depthwise ? channel + 1 : in[3]);
+                 k++) {
                 int weight = c->depthwise ? (i * filter[2] + j) * filter[3] + channel
                                           : ((channel * filter[1] + i) * filter[2] + j) * in[3] + k;
                 sum += (place[k] - c->input->zero_point) * weights[weight];
@@ -90,9 +91,9 @@ static void convolve(const TfLiteContext *context, const TfLiteNode *node, bool 
         for (int x = 0; x < out[2]; x++) {
             for (int channel = 0; channel < out[3]; channel++) {
                 int32_t sum = sum_at(&c, y, x, channel);
-                double value = rounding == HALF_UP ? (double)sum * input->scale * filter->scale /
-                                                         output->scale
-                                                   : (double)((float)sum * scale);
+                double value = rounding == HALF_UP
+                                   ? (double)sum * input->scale * filter->scale / output->scale
+                                   : (double)((float)sum * scale);
                 *result++ = step(value, output->zero_point, rounding);
             }
         }
@@ -112,8 +113,7 @@ static void add(const TfLiteContext *context, const TfLiteNode *node, enum round
     }
 }
 
-static void rectify(const TfLiteContext *context, const TfLiteNode *node,
-                    enum rounding rounding) {
+static void rectify(const TfLiteContext *context, const TfLiteNode *node, enum rounding rounding) {
     const TfLiteTensor *input = &context->tensors[node->inputs->data[0]];
     const TfLiteTensor *slope = &context->tensors[node->inputs->data[1]];
     const TfLiteTensor *output = &context->tensors[node->outputs->data[0]];

@@ -9,6 +9,8 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import org.djlplan.delegation.Measurement.UnmeasurableException;
+import org.djlplan.delegation.Patience.Attempts;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
@@ -18,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Begins with one choice and finds a better one on a thread that all models share: begins with the
- * CPU kernels and measures; or begins with what was kept, and measures only if that was not of the
- * delegate's partitions, or other work disturbed its measuring and there is little now.
+ * A choice that gets better on a thread that all models share. It begins with the CPU kernels, and
+ * measures; or it begins with what was kept, and measures only if that was not of the delegate's
+ * partitions, or if other work disturbed its measuring and there is little now.
  */
 final class Background implements Choosing {
 
@@ -75,7 +77,7 @@ final class Background implements Choosing {
             Measurement measurement,
             Patience patience,
             Consumer<DelegationChoice> better) {
-        DelegationChoice first = MeasuredDelegation.cpu(request, "it is being measured");
+        DelegationChoice first = request.cpu("it is being measured");
         Background background = new Background(first, request, measurement, patience, better);
         background.schedule(() -> background.begin(kept -> true), patience.delay());
         return background;
@@ -112,7 +114,7 @@ final class Background implements Choosing {
         if (isClosed()) {
             return;
         }
-        deliver(MeasuredDelegation.cpu(request, "what was kept is not of this delegate"));
+        deliver(request.cpu("what was kept is not of this delegate"));
         if (measured) {
             begin(kept -> true);
         }
@@ -143,19 +145,26 @@ final class Background implements Choosing {
 
     /** The wait for others begins with the first attempt, not in the queue before it. */
     private void begin(Predicate<ProfileTable> sufficient) {
-        attempt(System.nanoTime() + patience.nanos(request.longest()), sufficient);
+        attempt(
+                patience.attempts(
+                        request.longest(),
+                        leftNanos ->
+                                measurement.attempt(
+                                        leftNanos,
+                                        Urgency.IN_BACKGROUND,
+                                        this::deliver,
+                                        sufficient)));
     }
 
-    private void attempt(long deadlineNanos, Predicate<ProfileTable> sufficient) {
+    /** Gives the thread back between two attempts: other models wait for it. */
+    private void attempt(Attempts<DelegationChoice> attempts) {
         try {
-            long leftNanos = deadlineNanos - System.nanoTime();
-            Optional<DelegationChoice> choice =
-                    measurement.attempt(
-                            leftNanos, Urgency.IN_BACKGROUND, this::deliver, sufficient);
+            boolean last = attempts.isOver();
+            Optional<DelegationChoice> choice = attempts.next();
             if (choice.isPresent()) {
                 deliver(choice.get());
-            } else if (leftNanos > 0) {
-                schedule(() -> attempt(deadlineNanos, sufficient), patience.poll());
+            } else if (!last) {
+                schedule(() -> attempt(attempts), patience.poll());
             } else {
                 logger.info(
                         "Another process measures {} for long; it stays as it is",

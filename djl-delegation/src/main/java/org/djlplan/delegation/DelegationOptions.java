@@ -2,6 +2,8 @@ package org.djlplan.delegation;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSortedSet;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -11,7 +13,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Function;
 import org.djlplan.delegation.table.Goal;
-import org.djlplan.delegation.table.Objective;
+import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.memplan.config.Nearest;
 import org.djlplan.memplan.config.Quantities;
 import org.djlplan.memplan.config.Threads;
@@ -180,6 +182,71 @@ public record DelegationOptions(
             return Optional.of(Double.valueOf(text));
         } catch (NumberFormatException e) {
             return Optional.empty();
+        }
+    }
+
+    /** When candidates are measured. */
+    public enum ProfileMode {
+        /** While the application runs, beginning with a prediction. */
+        BACKGROUND,
+        /** Before the model is ready. */
+        BLOCKING,
+        /** Never. */
+        OFF
+    }
+
+    /** With how many threads per prediction a model may run. */
+    public sealed interface ThreadSetting {
+
+        /**
+         * Returns the numbers of threads to choose from, in ascending order.
+         *
+         * @param ofModel the model's own setting, −1 for the engine's default
+         * @param cores of this machine
+         */
+        List<Integer> candidates(int ofModel, int cores);
+
+        /**
+         * As many as the model's own setting says; if it says nothing, as many as are found best.
+         */
+        record AsModel() implements ThreadSetting {
+            @Override
+            public List<Integer> candidates(int ofModel, int cores) {
+                return ofModel == -1
+                        ? new Auto().candidates(ofModel, cores)
+                        : ImmutableList.of(ofModel);
+            }
+        }
+
+        /**
+         * As many as are found best: the powers of two up to the number of cores, and that number.
+         */
+        record Auto() implements ThreadSetting {
+            @Override
+            public List<Integer> candidates(int ofModel, int cores) {
+                ImmutableSortedSet.Builder<Integer> numbers = ImmutableSortedSet.naturalOrder();
+                for (int number = 1; number < cores; number *= 2) {
+                    numbers.add(number);
+                }
+                return numbers.add(cores).build().asList();
+            }
+        }
+
+        /**
+         * So many.
+         *
+         * @param threads a positive number, or −1 for the engine's default
+         */
+        record Fixed(int threads) implements ThreadSetting {
+
+            public Fixed {
+                checkArgument(threads == -1 || threads > 0, "threads: %s", threads);
+            }
+
+            @Override
+            public List<Integer> candidates(int ofModel, int cores) {
+                return ImmutableList.of(threads);
+            }
         }
     }
 }

@@ -6,6 +6,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.djlplan.delegation.DelegationOptions.ProfileMode;
+import org.djlplan.delegation.Measurement.Profiling;
+import org.djlplan.delegation.Measurement.UnmeasurableException;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.config.Option;
 import org.djlplan.memplan.spi.DelegableModel;
@@ -55,7 +58,7 @@ public final class MeasuredDelegation implements DelegationProvider {
         DelegationOptions parsed = DelegationOptions.parse(options);
         Request request = Request.of(model, parsed);
         if (!parsed.enabled()) {
-            return new Settled(cpu(request, DelegationKey.ENABLED.key() + "=false"));
+            return new Settled(request.cpu(DelegationKey.ENABLED.key() + "=false"));
         }
         Measurement measurement;
         Optional<ProfileTable> kept;
@@ -64,7 +67,7 @@ public final class MeasuredDelegation implements DelegationProvider {
             kept = measurement.kept();
         } catch (IOException | RuntimeException e) {
             logger.warn("What was measured of {} cannot be looked up", model.file(), e);
-            return new Settled(cpu(request, "what was measured cannot be looked up"));
+            return new Settled(request.cpu("what was measured cannot be looked up"));
         }
         boolean measured = parsed.profile() != ProfileMode.OFF;
         if (kept.isPresent()) {
@@ -79,7 +82,7 @@ public final class MeasuredDelegation implements DelegationProvider {
             }
         }
         return switch (parsed.profile()) {
-            case OFF -> new Settled(cpu(request, "nothing was measured"));
+            case OFF -> new Settled(request.cpu("nothing was measured"));
             case BLOCKING -> new Settled(measure(request, measurement));
             case BACKGROUND -> Background.measuring(request, measurement, patience, better);
         };
@@ -87,33 +90,27 @@ public final class MeasuredDelegation implements DelegationProvider {
 
     /** Measures, or waits for another JVM that does. */
     private DelegationChoice measure(Request request, Measurement measurement) {
-        long deadlineNanos = System.nanoTime() + patience.nanos(request.longest());
         try {
-            long leftNanos = deadlineNanos - System.nanoTime();
-            while (leftNanos > 0) {
-                Optional<DelegationChoice> choice =
-                        measurement.attempt(leftNanos, Urgency.AWAITED, verified -> {});
-                if (choice.isPresent()) {
-                    return choice.get();
-                }
-                Thread.sleep(patience.poll().toMillis());
-                leftNanos = deadlineNanos - System.nanoTime();
+            Optional<DelegationChoice> choice =
+                    patience.attempts(
+                                    request.longest(),
+                                    leftNanos ->
+                                            measurement.attempt(
+                                                    leftNanos, Urgency.AWAITED, verified -> {}))
+                            .untilDone();
+            if (choice.isPresent()) {
+                return choice.get();
             }
             logger.warn("Another process measures {} for long", request.model().file());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return cpu(request, "measuring was interrupted");
+            return request.cpu("measuring was interrupted");
         } catch (UnmeasurableException e) {
             return measurement.unmeasured(e);
         } catch (IOException | RuntimeException | LinkageError e) {
             logger.warn("{} could not be measured", request.model().file(), e);
         }
-        return cpu(request, "it could not be measured");
-    }
-
-    static DelegationChoice cpu(Request request, String reason) {
-        return new DelegationChoice(
-                request.unmeasured(), DelegationChoice.Origin.UNVERIFIED, "CPU kernels: " + reason);
+        return request.cpu("it could not be measured");
     }
 
     /** A choice that stays. */

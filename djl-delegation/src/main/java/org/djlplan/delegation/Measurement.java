@@ -1,7 +1,6 @@
 package org.djlplan.delegation;
 
 import ai.djl.util.Progress;
-import com.google.common.collect.Streams;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -13,18 +12,17 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import org.djlplan.delegation.profile.Profiler;
 import org.djlplan.delegation.store.AttemptStore;
 import org.djlplan.delegation.store.AttemptStore.Mark;
-import org.djlplan.delegation.store.PartialResult;
-import org.djlplan.delegation.store.ProfileKeys;
+import org.djlplan.delegation.store.AttemptStore.PartialResult;
 import org.djlplan.delegation.store.ProfileStore;
 import org.djlplan.delegation.store.Wanted;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.ProfileTable;
-import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.machine.Machine;
-import org.djlplan.memplan.report.OutputAgreement;
 import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.NoRoomException;
@@ -94,7 +92,7 @@ final class Measurement {
         marks = AttemptStore.marks(request.model());
         partialResults = AttemptStore.partialResults(request.model(), wanted);
         key =
-                ProfileKeys.of(
+                ProfileStore.key(
                         request.model(), request.goal(), request.threads(), request.tolerance());
     }
 
@@ -110,7 +108,7 @@ final class Measurement {
 
     /** Returns the choice of a table that was kept. */
     DelegationChoice stored(ProfileTable table) {
-        return choice(table, DelegationChoice.Origin.STORED);
+        return request.choice(table, DelegationChoice.Origin.STORED);
     }
 
     /**
@@ -192,7 +190,7 @@ final class Measurement {
                     request.model().file(),
                     why.getMessage());
         }
-        return MeasuredDelegation.cpu(request, why.getMessage());
+        return request.cpu(why.getMessage());
     }
 
     /**
@@ -237,7 +235,7 @@ final class Measurement {
                                     urgency, early, t -> kept.isEmpty() || sufficient.test(t));
                     return kept.isPresent() && !sufficient.test(table)
                             ? stored(kept.get())
-                            : choice(table, DelegationChoice.Origin.MEASURED);
+                            : request.choice(table, DelegationChoice.Origin.MEASURED);
                 });
     }
 
@@ -294,19 +292,15 @@ final class Measurement {
      * @throws InterruptedException if the thread was interrupted; nothing is kept then
      */
     Optional<ProfileTable> renew(long patienceNanos, Predicate<ProfileTable> keep)
-            throws IOException, InterruptedException {
-        try {
-            return alone(
-                    patienceNanos,
-                    () -> {
-                        ProfileTable table =
-                                measure(keep, Urgency.AWAITED, Optional.empty(), early -> {});
-                        marks.remove(key);
-                        return table;
-                    });
-        } catch (UnmeasurableException e) {
-            throw new IOException(e.getMessage(), e);
-        }
+            throws IOException, InterruptedException, UnmeasurableException {
+        return alone(
+                patienceNanos,
+                () -> {
+                    ProfileTable table =
+                            measure(keep, Urgency.AWAITED, Optional.empty(), early -> {});
+                    marks.remove(key);
+                    return table;
+                });
     }
 
     private interface Step<T> {
@@ -351,7 +345,10 @@ final class Measurement {
         try (answers) {
             table =
                     profiling.profile(
-                            request, answers, progress, entry -> verified.accept(verified(entry)));
+                            request,
+                            answers,
+                            progress,
+                            entry -> verified.accept(request.verified(entry)));
         }
         if (keep.test(table)) {
             store.save(key, table);
@@ -384,39 +381,46 @@ final class Measurement {
                         : "outputs outside the tolerance");
     }
 
-    private DelegationChoice choice(ProfileTable table, DelegationChoice.Origin origin) {
-        String caveat = table.caveat().map(" (%s)"::formatted).orElse("");
-        return new DelegationChoice(
-                table.chosen(),
-                table.lighter(),
-                origin,
-                table.reason() + caveat,
-                table.measured(table.chosen()).map(this::agreements).orElse(List.of()));
-    }
+    /** Nothing can be measured here and now; the message says why, in one line. */
+    static final class UnmeasurableException extends Exception {
 
-    private DelegationChoice verified(Entry.Measured entry) {
-        return new DelegationChoice(
-                entry.candidate(),
-                List.of(),
-                DelegationChoice.Origin.VERIFIED,
-                "all that the delegate takes, while others are measured",
-                agreements(entry));
-    }
+        private static final long serialVersionUID = 1L;
 
-    private List<OutputAgreement> agreements(Entry.Measured entry) {
-        if (!entry.candidate().delegates()) {
-            return List.of();
+        UnmeasurableException(String message) {
+            super(message);
         }
-        Graph graph = request.model().graph();
-        return Streams.zip(
-                        graph.outputs().stream().map(id -> graph.tensors().get(id).name()),
-                        entry.errors().stream(),
-                        (name, error) ->
-                                new OutputAgreement(
-                                        name,
-                                        error.difference(),
-                                        error.noise().largest(),
-                                        request.tolerance().limit(error)))
-                .toList();
+    }
+
+    /** Measures candidates. */
+    @FunctionalInterface
+    interface Profiling {
+
+        /**
+         * Returns what was measured; candidates that fail are entries of it.
+         *
+         * @param verified told what is right and clearly better, before the best is found
+         */
+        ProfileTable profile(
+                Request request,
+                CandidateRunner runner,
+                Optional<Progress> progress,
+                Consumer<Entry.Measured> verified)
+                throws InterruptedException;
+
+        /**
+         * Returns the way that is always used.
+         *
+         * @param exhaustive whether to measure all unions of whole partitions instead of what
+         *     promises to be good
+         */
+        static Profiling of(boolean exhaustive) {
+            return (request, runner, progress, verified) ->
+                    Profiler.profile(
+                            request.model().graph(),
+                            runner,
+                            request.settings(exhaustive),
+                            progress,
+                            verified);
+        }
     }
 }

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
-import org.djlplan.delegation.partition.ReducedPartitions;
+import org.djlplan.delegation.partition.DelegatedGraph;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
@@ -44,7 +44,7 @@ final class ReducedModel implements DelegableModel {
     }
 
     private List<Set<Integer>> reduced(List<Set<Integer>> partitions) {
-        return ReducedPartitions.of(graph, partitions, excluded);
+        return DelegatedGraph.partitionsWithout(graph, partitions, excluded);
     }
 
     @Override

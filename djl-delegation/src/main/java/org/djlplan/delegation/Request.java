@@ -1,19 +1,25 @@
 package org.djlplan.delegation;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Streams;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
 import org.djlplan.delegation.profile.ProfileSettings;
+import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
+import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.report.OutputAgreement;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.spi.UnusableOptionException;
 
 /**
- * What is to be chosen for a model.
+ * A request for a choice: the model, and what the choice is to reach.
  *
  * @param model the model
  * @param goal what the choice is to reach
@@ -67,5 +73,49 @@ record Request(
     /** Returns the CPU kernels as they run without delegation: as long as nothing was measured. */
     Candidate unmeasured() {
         return Candidate.cpu(threads.size() == 1 ? threads.get(0) : -1);
+    }
+
+    /** Returns {@link #unmeasured} as a choice. */
+    DelegationChoice cpu(String why) {
+        return new DelegationChoice(
+                unmeasured(), DelegationChoice.Origin.UNVERIFIED, "CPU kernels: " + why);
+    }
+
+    /** Returns the choice of a table. */
+    DelegationChoice choice(ProfileTable table, DelegationChoice.Origin origin) {
+        String caveat = table.caveat().map(" (%s)"::formatted).orElse("");
+        return new DelegationChoice(
+                table.chosen(),
+                table.lighter(),
+                origin,
+                table.reason() + caveat,
+                table.measured(table.chosen()).map(this::agreements).orElse(List.of()));
+    }
+
+    /** Returns the choice of a set that is right and clearly better, before the best is found. */
+    DelegationChoice verified(Entry.Measured entry) {
+        return new DelegationChoice(
+                entry.candidate(),
+                List.of(),
+                DelegationChoice.Origin.VERIFIED,
+                "all that the delegate takes, while others are measured",
+                agreements(entry));
+    }
+
+    private List<OutputAgreement> agreements(Entry.Measured entry) {
+        if (!entry.candidate().delegates()) {
+            return List.of();
+        }
+        Graph graph = model.graph();
+        return Streams.zip(
+                        graph.outputs().stream().map(id -> graph.tensors().get(id).name()),
+                        entry.errors().stream(),
+                        (name, error) ->
+                                new OutputAgreement(
+                                        name,
+                                        error.difference(),
+                                        error.noise().largest(),
+                                        tolerance.limit(error)))
+                .toList();
     }
 }

@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
+import org.djlplan.delegation.Measurement.Profiling;
+import org.djlplan.delegation.Measurement.UnmeasurableException;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.store.StoreKey;
@@ -66,17 +68,12 @@ public final class Tuning {
      */
     public Optional<ProfileTable> measure(Predicate<ProfileTable> keep)
             throws IOException, InterruptedException {
-        Patience patience = Patience.DEFAULT;
-        long deadlineNanos = System.nanoTime() + patience.nanos(request.longest());
-        long leftNanos = deadlineNanos - System.nanoTime();
-        while (leftNanos > 0) {
-            Optional<ProfileTable> table = measurement.renew(leftNanos, keep);
-            if (table.isPresent()) {
-                return table;
-            }
-            Thread.sleep(patience.poll().toMillis());
-            leftNanos = deadlineNanos - System.nanoTime();
+        try {
+            return Patience.DEFAULT
+                    .attempts(request.longest(), leftNanos -> measurement.renew(leftNanos, keep))
+                    .untilDone();
+        } catch (UnmeasurableException e) {
+            throw new IOException(e.getMessage(), e);
         }
-        return Optional.empty();
     }
 }

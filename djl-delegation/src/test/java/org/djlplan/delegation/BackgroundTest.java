@@ -18,13 +18,13 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import org.djlplan.delegation.store.ProfileKeys;
+import org.djlplan.delegation.Measurement.Profiling;
 import org.djlplan.delegation.store.ProfileStore;
 import org.djlplan.delegation.store.SampleTables;
 import org.djlplan.delegation.table.Entry;
+import org.djlplan.delegation.table.Entry.Latency;
 import org.djlplan.delegation.table.Goal;
-import org.djlplan.delegation.table.Latency;
-import org.djlplan.delegation.table.Objective;
+import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.report.OutputAgreement;
@@ -51,7 +51,7 @@ class BackgroundTest extends ProviderFixture {
 
     private StoreKey key() throws IOException {
         Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
-        return ProfileKeys.of(model, goal, List.of(2), Tolerance.AUTO);
+        return ProfileStore.key(model, goal, List.of(2), Tolerance.AUTO);
     }
 
     @Test

@@ -14,6 +14,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.djlplan.delegation.Measurement.Profiling;
 import org.djlplan.delegation.store.SampleTables;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.report.OutputAgreement;

@@ -28,6 +28,8 @@ class ArchitectureTest {
                     .definedBy(ROOT + ".djl..")
                     .layer("cli")
                     .definedBy(ROOT + ".cli..")
+                    .layer("study")
+                    .definedBy(ROOT + ".study..")
                     .layer("measure")
                     .definedBy(ROOT + ".measure..")
                     .layer("child")
@@ -56,6 +58,8 @@ class ArchitectureTest {
                     .definedBy(ROOT + ".report..")
                     .whereLayer("cli")
                     .mayNotBeAccessedByAnyLayer()
+                    .whereLayer("study")
+                    .mayOnlyBeAccessedByLayers("cli")
                     .whereLayer("facade")
                     .mayOnlyBeAccessedByLayers("cli")
                     .whereLayer("djl")
@@ -74,11 +78,12 @@ class ArchitectureTest {
                     .mayOnlyBeAccessedByLayers("store", "runtime", "planning", "djl", "cli")
                     .whereLayer("plan")
                     .mayOnlyBeAccessedByLayers(
-                            "store", "runtime", "planning", "source", "djl", "cli", "order")
+                            "store", "runtime", "planning", "source", "djl", "cli", "order", "study")
                     .whereLayer("order")
                     .mayOnlyBeAccessedByLayers("store", "runtime", "cli")
                     .whereLayer("usage")
-                    .mayOnlyBeAccessedByLayers("plan", "order", "store", "runtime", "source", "cli")
+                    .mayOnlyBeAccessedByLayers(
+                            "plan", "order", "store", "runtime", "source", "cli", "study")
                     .whereLayer("config")
                     .mayOnlyBeAccessedByLayers(
                             "djl",
@@ -89,7 +94,8 @@ class ArchitectureTest {
                             "measure",
                             "cli",
                             "spi",
-                            "store");
+                            "store",
+                            "study");
 
     @ArchTest
     static final ArchRule planningIsPure =
@@ -99,7 +105,9 @@ class ArchitectureTest {
                             ROOT + ".graph..",
                             ROOT + ".usage..",
                             ROOT + ".order..",
-                            ROOT + ".plan..")
+                            ROOT + ".plan..",
+                            ROOT + ".study.parallel..",
+                            ROOT + ".study.shared..")
                     .should()
                     .onlyDependOnClassesThat()
                     .resideInAnyPackage(
@@ -112,7 +120,9 @@ class ArchitectureTest {
                             ROOT + ".usage..",
                             ROOT + ".order..",
                             ROOT + ".plan..",
-                            ROOT + ".config..");
+                            ROOT + ".config..",
+                            ROOT + ".study.parallel..",
+                            ROOT + ".study.shared..");
 
     @ArchTest
     static final ArchRule onlyRuntimeTouchesNativeMemory =

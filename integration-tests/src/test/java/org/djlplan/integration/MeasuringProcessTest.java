@@ -71,7 +71,7 @@ class MeasuringProcessTest {
                         trial.toString());
                 assertTrue(LongStream.of(runner.time(candidate, 3)).allMatch(nanos -> nanos > 0));
             }
-            assertEquals(1, runner.prepare(all).partitions());
+            assertEquals(1, runner.prepare(all).kernels());
             assertEquals(all.operators(), delegated(runner.profile(all, 2)));
             runner.release(all);
         }
@@ -93,7 +93,7 @@ class MeasuringProcessTest {
                     assertThrows(CandidateException.class, () -> runner.partitions());
             assertEquals(CandidateException.Kind.CRASHED, e.kind());
             assertTrue(e.getMessage().contains("SIGSEGV"), e.getMessage());
-            assertEquals(0, runner.prepare(Candidate.cpu(1)).partitions());
+            assertEquals(0, runner.prepare(Candidate.cpu(1)).kernels());
         }
     }
 

@@ -7,14 +7,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
-import org.djlplan.delegation.partition.Unit;
+import org.djlplan.delegation.partition.Piece;
 
 /**
- * What a union of units takes of memory: what the CPU kernels take, and something for each unit
+ * What a union of pieces takes of memory: what the CPU kernels take, and something for each piece
  * (packed weights, less what the arena no longer holds) and each delegate kernel (a workspace).
  *
  * <p>How much that is, measured unions tell: beginning with nothing, the difference between
- * measured and predicted is shared out over the units and kernels of that union, in proportion to
+ * measured and predicted is shared out over the pieces and kernels of that union, in proportion to
  * the bytes they have to do with; over and over for all of them (Kaczmarz 1937). So the model
  * agrees with what was measured, and is near it for similar unions.
  */
@@ -30,18 +30,18 @@ public final class MemoryModel {
     private final List<Measurement> measured = new ArrayList<>();
 
     /**
-     * @param units of the graph
+     * @param pieces of the graph
      * @param cpuBytes measured when nothing is delegated
      */
-    public MemoryModel(List<Unit> units, long cpuBytes) {
+    public MemoryModel(List<Piece> pieces, long cpuBytes) {
         checkArgument(cpuBytes >= 0, "cpuBytes: %s", cpuBytes);
         this.cpuBytes = cpuBytes;
         // The last place is that of a delegate kernel.
-        sizes = new double[units.size() + 1];
-        for (int i = 0; i < units.size(); i++) {
-            sizes[i] = 1.0 + units.get(i).weightBytes() + units.get(i).crossingBytes();
+        sizes = new double[pieces.size() + 1];
+        for (int i = 0; i < pieces.size(); i++) {
+            sizes[i] = 1.0 + pieces.get(i).weightBytes() + pieces.get(i).crossingBytes();
         }
-        sizes[units.size()] = Arrays.stream(sizes).sum() / sizes.length / 2;
+        sizes[pieces.size()] = Arrays.stream(sizes).sum() / sizes.length / 2;
         bytes = new double[sizes.length];
     }
 
@@ -60,20 +60,20 @@ public final class MemoryModel {
         double missing = m.bytes - bytes(m.union, m.kernels);
         int last = sizes.length - 1;
         double norm = sizes[last] * m.kernels * m.kernels;
-        norm += m.union.stream().mapToDouble(unit -> sizes[unit]).sum();
-        for (int unit : m.union) {
-            bytes[unit] += missing * sizes[unit] / norm;
+        norm += m.union.stream().mapToDouble(piece -> sizes[piece]).sum();
+        for (int piece : m.union) {
+            bytes[piece] += missing * sizes[piece] / norm;
         }
         bytes[last] += missing * sizes[last] * m.kernels / norm;
     }
 
-    /** Returns what a union of units is predicted to take, not less than nothing. */
+    /** Returns what a union of pieces is predicted to take, not less than nothing. */
     public double bytes(Set<Integer> union, int kernels) {
-        double ofUnits =
+        double ofPieces =
                 IntStream.range(0, bytes.length - 1)
                         .filter(union::contains)
-                        .mapToDouble(unit -> bytes[unit])
+                        .mapToDouble(piece -> bytes[piece])
                         .sum();
-        return Math.max(0, cpuBytes + ofUnits + kernels * bytes[bytes.length - 1]);
+        return Math.max(0, cpuBytes + ofPieces + kernels * bytes[bytes.length - 1]);
     }
 }

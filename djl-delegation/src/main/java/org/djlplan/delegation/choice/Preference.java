@@ -1,9 +1,10 @@
 package org.djlplan.delegation.choice;
 
 import java.util.List;
+import org.djlplan.delegation.choice.Race.Contender;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
-import org.djlplan.delegation.table.Objective;
+import org.djlplan.delegation.table.Goal.Objective;
 
 /**
  * What a goal means for what was predicted and for what was measured.

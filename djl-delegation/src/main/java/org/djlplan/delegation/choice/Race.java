@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 import org.djlplan.delegation.choice.PairedRatio.Noise;
+import org.djlplan.memplan.spi.Candidate;
 
 /**
  * Contenders that are timed in turns until one is left.
@@ -179,5 +180,29 @@ public final class Race {
         return IntStream.range(0, Math.min(a.size(), b.size()))
                 .mapToDouble(round -> a.get(round) - b.get(round))
                 .toArray();
+    }
+
+    /**
+     * A candidate that runs and whose outputs are right.
+     *
+     * @param candidate which
+     * @param kernels how many delegate kernels it has
+     * @param memoryBytes what it takes, as measured; 0 where the system does not tell
+     */
+    public record Contender(Candidate candidate, int kernels, long memoryBytes) {
+
+        /**
+         * The simplest first: fewest delegate kernels, then fewest threads, then fewest operators.
+         */
+        public static final Comparator<Contender> SIMPLEST =
+                Comparator.comparingInt(Contender::kernels)
+                        // The engine's default, −1, may be any number: it counts as the most.
+                        .thenComparingInt(c -> c.candidate.threads() - 1 & Integer.MAX_VALUE)
+                        .thenComparingInt(c -> c.candidate.operators().size());
+
+        public Contender {
+            checkArgument(kernels >= 0, "kernels: %s", kernels);
+            checkArgument(memoryBytes >= 0, "memoryBytes: %s", memoryBytes);
+        }
     }
 }

@@ -12,18 +12,18 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
-import org.djlplan.delegation.partition.UnitGraph;
+import org.djlplan.delegation.partition.PieceGraph;
 
 /**
- * The unions of some units, and the best of them by a predicted cost.
+ * The unions of some pieces, and the best of them by a predicted cost.
  *
- * <p>Up to {@value #ENUMERATED} units, all unions are looked at. Of more units, those that are on
- * the way from nothing and from everything downhill: one unit is flipped at a time, the one that
+ * <p>Up to {@value #ENUMERATED} pieces, all unions are looked at. Of more pieces, those that are on
+ * the way from nothing and from everything downhill: one piece is flipped at a time, the one that
  * brings most, until none brings anything. As costs are nearly additive, that ends near the best.
  */
 public final class Unions {
 
-    /** All unions of so many units are looked at: 16384. */
+    /** All unions of so many pieces are looked at: 16384. */
     public static final int ENUMERATED = 14;
 
     /** For each one wanted, so many are looked at closely. */
@@ -32,41 +32,46 @@ public final class Unions {
     /**
      * A union.
      *
-     * @param units indices
+     * @param pieces indices
      * @param kernels how many delegate kernels it becomes
      */
-    public record Union(Set<Integer> units, int kernels) {
+    public record Union(Set<Integer> pieces, int kernels) {
         public Union {
-            units = ImmutableSet.copyOf(units);
+            pieces = ImmutableSet.copyOf(pieces);
         }
     }
 
     private record Costed(Union union, double cost) {}
 
-    private final UnitGraph graph;
-    private final ContiguousSet<Integer> units;
+    private final PieceGraph graph;
+    private final ContiguousSet<Integer> pieces;
 
     /**
-     * @param graph with at least one unit
+     * @param graph with at least one piece
      */
-    public Unions(UnitGraph graph) {
-        checkArgument(!graph.units().isEmpty(), "no units");
+    public Unions(PieceGraph graph) {
+        checkArgument(!graph.pieces().isEmpty(), "no pieces");
         this.graph = graph;
-        this.units = ContiguousSet.closedOpen(0, graph.units().size());
+        this.pieces = graph.indices();
+    }
+
+    /** Returns all unions, whatever they cost: of some pieces, more than can be measured. */
+    public static Set<Set<Integer>> all(PieceGraph graph) {
+        return Sets.powerSet(graph.indices());
     }
 
     /** Returns the best unions, the best first. */
     public List<Union> best(int count, ToDoubleFunction<Union> cost) {
         Stream<Costed> looked =
-                units.size() <= ENUMERATED
-                        ? Sets.powerSet(units).stream().map(set -> costed(set, cost))
+                pieces.size() <= ENUMERATED
+                        ? all(graph).stream().map(set -> costed(set, cost))
                         : downhill(cost);
         Comparator<Costed> cheapest = Comparator.comparingDouble(Costed::cost);
         // What the engine makes of a union takes a while to find out, so only for the best.
         Stream<Costed> exact =
                 Ordering.from(cheapest).leastOf(looked.iterator(), EXACT * count).stream()
                         .map(Costed::union)
-                        .map(union -> new Union(union.units(), graph.runs(union.units())))
+                        .map(union -> new Union(union.pieces(), graph.kernels(union.pieces())))
                         .map(union -> new Costed(union, cost.applyAsDouble(union)));
         return Ordering.from(cheapest).leastOf(exact.iterator(), count).stream()
                 .map(Costed::union)
@@ -74,32 +79,32 @@ public final class Unions {
     }
 
     private Costed costed(Set<Integer> set, ToDoubleFunction<Union> cost) {
-        Union union = new Union(set, pieces(set));
+        Union union = new Union(set, kernelsOfChain(set));
         return new Costed(union, cost.applyAsDouble(union));
     }
 
     /** Returns how many delegate kernels a union would become if operators were a chain. */
-    private int pieces(Set<Integer> union) {
-        int pieces = 0;
-        for (int unit : union) {
+    private int kernelsOfChain(Set<Integer> union) {
+        int kernels = 0;
+        for (int piece : union) {
             boolean goesOn =
-                    union.contains(unit - 1)
-                            && graph.units().get(unit - 1).operators().last() + 1
-                                    == graph.units().get(unit).operators().first();
-            pieces += goesOn ? 0 : 1;
+                    union.contains(piece - 1)
+                            && graph.pieces().get(piece - 1).operators().last() + 1
+                                    == graph.pieces().get(piece).operators().first();
+            kernels += goesOn ? 0 : 1;
         }
-        return pieces;
+        return kernels;
     }
 
     private Stream<Costed> downhill(ToDoubleFunction<Union> cost) {
         List<Costed> looked = new ArrayList<>();
-        for (Set<Integer> start : List.of(Set.<Integer>of(), units)) {
+        for (Set<Integer> start : List.of(Set.<Integer>of(), pieces)) {
             Costed here = costed(start, cost);
             looked.add(here);
             while (true) {
-                Set<Integer> from = here.union().units();
+                Set<Integer> from = here.union().pieces();
                 List<Costed> near =
-                        units.stream()
+                        pieces.stream()
                                 .map(u -> costed(Sets.symmetricDifference(from, Set.of(u)), cost))
                                 .toList();
                 looked.addAll(near);

@@ -1,4 +1,4 @@
 /**
- * Predicting what sets of units cost, comparing what was measured, and choosing; pure functions.
+ * Predicting what sets of pieces cost, comparing what was measured, and choosing; pure functions.
  */
 package org.djlplan.delegation.choice;

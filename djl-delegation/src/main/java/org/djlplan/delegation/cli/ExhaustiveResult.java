@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.djlplan.delegation.partition.UnitGraph;
+import org.djlplan.delegation.partition.PieceGraph;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
-import org.djlplan.delegation.table.Objective;
+import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
@@ -41,8 +41,8 @@ final class ExhaustiveResult {
         if (goal.objective() != Objective.LATENCY || goal.maxMemoryBytes().isPresent()) {
             return Optional.of("where memory counts, parts of partitions are to be measured, too");
         }
-        UnitGraph units = UnitGraph.of(graph, table.partitions(), 1);
-        int partitions = units.units().size();
+        PieceGraph units = PieceGraph.of(graph, table.partitions(), 1);
+        int partitions = units.pieces().size();
         if (partitions > MOST_PARTITIONS) {
             return Optional.of(
                     "not all unions of %d partitions were measured".formatted(partitions));

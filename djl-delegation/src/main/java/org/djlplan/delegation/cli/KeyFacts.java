@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.delegation.DelegationKey;
-import org.djlplan.delegation.ThreadSetting;
+import org.djlplan.delegation.DelegationOptions.ThreadSetting;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
 

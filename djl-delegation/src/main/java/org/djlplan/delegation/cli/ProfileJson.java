@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
-import org.djlplan.delegation.choice.Pareto;
+import org.djlplan.delegation.study.Pareto;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.graph.Graph;
@@ -64,7 +64,7 @@ final class ProfileJson {
         JsonObject json = set(entry.candidate());
         if (entry instanceof Entry.Measured measured) {
             json.addProperty("kind", "measured");
-            json.addProperty("kernels", measured.partitions());
+            json.addProperty("kernels", measured.kernels());
             json.addProperty("medianMillis", Figures.inMillis(measured.latency().medianNanos()));
             json.addProperty("lowMillis", Figures.inMillis(measured.latency().lowNanos()));
             json.addProperty("highMillis", Figures.inMillis(measured.latency().highNanos()));

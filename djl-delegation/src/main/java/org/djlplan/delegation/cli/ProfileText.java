@@ -7,7 +7,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.djlplan.delegation.choice.Pareto;
+import org.djlplan.delegation.study.Pareto;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.graph.Graph;
@@ -101,7 +101,7 @@ final class ProfileText {
                     set,
                     threads,
                     operators,
-                    Integer.toString(measured.partitions()),
+                    Integer.toString(measured.kernels()),
                     Figures.millis(measured.latency().medianNanos()),
                     Figures.format(
                             "%.3f–%.3f",

@@ -8,9 +8,9 @@ import java.util.Collections;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
-import org.djlplan.delegation.choice.FirstN;
-import org.djlplan.delegation.partition.Unit;
-import org.djlplan.delegation.partition.UnitGraph;
+import org.djlplan.delegation.partition.Piece;
+import org.djlplan.delegation.partition.PieceGraph;
+import org.djlplan.delegation.study.FirstN;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 
@@ -27,10 +27,10 @@ final class SetNames {
     private static final int MOST_RUNS = 2;
 
     private final ImmutableList<? extends Set<Integer>> partitions;
-    private final ImmutableList<Unit> units;
+    private final ImmutableList<Piece> units;
     private final ImmutableSet<Integer> working;
 
-    private SetNames(List<? extends Set<Integer>> partitions, List<Unit> units) {
+    private SetNames(List<? extends Set<Integer>> partitions, List<Piece> units) {
         this.partitions = ImmutableList.copyOf(partitions);
         this.units = ImmutableList.copyOf(units);
         this.working =
@@ -45,7 +45,7 @@ final class SetNames {
      * @param partitions what the delegate reported
      */
     static SetNames of(Graph graph, List<? extends Set<Integer>> partitions) {
-        return new SetNames(partitions, UnitGraph.of(graph, partitions, 1).units());
+        return new SetNames(partitions, PieceGraph.of(graph, partitions, 1).pieces());
     }
 
     /** Returns the name of a candidate, without its threads. */
@@ -55,7 +55,7 @@ final class SetNames {
         }
         List<String> names = new ArrayList<>();
         boolean whole = true;
-        for (Unit unit : units) {
+        for (Piece unit : units) {
             if (candidate.operators().containsAll(unit.operators())) {
                 names.add(Integer.toString(unit.partition() + 1));
             } else if (touches(candidate, unit)) {
@@ -69,7 +69,7 @@ final class SetNames {
     }
 
     /** Returns which operators of a partition: up to two runs of them, or that there are more. */
-    private static String part(Unit unit, Candidate candidate) {
+    private static String part(Piece unit, Candidate candidate) {
         List<String> runs = new ArrayList<>();
         List<Integer> run = new ArrayList<>();
         for (int operator : unit.operators()) {
@@ -93,7 +93,7 @@ final class SetNames {
         }
     }
 
-    private static boolean touches(Candidate candidate, Unit unit) {
+    private static boolean touches(Candidate candidate, Piece unit) {
         return !Collections.disjoint(candidate.operators(), unit.operators());
     }
 

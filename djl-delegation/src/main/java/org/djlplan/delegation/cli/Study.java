@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
-import org.djlplan.delegation.partition.Correlation;
-import org.djlplan.delegation.partition.Feature;
-import org.djlplan.delegation.partition.Unit;
+import org.djlplan.delegation.partition.Piece;
+import org.djlplan.delegation.study.Correlation;
+import org.djlplan.delegation.study.Correlation.Feature;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.ProfileTable;
 
@@ -52,7 +52,7 @@ record Study(
      * @param cpuNanos of its operators in the CPU kernels
      * @param delegateNanos of them in the delegate
      */
-    record PartitionCost(Unit unit, long cpuNanos, long delegateNanos) {
+    record PartitionCost(Piece unit, long cpuNanos, long delegateNanos) {
 
         PartitionCost {
             checkArgument(cpuNanos >= 0 && delegateNanos >= 0, "%s, %s", cpuNanos, delegateNanos);

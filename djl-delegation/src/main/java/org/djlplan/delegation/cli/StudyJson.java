@@ -8,9 +8,9 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import org.djlplan.delegation.cli.Study.PartitionCost;
 import org.djlplan.delegation.cli.Study.SetTime;
-import org.djlplan.delegation.partition.Correlation;
-import org.djlplan.delegation.partition.Feature;
-import org.djlplan.delegation.partition.Unit;
+import org.djlplan.delegation.partition.Piece;
+import org.djlplan.delegation.study.Correlation;
+import org.djlplan.delegation.study.Correlation.Feature;
 import org.djlplan.delegation.table.Entry;
 
 /** A study as JSON. Partitions are counted from 1. */
@@ -50,7 +50,7 @@ final class StudyJson {
     }
 
     private static JsonObject partition(PartitionCost cost) {
-        Unit unit = cost.unit();
+        Piece unit = cost.unit();
         JsonObject json = new JsonObject();
         json.addProperty("partition", unit.partition() + 1);
         for (Feature feature : Feature.values()) {
@@ -94,7 +94,7 @@ final class StudyJson {
         json.addProperty("whole", set.whole());
         json.addProperty("operators", set.entry().candidate().operators().size());
         if (set.entry() instanceof Entry.Measured it) {
-            json.addProperty("kernels", it.partitions());
+            json.addProperty("kernels", it.kernels());
             json.addProperty("medianMillis", Figures.inMillis(it.latency().medianNanos()));
             json.addProperty("lowMillis", Figures.inMillis(it.latency().lowNanos()));
             json.addProperty("highMillis", Figures.inMillis(it.latency().highNanos()));

@@ -17,13 +17,13 @@ import java.util.SortedSet;
 import java.util.stream.IntStream;
 import org.djlplan.delegation.cli.Study.PartitionCost;
 import org.djlplan.delegation.cli.Study.SetTime;
-import org.djlplan.delegation.partition.Unit;
-import org.djlplan.delegation.partition.UnitGraph;
+import org.djlplan.delegation.partition.Piece;
+import org.djlplan.delegation.partition.PieceGraph;
 import org.djlplan.delegation.profile.ProfileSettings;
 import org.djlplan.delegation.profile.Profiler;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
-import org.djlplan.delegation.table.Objective;
+import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
@@ -46,7 +46,7 @@ final class StudyRun {
     private final CandidateRunner runner;
     private final StudySettings settings;
     private final ImmutableList<ImmutableSortedSet<Integer>> partitions;
-    private final UnitGraph units;
+    private final PieceGraph units;
 
     private StudyRun(
             Graph graph,
@@ -57,7 +57,7 @@ final class StudyRun {
         this.runner = runner;
         this.settings = settings;
         this.partitions = partitions;
-        this.units = UnitGraph.of(graph, partitions, 1);
+        this.units = PieceGraph.of(graph, partitions, 1);
     }
 
     /**
@@ -178,7 +178,7 @@ final class StudyRun {
     }
 
     private Set<Integer> places(Set<Integer> numbers) {
-        return IntStream.range(0, units.units().size())
+        return IntStream.range(0, units.pieces().size())
                 .filter(place -> numbers.contains(number(place)))
                 .boxed()
                 .collect(ImmutableSet.toImmutableSet());
@@ -186,15 +186,15 @@ final class StudyRun {
 
     /** Returns how people count the partition at a place. */
     private int number(int place) {
-        return units.units().get(place).partition() + 1;
+        return units.pieces().get(place).partition() + 1;
     }
 
     private List<PartitionCost> costs() throws CandidateException, InterruptedException {
         Candidate cpu = Candidate.cpu(settings.threads());
         List<NodeTime> cpuTimes = profile(cpu);
         List<PartitionCost> costs = new ArrayList<>();
-        for (int i = 0; i < units.units().size(); i++) {
-            Unit unit = units.units().get(i);
+        for (int i = 0; i < units.pieces().size(); i++) {
+            Piece unit = units.pieces().get(i);
             Optional<Long> delegate = delegateNanos(candidate(Set.of(i)), unit.operators());
             if (delegate.isPresent()) {
                 costs.add(

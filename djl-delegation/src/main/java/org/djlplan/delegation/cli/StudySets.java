@@ -8,8 +8,8 @@ import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import org.djlplan.delegation.choice.FirstN;
-import org.djlplan.delegation.partition.UnitGraph;
+import org.djlplan.delegation.partition.PieceGraph;
+import org.djlplan.delegation.study.FirstN;
 
 /** Which sets of partitions a study measures. Partitions are given by their units' places. */
 final class StudySets {
@@ -28,8 +28,8 @@ final class StudySets {
      * @param units one per partition in which anything runs
      */
     static ImmutableList<ImmutableSet<Integer>> of(
-            List<? extends Set<Integer>> partitions, UnitGraph units) {
-        ContiguousSet<Integer> all = ContiguousSet.closedOpen(0, units.units().size());
+            List<? extends Set<Integer>> partitions, PieceGraph units) {
+        ContiguousSet<Integer> all = ContiguousSet.closedOpen(0, units.pieces().size());
         Set<Set<Integer>> sets = new LinkedHashSet<>();
         if (all.size() <= ALL_UNIONS) {
             sets.addAll(Sets.powerSet(all));
@@ -51,13 +51,13 @@ final class StudySets {
 
     /** Returns what TFLite's rule delegates if at most 1, 2, … partitions may be. */
     static ImmutableList<ImmutableSet<Integer>> firstN(
-            List<? extends Set<Integer>> partitions, UnitGraph units) {
+            List<? extends Set<Integer>> partitions, PieceGraph units) {
         ImmutableList.Builder<ImmutableSet<Integer>> choices = ImmutableList.builder();
         for (int count = 1; count <= partitions.size(); count++) {
             Set<Integer> operators = FirstN.operators(partitions, count);
             ImmutableSet.Builder<Integer> choice = ImmutableSet.builder();
-            for (int unit = 0; unit < units.units().size(); unit++) {
-                if (operators.containsAll(units.units().get(unit).operators())) {
+            for (int unit = 0; unit < units.pieces().size(); unit++) {
+                if (operators.containsAll(units.pieces().get(unit).operators())) {
                     choice.add(unit);
                 }
             }

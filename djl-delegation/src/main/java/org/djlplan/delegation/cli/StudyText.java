@@ -7,9 +7,9 @@ import java.util.Optional;
 import java.util.Set;
 import org.djlplan.delegation.cli.Study.PartitionCost;
 import org.djlplan.delegation.cli.Study.SetTime;
-import org.djlplan.delegation.partition.Correlation;
-import org.djlplan.delegation.partition.Feature;
-import org.djlplan.delegation.partition.Unit;
+import org.djlplan.delegation.partition.Piece;
+import org.djlplan.delegation.study.Correlation;
+import org.djlplan.delegation.study.Correlation.Feature;
 import org.djlplan.delegation.table.Entry;
 
 /** A study for people. */
@@ -62,7 +62,7 @@ final class StudyText {
                         "delegate",
                         "saved");
         for (PartitionCost cost : study.costs()) {
-            Unit unit = cost.unit();
+            Piece unit = cost.unit();
             rows.row(
                     Integer.toString(unit.partition() + 1),
                     Integer.toString(unit.operators().size()),
@@ -117,7 +117,7 @@ final class StudyText {
                 rows.row(
                         set.name(),
                         operators,
-                        Integer.toString(it.partitions()),
+                        Integer.toString(it.kernels()),
                         Figures.millis(it.latency().medianNanos()),
                         Figures.format(
                                 "%.3f–%.3f",

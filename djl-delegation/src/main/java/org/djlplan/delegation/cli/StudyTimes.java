@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 import org.djlplan.delegation.table.Entry;
-import org.djlplan.delegation.table.Latency;
+import org.djlplan.delegation.table.Entry.Latency;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
@@ -107,7 +107,7 @@ final class StudyTimes {
                 candidate,
                 new Entry.Measured(
                         candidate,
-                        trial.partitions(),
+                        trial.kernels(),
                         Latency.of(nanos.toArray()),
                         trial.memoryBytes(),
                         trial.errors()));

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import org.djlplan.memplan.graph.Operator;
 
 /**
  * Cuts partitions into pieces where few bytes cross.
@@ -23,6 +24,12 @@ import java.util.Optional;
  */
 final class Cuts {
 
+    /** FLOPs per byte; a core moves about half as many bytes as it does useful FLOPs. */
+    private static final long WORK_PER_BYTE = 2;
+
+    /** Of calling an operator at all: some tenths of a microsecond. */
+    private static final long WORK_PER_CALL = 1_000;
+
     /** Least work of a piece, about a tenth of a millisecond on the CPU kernels. */
     static final long LEAST_WORK = 500_000;
 
@@ -35,7 +42,7 @@ final class Cuts {
      * @param operators ascending
      * @param partition the partition's place among those that the delegate reported
      */
-    record Piece(List<Integer> operators, int partition) {}
+    record Part(List<Integer> operators, int partition) {}
 
     /** A cut after {@code operators} operators of a piece. */
     private record Cut(int operators, long widthBytes, long lesserWork) {}
@@ -48,22 +55,22 @@ final class Cuts {
     private final Dataflow flow;
     private final long leastWork;
 
-    private Cuts(Dataflow flow, List<Piece> partitions) {
+    private Cuts(Dataflow flow, List<Part> partitions) {
         this.flow = flow;
         long work = partitions.stream().mapToLong(this::work).sum();
         leastWork = Math.max(LEAST_WORK, work / LEAST_SHARE);
     }
 
     /** Returns at most {@code most} pieces, or the partitions if these are as many or more. */
-    static List<Piece> of(Dataflow flow, List<Piece> partitions, int most) {
+    static List<Part> of(Dataflow flow, List<Part> partitions, int most) {
         return new Cuts(flow, partitions).pieces(partitions, most);
     }
 
-    private List<Piece> pieces(List<Piece> partitions, int most) {
-        List<Piece> whole = new ArrayList<>();
-        List<Piece> open = new ArrayList<>(partitions);
+    private List<Part> pieces(List<Part> partitions, int most) {
+        List<Part> whole = new ArrayList<>();
+        List<Part> open = new ArrayList<>(partitions);
         while (!open.isEmpty() && whole.size() + open.size() < most) {
-            Piece largest = open.stream().max(Comparator.comparingLong(this::work)).orElseThrow();
+            Part largest = open.stream().max(Comparator.comparingLong(this::work)).orElseThrow();
             open.remove(largest);
             Optional<Cut> cut = cut(largest);
             if (cut.isEmpty()) {
@@ -71,21 +78,21 @@ final class Cuts {
             } else {
                 List<Integer> operators = largest.operators();
                 int end = cut.get().operators();
-                open.add(new Piece(operators.subList(0, end), largest.partition()));
-                open.add(new Piece(operators.subList(end, operators.size()), largest.partition()));
+                open.add(new Part(operators.subList(0, end), largest.partition()));
+                open.add(new Part(operators.subList(end, operators.size()), largest.partition()));
             }
         }
         whole.addAll(open);
         whole.sort(
-                Comparator.comparingInt(Piece::partition)
-                        .thenComparing(piece -> piece.operators().get(0)));
+                Comparator.comparingInt(Part::partition)
+                        .thenComparing(part -> part.operators().get(0)));
         return whole;
     }
 
-    private Optional<Cut> cut(Piece piece) {
-        List<Integer> operators = piece.operators();
+    private Optional<Cut> cut(Part part) {
+        List<Integer> operators = part.operators();
         long[] widths = widths(operators);
-        long work = work(piece);
+        long work = work(part);
         long before = 0;
         List<Cut> cuts = new ArrayList<>();
         for (int i = 1; i < operators.size(); i++) {
@@ -120,11 +127,22 @@ final class Cuts {
         return changes;
     }
 
-    private long work(Piece piece) {
-        return piece.operators().stream().mapToLong(this::work).sum();
+    private long work(Part part) {
+        return part.operators().stream().mapToLong(this::work).sum();
     }
 
-    private long work(int operator) {
-        return Work.of(flow.graph(), flow.graph().operators().get(operator));
+    /**
+     * Returns how much there is to do for an operator, in one number: its FLOPs, and as many FLOPs
+     * as a core does while the bytes that it reads and writes go by; more than 0.
+     */
+    private long work(int index) {
+        Operator operator = flow.graph().operators().get(index);
+        long bytes = 0;
+        for (List<Integer> ids : List.of(operator.inputs(), operator.outputs())) {
+            for (int id : ids) {
+                bytes += flow.bytes(id);
+            }
+        }
+        return WORK_PER_CALL + Flops.of(flow.graph(), operator) + WORK_PER_BYTE * bytes;
     }
 }

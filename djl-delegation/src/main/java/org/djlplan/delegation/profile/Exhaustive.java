@@ -1,16 +1,14 @@
 package org.djlplan.delegation.profile;
 
-import com.google.common.collect.ContiguousSet;
-import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Iterables;
-import com.google.common.collect.Sets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
-import org.djlplan.delegation.choice.Contender;
 import org.djlplan.delegation.choice.Preference;
-import org.djlplan.delegation.partition.UnitGraph;
+import org.djlplan.delegation.choice.Race.Contender;
+import org.djlplan.delegation.choice.Unions;
+import org.djlplan.delegation.partition.PieceGraph;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 
@@ -52,13 +50,11 @@ final class Exhaustive {
                         .limit(MOST_PARTITIONS)
                         .map(Set::copyOf)
                         .toList();
-        UnitGraph units = UnitGraph.of(graph, largest, 1);
-        Set<Integer> indices =
-                ImmutableSet.copyOf(ContiguousSet.closedOpen(0, units.units().size()));
+        PieceGraph pieces = PieceGraph.of(graph, largest, 1);
         List<Candidate> candidates = new ArrayList<>();
         for (int setting : threads) {
-            for (Set<Integer> union : Sets.powerSet(indices)) {
-                candidates.add(new Candidate(units.operators(union), setting));
+            for (Set<Integer> union : Unions.all(pieces)) {
+                candidates.add(new Candidate(pieces.operators(union), setting));
             }
         }
         for (List<Candidate> together : Iterables.partition(candidates, TOGETHER)) {

@@ -1,6 +1,5 @@
 package org.djlplan.delegation.profile;
 
-import com.google.common.collect.ContiguousSet;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Sets;
 import com.google.common.math.Quantiles;
@@ -12,20 +11,20 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.function.Consumer;
-import org.djlplan.delegation.choice.Contender;
-import org.djlplan.delegation.choice.Forecast;
 import org.djlplan.delegation.choice.LatencyModel;
 import org.djlplan.delegation.choice.MemoryModel;
 import org.djlplan.delegation.choice.Preference;
+import org.djlplan.delegation.choice.Race.Contender;
 import org.djlplan.delegation.choice.Unions;
-import org.djlplan.delegation.partition.Unit;
-import org.djlplan.delegation.partition.UnitGraph;
+import org.djlplan.delegation.partition.Piece;
+import org.djlplan.delegation.partition.PieceGraph;
+import org.djlplan.delegation.profile.Shortlist.Forecast;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.NodeTime;
 
 /**
- * Learns from few runs what units cost.
+ * Learns from few runs what pieces cost.
  *
  * <ol>
  *   <li>Nothing delegated, and everything. If that is clearly better, and one partition, there is
@@ -35,7 +34,7 @@ import org.djlplan.memplan.spi.NodeTime;
  *   <li>Node times of both give the cost of each partition on both sides.
  *   <li>Partitions are cut where that can matter: all if memory does, else those that count and are
  *       not clearly better in the delegate.
- *   <li>Unless there are few units, every other one, and the rest: these tell what it costs that
+ *   <li>Unless there are few pieces, every other one, and the rest: these tell what it costs that
  *       neighbours are on different sides.
  * </ol>
  */
@@ -47,7 +46,7 @@ final class Explorer {
     /** What is less than this of the whole does not matter. */
     private static final double NEGLIGIBLE = 0.03;
 
-    /** Of fewer units, most unions are raced anyway. */
+    /** Of fewer pieces, most unions are raced anyway. */
     private static final int FEW = 5;
 
     /** Later there is no time to learn about neighbours. */
@@ -79,8 +78,9 @@ final class Explorer {
         this.trials = trials;
         this.preference = preference;
         this.verified = verified;
-        parts = operators(UnitGraph.of(graph, partitions, 1));
-        // Constant operators belong to no unit, so they are added wherever units are made of parts.
+        parts = operators(PieceGraph.of(graph, partitions, 1));
+        // Constant operators belong to no piece, so they are added wherever pieces are made of
+        // parts.
         Set<Integer> rest = new HashSet<>();
         partitions.forEach(rest::addAll);
         parts.forEach(rest::removeAll);
@@ -114,46 +114,46 @@ final class Explorer {
         if (cpuTimes.isEmpty() || allTimes.isEmpty()) {
             return Optional.empty();
         }
-        UnitGraph units = units(parts, 1);
-        List<LatencyModel.Run> runs = runs(units, cpuTimes.get(), allTimes.get());
-        units = cut(new LatencyModel(units.units(), runs));
-        runs = runs(units, cpuTimes.get(), allTimes.get());
-        MemoryModel memory = new MemoryModel(units.units(), cpu.get().memoryBytes());
-        memory.measured(indices(units), all.get().partitions(), all.get().memoryBytes());
-        boolean many = units.units().size() >= FEW || units.units().size() > parts.size();
+        PieceGraph pieces = pieces(parts, 1);
+        List<LatencyModel.Run> runs = runs(pieces, cpuTimes.get(), allTimes.get());
+        pieces = cut(new LatencyModel(pieces.pieces(), runs));
+        runs = runs(pieces, cpuTimes.get(), allTimes.get());
+        MemoryModel memory = new MemoryModel(pieces.pieces(), cpu.get().memoryBytes());
+        memory.measured(pieces.indices(), all.get().kernels(), all.get().memoryBytes());
+        boolean many = pieces.pieces().size() >= FEW || pieces.pieces().size() > parts.size();
         if (many && budget.spent() < PART_OF_BUDGET) {
-            Set<Integer> even = Sets.filter(indices(units), unit -> unit % 2 == 0);
-            for (Set<Integer> union : List.of(even, Sets.difference(indices(units), even))) {
-                alternating(units, union, threads, memory).ifPresent(runs::add);
+            Set<Integer> even = Sets.filter(pieces.indices(), piece -> piece % 2 == 0);
+            for (Set<Integer> union : List.of(even, Sets.difference(pieces.indices(), even))) {
+                alternating(pieces, union, threads, memory).ifPresent(runs::add);
             }
         }
-        LatencyModel latency = new LatencyModel(units.units(), runs);
-        return Optional.of(new Forecast(units, threads, latency, memory));
+        LatencyModel latency = new LatencyModel(pieces.pieces(), runs);
+        return Optional.of(new Forecast(pieces, threads, latency, memory));
     }
 
     /** Returns the median of some inferences; as much as can be if they failed. */
     private double nanos(Contender contender) throws InterruptedException {
-        return trials.turn(contender, Rounds.PER_TURN)
+        return trials.turn(contender, Profiler.PER_TURN)
                 .map(nanos -> Math.max(1, Quantiles.median().compute(nanos)))
                 .orElse(Double.MAX_VALUE);
     }
 
     private Optional<LatencyModel.Run> alternating(
-            UnitGraph units, Set<Integer> union, int threads, MemoryModel memory)
+            PieceGraph pieces, Set<Integer> union, int threads, MemoryModel memory)
             throws InterruptedException {
-        Optional<Contender> proven = trials.prove(new Candidate(units.operators(union), threads));
+        Optional<Contender> proven = trials.prove(new Candidate(pieces.operators(union), threads));
         if (proven.isEmpty()) {
             return Optional.empty();
         }
-        memory.measured(union, proven.get().partitions(), proven.get().memoryBytes());
+        memory.measured(union, proven.get().kernels(), proven.get().memoryBytes());
         return trials.profile(proven.get()).map(nodes -> new LatencyModel.Run(union, nodes));
     }
 
     private static List<LatencyModel.Run> runs(
-            UnitGraph units, List<NodeTime> cpu, List<NodeTime> all) {
+            PieceGraph pieces, List<NodeTime> cpu, List<NodeTime> all) {
         List<LatencyModel.Run> runs = new ArrayList<>();
         runs.add(new LatencyModel.Run(Set.of(), cpu));
-        runs.add(new LatencyModel.Run(indices(units), all));
+        runs.add(new LatencyModel.Run(pieces.indices(), all));
         return runs;
     }
 
@@ -176,7 +176,7 @@ final class Explorer {
                 continue;
             }
             List<SortedSet<Integer>> pieces =
-                    operators(units(List.of(part), Unions.ENUMERATED / 2));
+                    operators(pieces(List.of(part), Unions.ENUMERATED / 2));
             for (SortedSet<Integer> piece : pieces) {
                 if (pieces.size() > 1 && trials.prove(union(threads, List.of(piece))).isPresent()) {
                     found.add(piece);
@@ -186,10 +186,10 @@ final class Explorer {
         return found;
     }
 
-    /** Returns the parts as units, those cut where it can matter. */
-    private UnitGraph cut(LatencyModel latency) {
+    /** Returns the parts as pieces, those cut where it can matter. */
+    private PieceGraph cut(LatencyModel latency) {
         if (preference.asksForMemory()) {
-            return units(parts, Unions.ENUMERATED);
+            return pieces(parts, Unions.ENUMERATED);
         }
         double best = 0;
         for (int part = 0; part < parts.size(); part++) {
@@ -204,30 +204,26 @@ final class Explorer {
             (counts && !clear ? open : kept).add(parts.get(part));
         }
         if (!open.isEmpty()) {
-            kept.addAll(operators(units(open, Unions.ENUMERATED - kept.size())));
+            kept.addAll(operators(pieces(open, Unions.ENUMERATED - kept.size())));
         }
         kept.sort(Comparator.comparing(set -> set.first()));
-        return units(kept, 1);
+        return pieces(kept, 1);
     }
 
-    /** Returns sets of operators as units, cut into up to so many. */
-    private UnitGraph units(List<SortedSet<Integer>> sets, int maxUnits) {
+    /** Returns sets of operators as pieces, cut into up to so many. */
+    private PieceGraph pieces(List<SortedSet<Integer>> sets, int maxPieces) {
         List<Set<Integer>> withConstants = new ArrayList<>(sets);
         withConstants.add(constants);
-        return UnitGraph.of(graph, withConstants, maxUnits);
+        return PieceGraph.of(graph, withConstants, maxPieces);
     }
 
     /** Returns the candidate that delegates some sets of operators. */
     private Candidate union(int threads, List<SortedSet<Integer>> sets) {
-        UnitGraph units = units(sets, 1);
-        return new Candidate(units.operators(indices(units)), threads);
+        PieceGraph pieces = pieces(sets, 1);
+        return new Candidate(pieces.operators(pieces.indices()), threads);
     }
 
-    private static List<SortedSet<Integer>> operators(UnitGraph units) {
-        return units.units().stream().map(Unit::operators).toList();
-    }
-
-    private static Set<Integer> indices(UnitGraph units) {
-        return ImmutableSet.copyOf(ContiguousSet.closedOpen(0, units.units().size()));
+    private static List<SortedSet<Integer>> operators(PieceGraph pieces) {
+        return pieces.pieces().stream().map(Piece::operators).toList();
     }
 }

@@ -10,9 +10,10 @@ import java.util.Optional;
 import java.util.SortedSet;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import org.djlplan.delegation.choice.Contender;
-import org.djlplan.delegation.choice.Forecast;
 import org.djlplan.delegation.choice.Preference;
+import org.djlplan.delegation.choice.Race;
+import org.djlplan.delegation.choice.Race.Contender;
+import org.djlplan.delegation.profile.Shortlist.Forecast;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.graph.Graph;
@@ -25,7 +26,7 @@ import org.djlplan.memplan.spi.CandidateRunner;
  *
  * <ol>
  *   <li>Explore: nothing and everything delegated, and if that leaves a question open, node times
- *       of two to four candidates give a prediction for any union of units ({@link Explorer}).
+ *       of two to four candidates give a prediction for any union of pieces ({@link Explorer}).
  *   <li>Prove: the best few by prediction are run and their outputs compared with the CPU kernels'
  *       ({@link Shortlist}).
  *   <li>Race: they are timed in turns against each other, nothing and everything delegated, until
@@ -52,6 +53,23 @@ public final class Profiler {
     /** Of fewer samples quartiles tell little. */
     private static final int ENOUGH_SAMPLES = 9;
 
+    /** What is not found out in so many rounds is not worth finding out. */
+    private static final int MOST_ROUNDS = 40;
+
+    /** Inferences per turn, or more if these are fast. */
+    static final int PER_TURN = 3;
+
+    /**
+     * After so many rounds turns get longer by one inference: who is left is hard to tell apart.
+     */
+    private static final int ROUNDS_BEFORE_LONGER = 10;
+
+    /** So many rounds, even if time is up: one inference each then. */
+    private static final int LEAST_ROUNDS = 3;
+
+    /** If time is up, what seems so many times slower than the leader is given up. */
+    private static final double GIVEN_UP = 1.25;
+
     private final Graph graph;
     private final CandidateRunner runner;
     private final ProfileSettings settings;
@@ -59,7 +77,6 @@ public final class Profiler {
     private final Preference preference;
     private final Trials trials;
     private final Shortlist shortlist;
-    private final Rounds rounds;
     private final Consumer<Entry.Measured> verified;
     private final List<Forecast> forecasts = new ArrayList<>();
 
@@ -77,7 +94,6 @@ public final class Profiler {
         this.preference = new Preference(settings.goal());
         this.trials = new Trials(runner, settings.tolerance(), budget);
         this.shortlist = new Shortlist(trials, preference, budget);
-        this.rounds = new Rounds(trials, preference, budget);
     }
 
     /**
@@ -163,7 +179,8 @@ public final class Profiler {
         Explorer explorer =
                 new Explorer(graph, partitions, trials, preference, budget, this::verified);
         explorer.explore(threads).ifPresent(forecasts::add);
-        double unions = forecasts.stream().mapToDouble(f -> Math.pow(2, f.units())).sum();
+        double unions =
+                forecasts.stream().mapToDouble(f -> Math.pow(2, f.pieces().pieces().size())).sum();
         budget.allow(
                 settings.threads().size()
                         * Math.max(FEWEST_INFERENCES, INFERENCES_PER_UNION * unions));
@@ -208,7 +225,7 @@ public final class Profiler {
         List<Integer> all = settings.threads();
         // The rest is for the race between different numbers of threads.
         double part = all.size() == 1 ? 1 : (all.indexOf(threads) + 1.0) / (all.size() + 1);
-        Optional<Contender> winner = rounds.race(contenders, part);
+        Optional<Contender> winner = race(contenders, part);
         boolean first = threads == all.get(0);
         while (first
                 && !settings.exhaustive()
@@ -216,9 +233,58 @@ public final class Profiler {
                 && budget.spent() < part) {
             // It may have been what others were not tried for.
             shortlist.prove(forecasts);
-            winner = rounds.race(trials.proveAgain(), part);
+            winner = race(trials.proveAgain(), part);
         }
         return winner;
+    }
+
+    /**
+     * Races contenders until one is left, or a part of the time is up. Each has at least one turn;
+     * those that are not eligible have no more, which is enough to show them in the table.
+     *
+     * @return the winner; empty if none is eligible
+     */
+    private Optional<Contender> race(List<Contender> contenders, double part)
+            throws InterruptedException {
+        Race race = new Race(contenders, preference::weight);
+        round(race, part);
+        List<Contender> eligible = preference.eligible(race.running());
+        contenders.stream().filter(c -> !eligible.contains(c)).forEach(race::withdraw);
+        endRound(race, part);
+        contenders.stream().filter(c -> !race.running().contains(c)).forEach(trials::release);
+        while (race.rounds() < MOST_ROUNDS && !race.settled() && round(race, part)) {
+            List<Contender> before = race.running();
+            endRound(race, part);
+            before.stream().filter(c -> !race.running().contains(c)).forEach(trials::release);
+        }
+        return race.winner();
+    }
+
+    private void endRound(Race race, double part) {
+        race.endRound();
+        if (budget.spent() >= part) {
+            race.hurry(GIVEN_UP);
+        }
+    }
+
+    /** Returns whether all had their turns before time was up; in the first rounds they have. */
+    private boolean round(Race race, double part) throws InterruptedException {
+        boolean needed = race.rounds() < LEAST_ROUNDS;
+        for (Contender contender : race.running()) {
+            boolean late = budget.spent() >= part;
+            if (!needed && late) {
+                return false;
+            }
+            int least =
+                    late && race.rounds() > 0 ? 1 : PER_TURN + race.rounds() / ROUNDS_BEFORE_LONGER;
+            Optional<long[]> turn = trials.turn(contender, least);
+            if (turn.isPresent()) {
+                race.turn(contender, turn.get());
+            } else {
+                race.withdraw(contender);
+            }
+        }
+        return true;
     }
 
     private ProfileTable choose(List<SortedSet<Integer>> partitions, List<Contender> winners)
@@ -228,7 +294,7 @@ public final class Profiler {
             for (Contender contender : winners) {
                 trials.prove(contender.candidate());
             }
-            winner = rounds.race(winners, 1);
+            winner = race(winners, 1);
         }
         List<Entry> entries = trials.entries();
         Reason reason = new Reason(graph, partitions, settings.threads().size() > 1, preference);

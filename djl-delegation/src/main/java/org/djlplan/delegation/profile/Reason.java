@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.djlplan.delegation.choice.Preference;
-import org.djlplan.delegation.partition.Unit;
-import org.djlplan.delegation.partition.UnitGraph;
+import org.djlplan.delegation.partition.Piece;
+import org.djlplan.delegation.partition.PieceGraph;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
@@ -19,7 +19,7 @@ final class Reason {
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double BYTES_PER_MEGABYTE = 1e6;
 
-    private final List<Unit> partitions;
+    private final List<Piece> partitions;
     private final boolean severalThreads;
     private final Preference preference;
 
@@ -31,7 +31,7 @@ final class Reason {
             List<? extends Set<Integer>> partitions,
             boolean severalThreads,
             Preference preference) {
-        this.partitions = UnitGraph.of(graph, partitions, 1).units();
+        this.partitions = PieceGraph.of(graph, partitions, 1).pieces();
         this.severalThreads = severalThreads;
         this.preference = preference;
     }

@@ -4,14 +4,18 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import org.djlplan.delegation.choice.Contender;
-import org.djlplan.delegation.choice.Forecast;
-import org.djlplan.delegation.choice.Forecast.Proposal;
+import org.djlplan.delegation.choice.LatencyModel;
+import org.djlplan.delegation.choice.MemoryModel;
 import org.djlplan.delegation.choice.Preference;
+import org.djlplan.delegation.choice.Race.Contender;
+import org.djlplan.delegation.choice.Unions;
+import org.djlplan.delegation.choice.Unions.Union;
+import org.djlplan.delegation.partition.PieceGraph;
+import org.djlplan.memplan.spi.Candidate;
 
 /**
- * Proves the candidates that are predicted to be the best. After each one that took an unexpected
- * amount of memory the predictions are made anew.
+ * The candidates that are predicted to be the best, proved one after the other. After each one that
+ * took an unexpected amount of memory the predictions are made anew.
  */
 final class Shortlist {
 
@@ -55,7 +59,7 @@ final class Shortlist {
             } else {
                 raced += preference.admits(proven.get()) ? 1 : 0;
                 if (preference.asksForMemory()) {
-                    next.get().measured(proven.get().memoryBytes());
+                    next.get().learn(proven.get().memoryBytes());
                     hopeful = hopeful(forecasts);
                 }
             }
@@ -81,5 +85,51 @@ final class Shortlist {
                 .filter(p -> simpler && p.union().kernels() < hopeful.get(0).union().kernels())
                 .findFirst()
                 .or(() -> untried.stream().findFirst());
+    }
+
+    /**
+     * What unions of a graph's pieces are predicted to cost with one number of threads.
+     *
+     * @param pieces of the graph, at least one
+     * @param threads of every candidate
+     * @param latency of unions
+     * @param memory of unions; learns from what is measured
+     */
+    record Forecast(PieceGraph pieces, int threads, LatencyModel latency, MemoryModel memory) {
+
+        /** Returns the best candidates by a preference, the best first. */
+        private List<Proposal> best(int count, Preference preference) {
+            return new Unions(pieces)
+                    .best(count, union -> cost(union, preference)).stream()
+                            .map(union -> proposal(union, preference))
+                            .toList();
+        }
+
+        private Proposal proposal(Union union, Preference preference) {
+            Candidate candidate = new Candidate(pieces.operators(union.pieces()), threads);
+            return new Proposal(this, union, candidate, cost(union, preference));
+        }
+
+        private double cost(Union union, Preference preference) {
+            return preference.predicted(
+                    latency.nanos(union.pieces()),
+                    memory.bytes(union.pieces(), union.kernels()),
+                    union.kernels());
+        }
+    }
+
+    /**
+     * A candidate worth trying.
+     *
+     * @param forecast by which it is
+     * @param union its pieces
+     * @param candidate its operators and threads
+     * @param cost what it is predicted to cost by the preference
+     */
+    private record Proposal(Forecast forecast, Union union, Candidate candidate, double cost) {
+
+        void learn(long measuredBytes) {
+            forecast.memory.measured(union.pieces(), union.kernels(), measuredBytes);
+        }
     }
 }

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.djlplan.delegation.choice.Contender;
+import org.djlplan.delegation.choice.Race.Contender;
 import org.djlplan.delegation.table.Entry;
-import org.djlplan.delegation.table.Latency;
+import org.djlplan.delegation.table.Entry.Latency;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
@@ -85,7 +85,7 @@ final class Trials {
             outcomes.put(
                     candidate,
                     new Outcome.Proven(
-                            new Contender(candidate, trial.partitions(), trial.memoryBytes()),
+                            new Contender(candidate, trial.kernels(), trial.memoryBytes()),
                             trial,
                             ImmutableLongArray.of()));
         }
@@ -216,7 +216,7 @@ final class Trials {
                 : Optional.of(
                         new Entry.Measured(
                                 proven.contender().candidate(),
-                                proven.contender().partitions(),
+                                proven.contender().kernels(),
                                 Latency.of(proven.nanos().toArray()),
                                 proven.contender().memoryBytes(),
                                 proven.trial().errors()));

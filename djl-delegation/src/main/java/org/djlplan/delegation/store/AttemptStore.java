@@ -1,13 +1,34 @@
 package org.djlplan.delegation.store;
 
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSortedSet;
+import com.google.common.primitives.ImmutableLongArray;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import org.djlplan.delegation.store.AttemptStore.PartialResult.Failure;
+import org.djlplan.delegation.store.AttemptStore.PartialResult.Known;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Trial;
 import org.djlplan.memplan.store.CheckedJson;
 import org.djlplan.memplan.store.Codec;
 import org.djlplan.memplan.store.FolderStore;
 
-/** What is kept of measuring that goes on: next to the model, or in its cache folder. */
+/**
+ * What is kept while a model is measured, next to it or in its cache folder: a mark that measuring
+ * has begun, and what was found out so far, so that an interrupted measurement goes on where it
+ * stopped.
+ */
 public final class AttemptStore {
 
     private AttemptStore() {}
@@ -74,5 +95,235 @@ public final class AttemptStore {
         /** Whatever it says, the worst that comes of it is that nothing is measured. */
         @Override
         public void check(Mark mark) {}
+    }
+
+    /**
+     * What was found out before measuring was interrupted.
+     *
+     * @param partitions what the delegate could take; empty if it was not asked
+     * @param candidates what is known of each that was run
+     */
+    public record PartialResult(
+            Optional<List<Set<Integer>>> partitions, Map<Candidate, Known> candidates) {
+
+        /** Nothing. */
+        public static final PartialResult NONE = new PartialResult(Optional.empty(), Map.of());
+
+        /** Nothing of a candidate. */
+        public static final Known UNKNOWN =
+                new Known(
+                        Optional.empty(),
+                        Optional.empty(),
+                        0,
+                        List.of(),
+                        0,
+                        ImmutableLongArray.of());
+
+        public PartialResult {
+            partitions = partitions.map(ImmutableList::copyOf);
+            candidates = ImmutableMap.copyOf(candidates);
+        }
+
+        /**
+         * What is known of a candidate.
+         *
+         * @param trial what its first runs showed; empty if it was not prepared
+         * @param failure how its process ended; empty if it did not
+         * @param prepareNanos how long preparing it took
+         * @param nodes times of its nodes; empty if it was not profiled
+         * @param profileNanos how long that took
+         * @param times nanoseconds of each inference that was timed, in their order
+         */
+        public record Known(
+                Optional<Trial> trial,
+                Optional<Failure> failure,
+                long prepareNanos,
+                List<NodeTime> nodes,
+                long profileNanos,
+                ImmutableLongArray times) {
+
+            public Known {
+                nodes = ImmutableList.copyOf(nodes);
+            }
+        }
+
+        /** How a candidate failed. */
+        public record Failure(CandidateException.Kind kind, String message) {}
+    }
+
+    /**
+     * Partial results in files. What may be there or not is an array of one or no element;
+     * operators are written as the first and the last of each run of them.
+     */
+    private static final class PartialCodec implements Codec<PartialResult> {
+
+        private static final int MOST_CANDIDATES = 4096;
+        private static final int MOST_PARTITIONS = 10_000;
+        private static final int MOST_NODES = 100_000;
+        private static final int MOST_TIMES = 100_000;
+        private static final int MOST_OUTPUTS = 10_000;
+
+        private final Wanted wanted;
+
+        /**
+         * @param wanted what is asked of results
+         */
+        PartialCodec(Wanted wanted) {
+            this.wanted = wanted;
+        }
+
+        private TableJson sets() {
+            return new TableJson(wanted.graph().operators().size());
+        }
+
+        @Override
+        public String kind() {
+            return "partial-profile";
+        }
+
+        @Override
+        public int version() {
+            return 2;
+        }
+
+        @Override
+        public String ending() {
+            return ".partial.json";
+        }
+
+        @Override
+        public void write(JsonWriter json, PartialResult result) throws IOException {
+            TableJson sets = sets();
+            json.beginObject().name("partitions").beginArray();
+            if (result.partitions().isPresent()) {
+                json.beginArray();
+                for (Set<Integer> partition : result.partitions().get()) {
+                    sets.write(json, ImmutableSortedSet.copyOf(partition));
+                }
+                json.endArray();
+            }
+            json.endArray().name("candidates").beginArray();
+            for (Map.Entry<Candidate, Known> known : result.candidates().entrySet()) {
+                json.beginObject();
+                sets.write(json.name("operators"), known.getKey().operators());
+                json.name("threads").value(known.getKey().threads());
+                write(json, known.getValue(), sets);
+                json.endObject();
+            }
+            json.endArray().endObject();
+        }
+
+        private static void write(JsonWriter json, Known known, TableJson sets) throws IOException {
+            json.name("trial").beginArray();
+            if (known.trial().isPresent()) {
+                Trial trial = known.trial().get();
+                json.beginObject().name("partitions").value(trial.kernels());
+                json.name("errors").beginArray();
+                for (OutputError error : trial.errors()) {
+                    TableJson.write(json, error);
+                }
+                json.endArray().name("memoryBytes").value(trial.memoryBytes());
+                json.name("inferences").value(trial.inferences()).endObject();
+            }
+            json.endArray().name("failure").beginArray();
+            if (known.failure().isPresent()) {
+                json.value(known.failure().get().kind().name());
+                json.value(known.failure().get().message());
+            }
+            json.endArray().name("prepareNanos").value(known.prepareNanos());
+            json.name("nodes").beginArray();
+            for (NodeTime node : known.nodes()) {
+                json.beginObject();
+                sets.write(json.name("operators"), node.operators());
+                json.name("delegated").value(node.delegated());
+                json.name("nanos").value(node.nanos()).endObject();
+            }
+            json.endArray().name("profileNanos").value(known.profileNanos());
+            json.name("times").beginArray();
+            for (int i = 0; i < known.times().length(); i++) {
+                json.value(known.times().get(i));
+            }
+            json.endArray();
+        }
+
+        @Override
+        public PartialResult read(CheckedJson json) throws IOException {
+            TableJson sets = sets();
+            json.beginObject();
+            List<List<Set<Integer>>> partitions =
+                    json.expect("partitions")
+                            .list(
+                                    1,
+                                    () ->
+                                            json.list(
+                                                    MOST_PARTITIONS,
+                                                    () -> (Set<Integer>) sets.read(json)));
+            Map<Candidate, Known> candidates = new HashMap<>();
+            List<Map.Entry<Candidate, Known>> entries =
+                    json.expect("candidates").list(MOST_CANDIDATES, () -> entry(json, sets));
+            for (Map.Entry<Candidate, Known> entry : entries) {
+                if (candidates.put(entry.getKey(), entry.getValue()) != null) {
+                    throw new IOException("a candidate twice");
+                }
+            }
+            json.endObject();
+            return new PartialResult(partitions.stream().findFirst(), candidates);
+        }
+
+        private static Map.Entry<Candidate, Known> entry(CheckedJson json, TableJson sets)
+                throws IOException {
+            json.beginObject();
+            SortedSet<Integer> taken = sets.read(json.expect("operators"));
+            Candidate candidate = new Candidate(taken, json.expect("threads").nextInt());
+            List<Trial> trial = json.expect("trial").list(1, () -> trial(json));
+            List<String> failure = json.expect("failure").list(2, json::nextString);
+            long prepareNanos = json.expect("prepareNanos").nextLong();
+            List<NodeTime> nodes = json.expect("nodes").list(MOST_NODES, () -> node(json, sets));
+            long profileNanos = json.expect("profileNanos").nextLong();
+            ImmutableLongArray times = json.expect("times").numbers(MOST_TIMES);
+            json.endObject();
+            return Map.entry(
+                    candidate,
+                    new Known(
+                            trial.stream().findFirst(),
+                            failure(failure),
+                            prepareNanos,
+                            nodes,
+                            profileNanos,
+                            times));
+        }
+
+        private static Trial trial(CheckedJson json) throws IOException {
+            json.beginObject();
+            int partitions = json.expect("partitions").nextInt();
+            List<OutputError> errors =
+                    json.expect("errors").list(MOST_OUTPUTS, () -> TableJson.error(json));
+            long memoryBytes = json.expect("memoryBytes").nextLong();
+            int inferences = json.expect("inferences").nextInt();
+            json.endObject();
+            return new Trial(partitions, errors, memoryBytes, inferences);
+        }
+
+        private static NodeTime node(CheckedJson json, TableJson sets) throws IOException {
+            json.beginObject();
+            SortedSet<Integer> taken = sets.read(json.expect("operators"));
+            boolean delegated = json.expect("delegated").nextBoolean();
+            NodeTime node = new NodeTime(taken, delegated, json.expect("nanos").nextLong());
+            json.endObject();
+            return node;
+        }
+
+        private static Optional<Failure> failure(List<String> parts) {
+            return parts.isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(
+                            new Failure(
+                                    CandidateException.Kind.valueOf(parts.get(0)), parts.get(1)));
+        }
+
+        @Override
+        public void check(PartialResult result) throws IOException {
+            wanted.check(result);
+        }
     }
 }

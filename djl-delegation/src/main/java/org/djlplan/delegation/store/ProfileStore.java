@@ -1,18 +1,43 @@
 package org.djlplan.delegation.store;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.base.Joiner;
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.primitives.ImmutableLongArray;
+import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.SortedSet;
+import org.djlplan.delegation.table.Entry;
+import org.djlplan.delegation.table.Entry.Latency;
+import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.memplan.store.CheckedJson;
+import org.djlplan.memplan.store.Codec;
+import org.djlplan.memplan.store.CpuFeatures;
 import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.Kept;
 import org.djlplan.memplan.store.ModelFiles;
+import org.djlplan.memplan.store.StoreKey;
 
-/** Where tables of measurements are kept: next to the model, or in its cache folder. */
+/**
+ * Tables of measurements in files next to the model, or in its cache folder: what a table depends
+ * on, how it is written, and which one may be believed.
+ */
 public final class ProfileStore {
+
+    /** The fact that tells the content of one model file from another's. */
+    private static final String CONTENT = "content";
 
     private ProfileStore() {}
 
@@ -37,6 +62,35 @@ public final class ProfileStore {
                 model.cacheFolder());
     }
 
+    /**
+     * Returns the key of a table: the model file's name and content, the facts that the model
+     * knows, this machine, and what was asked for.
+     *
+     * @param threads the numbers of threads among which the choice is made, −1 for the default
+     * @param tolerance by which outputs are judged
+     * @throws IOException if the model's file cannot be read
+     * @throws IllegalArgumentException if a fact of the model has the name of one of ours
+     */
+    public static StoreKey key(
+            DelegableModel model, Goal goal, List<Integer> threads, Tolerance tolerance)
+            throws IOException {
+        ImmutableMap.Builder<String, String> facts = ImmutableMap.builder();
+        facts.putAll(model.facts());
+        facts.put(CONTENT, ModelFiles.sampledContent(model.file()));
+        facts.put("threads", Joiner.on(',').join(threads));
+        facts.put("cpu", CpuFeatures.current());
+        facts.put("cores", Integer.toString(Runtime.getRuntime().availableProcessors()));
+        facts.put("objective", goal.objective().name().toLowerCase(Locale.ROOT));
+        goal.maxMemoryBytes().ifPresent(bytes -> facts.put("maxMemoryBytes", Long.toString(bytes)));
+        facts.put("tolerance", tolerance.toString());
+        facts.put("rule", Integer.toString(Tolerance.VERSION));
+        return new StoreKey(nameOf(model.file()), facts.buildOrThrow());
+    }
+
+    private static String nameOf(Path file) {
+        return file.toAbsolutePath().getFileName().toString();
+    }
+
     private static FolderStore<ProfileTable> at(
             ProfileCodec codec, Path modelFile, Path cacheFolder) {
         return FolderStore.at(codec, modelFile.toAbsolutePath().getParent(), cacheFolder);
@@ -55,9 +109,233 @@ public final class ProfileStore {
                         new ProfileCodec(ProfileCodec.MOST_OPERATORS, Optional.empty()),
                         modelFile,
                         cacheFolder)
-                .all(ProfileKeys.nameOf(modelFile))
+                .all(nameOf(modelFile))
                 .stream()
-                .filter(kept -> content.equals(kept.key().facts().get(ProfileKeys.CONTENT)))
+                .filter(kept -> content.equals(kept.key().facts().get(CONTENT)))
                 .collect(ImmutableList.toImmutableList());
+    }
+
+    /**
+     * Tables in files. Shown here on several lines, written on one:
+     *
+     * <pre>{@code
+     * {"partitions":[[0,57],[60,60,62,150]],
+     *  "entries":[
+     *   {"kind":"measured","operators":[],"threads":2,"partitions":0,
+     *    "nanos":[237000000,236000000,240000000],"samples":30,"memoryBytes":106000000,"errors":[]},
+     *   {"kind":"wrong","operators":[60,60,62,150],"threads":2,"errors":[{"type":"FLOAT32",…}]},
+     *   {"kind":"failed","operators":[0,57],"threads":2,"failure":"CRASHED","message":"…"}],
+     *  "chosen":{"operators":[],"threads":2},"lighter":[],
+     *  "reason":"…","caveat":[],"inferences":93,"nanos":9000000000}
+     * }</pre>
+     *
+     * <p>Operators are runs of indices, each as its first and last one. Latencies are median, lower
+     * and upper quartile. Differences of outputs are texts, as JSON has no infinite numbers.
+     */
+    private static final class ProfileCodec implements Codec<ProfileTable> {
+
+        /** Most operators of a model. */
+        static final int MOST_OPERATORS = 1 << 16;
+
+        private static final int MOST_PARTITIONS = 1 << 12;
+        private static final int MOST_ENTRIES = 1 << 14;
+        private static final int MOST_OUTPUTS = 1 << 10;
+        private static final int MOST_LIGHTER = 64;
+
+        private final int operators;
+        private final Optional<Wanted> wanted;
+
+        /**
+         * @param operators how many operators the model has, at most
+         * @param wanted what is asked of tables; empty to show whatever is there
+         */
+        ProfileCodec(int operators, Optional<Wanted> wanted) {
+            this.operators = operators;
+            this.wanted = wanted;
+        }
+
+        @Override
+        public String kind() {
+            return "profile";
+        }
+
+        @Override
+        public int version() {
+            return 2;
+        }
+
+        @Override
+        public String ending() {
+            return ".profile.json";
+        }
+
+        @Override
+        public void write(JsonWriter json, ProfileTable table) throws IOException {
+            checkArgument(table.partitions().size() <= MOST_PARTITIONS, "too many partitions");
+            checkArgument(table.entries().size() <= MOST_ENTRIES, "too many entries");
+            TableJson sets = new TableJson(operators);
+            json.beginObject().name("partitions").beginArray();
+            for (SortedSet<Integer> partition : table.partitions()) {
+                sets.write(json, partition);
+            }
+            json.endArray().name("entries").beginArray();
+            for (Entry entry : table.entries()) {
+                json.beginObject();
+                write(json, entry, sets);
+                json.endObject();
+            }
+            json.endArray().name("chosen").beginObject();
+            write(json, table.chosen(), sets);
+            json.endObject();
+            json.name("lighter").beginArray();
+            for (Candidate candidate : table.lighter()) {
+                json.beginObject();
+                write(json, candidate, sets);
+                json.endObject();
+            }
+            json.endArray().name("reason").value(table.reason());
+            json.name("caveat").beginArray();
+            if (table.caveat().isPresent()) {
+                json.value(table.caveat().get());
+            }
+            json.endArray();
+            json.name("inferences").value(table.inferences());
+            json.name("nanos").value(table.nanos()).endObject();
+        }
+
+        private static void write(JsonWriter json, Entry entry, TableJson sets) throws IOException {
+            if (entry instanceof Entry.Measured measured) {
+                write(json.name("kind").value("measured"), entry.candidate(), sets);
+                Latency latency = measured.latency();
+                json.name("partitions").value(measured.kernels());
+                json.name("nanos").beginArray().value(latency.medianNanos());
+                json.value(latency.lowNanos()).value(latency.highNanos()).endArray();
+                json.name("samples").value(latency.samples());
+                json.name("memoryBytes").value(measured.memoryBytes());
+                write(json, measured.errors());
+            } else if (entry instanceof Entry.Wrong wrong) {
+                write(json.name("kind").value("wrong"), entry.candidate(), sets);
+                write(json, wrong.errors());
+            } else if (entry instanceof Entry.Failed failed) {
+                write(json.name("kind").value("failed"), entry.candidate(), sets);
+                json.name("failure").value(failed.kind().name());
+                json.name("message").value(failed.message());
+            }
+        }
+
+        private static void write(JsonWriter json, Candidate candidate, TableJson sets)
+                throws IOException {
+            sets.write(json.name("operators"), candidate.operators());
+            json.name("threads").value(candidate.threads());
+        }
+
+        private static void write(JsonWriter json, List<OutputError> errors) throws IOException {
+            checkArgument(errors.size() <= MOST_OUTPUTS, "too many outputs");
+            json.name("errors").beginArray();
+            for (OutputError error : errors) {
+                TableJson.write(json, error);
+            }
+            json.endArray();
+        }
+
+        @Override
+        public ProfileTable read(CheckedJson json) throws IOException {
+            return new Reader(json).table();
+        }
+
+        @Override
+        public void check(ProfileTable table) throws IOException {
+            if (table.reason().isEmpty()) {
+                throw new IOException("a choice without a reason");
+            }
+            if (wanted.isPresent()) {
+                wanted.get().check(table);
+            }
+        }
+
+        /** Reads one table. */
+        private final class Reader {
+
+            private final CheckedJson json;
+            private final TableJson sets = new TableJson(operators);
+
+            Reader(CheckedJson json) {
+                this.json = json;
+            }
+
+            ProfileTable table() throws IOException {
+                json.beginObject();
+                List<SortedSet<Integer>> partitions =
+                        json.expect("partitions").list(MOST_PARTITIONS, () -> sets.read(json));
+                List<Entry> entries = json.expect("entries").list(MOST_ENTRIES, this::entry);
+                json.expect("chosen").beginObject();
+                Candidate chosen = candidate();
+                json.endObject();
+                List<Candidate> lighter = json.expect("lighter").list(MOST_LIGHTER, this::lighter);
+                String reason = json.expect("reason").nextString();
+                List<String> caveat = json.expect("caveat").list(1, json::nextString);
+                int inferences = json.expect("inferences").nextInt();
+                long nanos = json.expect("nanos").nextLong();
+                json.endObject();
+                return new ProfileTable(
+                        partitions,
+                        entries,
+                        chosen,
+                        lighter,
+                        reason,
+                        caveat.stream().findFirst(),
+                        inferences,
+                        nanos);
+            }
+
+            private Candidate lighter() throws IOException {
+                json.beginObject();
+                Candidate candidate = candidate();
+                json.endObject();
+                return candidate;
+            }
+
+            private Entry entry() throws IOException {
+                json.beginObject();
+                String kind = json.expect("kind").nextString();
+                Candidate candidate = candidate();
+                Entry entry =
+                        switch (kind) {
+                            case "measured" -> measured(candidate);
+                            case "wrong" -> new Entry.Wrong(candidate, errors());
+                            case "failed" -> failed(candidate);
+                            default -> throw new IOException("an entry of kind " + kind);
+                        };
+                json.endObject();
+                return entry;
+            }
+
+            private Entry measured(Candidate candidate) throws IOException {
+                int partitions = json.expect("partitions").nextInt();
+                ImmutableLongArray nanos = json.expect("nanos").numbers(3);
+                if (nanos.length() != 3) {
+                    throw new IOException("a latency of " + nanos.length() + " numbers");
+                }
+                int samples = json.expect("samples").nextInt();
+                Latency latency = new Latency(nanos.get(0), nanos.get(1), nanos.get(2), samples);
+                long memoryBytes = json.expect("memoryBytes").nextLong();
+                return new Entry.Measured(candidate, partitions, latency, memoryBytes, errors());
+            }
+
+            private Entry failed(Candidate candidate) throws IOException {
+                String kind = json.expect("failure").nextString();
+                String message = json.expect("message").nextString();
+                return new Entry.Failed(candidate, CandidateException.Kind.valueOf(kind), message);
+            }
+
+            private List<OutputError> errors() throws IOException {
+                return json.expect("errors").list(MOST_OUTPUTS, () -> TableJson.error(json));
+            }
+
+            private Candidate candidate() throws IOException {
+                SortedSet<Integer> taken = sets.read(json.expect("operators"));
+                return new Candidate(taken, json.expect("threads").nextInt());
+            }
+        }
     }
 }

@@ -11,7 +11,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.djlplan.delegation.partition.Dataflow;
-import org.djlplan.delegation.store.PartialResult.Known;
+import org.djlplan.delegation.store.AttemptStore.PartialResult;
+import org.djlplan.delegation.store.AttemptStore.PartialResult.Known;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.ProfileTable;
@@ -175,7 +176,7 @@ public record Wanted(
 
     private void check(Candidate candidate, Trial trial) throws IOException {
         check(trial.errors());
-        if (trial.partitions() > candidate.operators().size()) {
+        if (trial.kernels() > candidate.operators().size()) {
             throw new IOException("more delegate kernels than operators for them");
         }
         if (trial.inferences() > MOST_INFERENCES) {

@@ -3,7 +3,9 @@ package org.djlplan.delegation.table;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.math.Quantiles;
 import java.util.List;
+import java.util.Map;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.OutputError;
@@ -18,21 +20,21 @@ public sealed interface Entry {
      * It ran.
      *
      * @param candidate what was tried
-     * @param partitions how many delegate kernels it has
+     * @param kernels how many delegate kernels it has
      * @param latency how fast it is
      * @param memoryBytes what it takes
      * @param errors how far its outputs are from the CPU kernels'
      */
     record Measured(
             Candidate candidate,
-            int partitions,
+            int kernels,
             Latency latency,
             long memoryBytes,
             List<OutputError> errors)
             implements Entry {
 
         public Measured {
-            checkArgument(partitions >= 0, "partitions: %s", partitions);
+            checkArgument(kernels >= 0, "kernels: %s", kernels);
             checkArgument(memoryBytes >= 0, "memoryBytes: %s", memoryBytes);
             errors = ImmutableList.copyOf(errors);
         }
@@ -58,6 +60,41 @@ public sealed interface Entry {
 
         public Wrong {
             errors = ImmutableList.copyOf(errors);
+        }
+    }
+
+    /**
+     * Latency of a candidate.
+     *
+     * @param medianNanos of one inference
+     * @param lowNanos lower quartile
+     * @param highNanos upper quartile
+     * @param samples how many inferences were timed
+     */
+    record Latency(long medianNanos, long lowNanos, long highNanos, int samples) {
+
+        public Latency {
+            checkArgument(samples > 0, "samples: %s", samples);
+            checkArgument(
+                    0 <= lowNanos && lowNanos <= medianNanos && medianNanos <= highNanos,
+                    "%s, %s, %s nanoseconds",
+                    lowNanos,
+                    medianNanos,
+                    highNanos);
+        }
+
+        /**
+         * Returns the latency that some inferences showed.
+         *
+         * @param nanos of each, at least one
+         */
+        public static Latency of(long[] nanos) {
+            Map<Integer, Double> quartiles = Quantiles.quartiles().indexes(1, 2, 3).compute(nanos);
+            return new Latency(
+                    Math.round(quartiles.get(2)),
+                    Math.round(quartiles.get(1)),
+                    Math.round(quartiles.get(3)),
+                    nanos.length);
         }
     }
 }

@@ -7,14 +7,14 @@ import com.google.common.collect.ImmutableSortedSet;
 import java.util.List;
 import java.util.Set;
 import org.djlplan.delegation.choice.LatencyModel.Run;
-import org.djlplan.delegation.partition.Unit;
+import org.djlplan.delegation.partition.Piece;
 import org.djlplan.memplan.spi.NodeTime;
 import org.junit.jupiter.api.Test;
 
-/** Operators 1 and 3, 4 are units; 0, 2 and 5 always run on the CPU. */
+/** Operators 1 and 3, 4 are pieces; 0, 2 and 5 always run on the CPU. */
 class LatencyModelTest {
 
-    private static final List<Unit> UNITS = List.of(unit(0, 1), unit(1, 3, 4));
+    private static final List<Piece> UNITS = List.of(piece(0, 1), piece(1, 3, 4));
 
     private static final Run CPU =
             new Run(
@@ -26,8 +26,8 @@ class LatencyModelTest {
                     Set.of(0, 1),
                     List.of(cpu(0, 1), delegate(40, 1), cpu(2, 6), delegate(20, 3, 4), cpu(5, 5)));
 
-    private static Unit unit(int partition, Integer... operators) {
-        return new Unit(ImmutableSortedSet.copyOf(operators), partition, 0, 0, 0);
+    private static Piece piece(int partition, Integer... operators) {
+        return new Piece(ImmutableSortedSet.copyOf(operators), partition, 0, 0, 0);
     }
 
     private static NodeTime cpu(int operator, long nanos) {
@@ -75,7 +75,7 @@ class LatencyModelTest {
 
     @Test
     void nanos_kernelOfSeveralUnits_isSharedByTheirTimesOnTheCpu() {
-        List<Unit> pieces = List.of(unit(0, 1), unit(1, 3), unit(1, 4));
+        List<Piece> pieces = List.of(piece(0, 1), piece(1, 3), piece(1, 4));
 
         LatencyModel model = new LatencyModel(pieces, List.of(CPU, all(pieces)));
 
@@ -84,8 +84,8 @@ class LatencyModelTest {
         assertEquals(60, model.cpuNanos(2), 1e-9);
     }
 
-    private static Run all(List<Unit> units) {
-        return new Run(units.size() == 3 ? Set.of(0, 1, 2) : Set.of(0, 1), ALL.nodes());
+    private static Run all(List<Piece> pieces) {
+        return new Run(pieces.size() == 3 ? Set.of(0, 1, 2) : Set.of(0, 1), ALL.nodes());
     }
 
     @Test

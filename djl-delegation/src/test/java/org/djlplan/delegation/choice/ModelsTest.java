@@ -13,14 +13,17 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.Set;
+import org.djlplan.delegation.choice.Race.Contender;
 import org.djlplan.delegation.choice.Unions.Union;
 import org.djlplan.delegation.partition.GraphSketch;
-import org.djlplan.delegation.partition.Unit;
-import org.djlplan.delegation.partition.UnitGraph;
+import org.djlplan.delegation.partition.Piece;
+import org.djlplan.delegation.partition.PieceGraph;
+import org.djlplan.delegation.study.FirstN;
+import org.djlplan.delegation.study.Pareto;
 import org.djlplan.delegation.table.Entry;
+import org.djlplan.delegation.table.Entry.Latency;
 import org.djlplan.delegation.table.Goal;
-import org.djlplan.delegation.table.Latency;
-import org.djlplan.delegation.table.Objective;
+import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.Candidate;
 import org.junit.jupiter.api.Test;
@@ -30,14 +33,14 @@ class ModelsTest {
 
     private static final long MB = 1 << 20;
 
-    private static Unit unit(int operator, long weightBytes) {
-        return new Unit(ImmutableSortedSet.of(operator), operator, 0, weightBytes, 0);
+    private static Piece piece(int operator, long weightBytes) {
+        return new Piece(ImmutableSortedSet.of(operator), operator, 0, weightBytes, 0);
     }
 
     @Test
     void memory_ofMeasuredUnions_agrees() {
-        List<Unit> units = List.of(unit(0, 10 * MB), unit(1, 20 * MB), unit(2, 70 * MB));
-        MemoryModel memory = new MemoryModel(units, 5 * MB);
+        List<Piece> pieces = List.of(piece(0, 10 * MB), piece(1, 20 * MB), piece(2, 70 * MB));
+        MemoryModel memory = new MemoryModel(pieces, 5 * MB);
 
         memory.measured(Set.of(0, 1, 2), 3, 205 * MB);
         memory.measured(Set.of(0, 2), 2, 160 * MB);
@@ -46,20 +49,20 @@ class ModelsTest {
                 () -> assertEquals(205 * MB, memory.bytes(Set.of(0, 1, 2), 3), MB),
                 () -> assertEquals(160 * MB, memory.bytes(Set.of(0, 2), 2), MB),
                 () -> assertEquals(5 * MB, memory.bytes(Set.of(), 0), 1),
-                // The unit with most weights got most of it.
+                // The piece with most weights got most of it.
                 () -> assertTrue(memory.bytes(Set.of(2), 1) > 2 * memory.bytes(Set.of(0), 1)));
     }
 
     @Test
     void memory_smallerWhenDelegated_isNotBelowNothing() {
-        MemoryModel memory = new MemoryModel(List.of(unit(0, MB)), 5 * MB);
+        MemoryModel memory = new MemoryModel(List.of(piece(0, MB)), 5 * MB);
 
         memory.measured(Set.of(0), 1, 0);
 
         assertEquals(0, memory.bytes(Set.of(0), 1), 1e-6 * MB);
     }
 
-    private static UnitGraph chain(int partitions) {
+    private static PieceGraph chain(int partitions) {
         GraphSketch sketch = new GraphSketch();
         int tensor = sketch.input(1, 4, 4, 4);
         List<Set<Integer>> sets = new ArrayList<>();
@@ -68,18 +71,18 @@ class ModelsTest {
             tensor = sketch.conv(tensor, 4, 1);
             tensor = sketch.operator("CUSTOM", List.of(1, 4, 4, 4), tensor);
         }
-        return UnitGraph.of(sketch.output(tensor).build(), sets, 1);
+        return PieceGraph.of(sketch.output(tensor).build(), sets, 1);
     }
 
     @Test
     void best_ofFewUnits_isTheBestOfAll() {
         Unions unions = new Unions(chain(5));
 
-        List<Union> best = unions.best(32, union -> Math.abs(union.units().hashCode() - 7));
+        List<Union> best = unions.best(32, union -> Math.abs(union.pieces().hashCode() - 7));
 
         assertEquals(32, best.size());
-        assertEquals(7, best.get(0).units().hashCode());
-        assertEquals(best.get(0).units().size(), best.get(0).kernels());
+        assertEquals(7, best.get(0).pieces().hashCode());
+        assertEquals(best.get(0).pieces().size(), best.get(0).kernels());
     }
 
     @Test
@@ -87,9 +90,9 @@ class ModelsTest {
         Random random = new Random(1);
         double[] gain = random.doubles(30, -1, 1).toArray();
         Set<Integer> wanted = new HashSet<>();
-        for (int unit = 0; unit < gain.length; unit++) {
-            if (gain[unit] > 0.1) {
-                wanted.add(unit);
+        for (int piece = 0; piece < gain.length; piece++) {
+            if (gain[piece] > 0.1) {
+                wanted.add(piece);
             }
         }
 
@@ -99,13 +102,13 @@ class ModelsTest {
                                 3,
                                 union ->
                                         union.kernels() * 0.1
-                                                - union.units().stream()
-                                                        .mapToDouble(unit -> gain[unit])
+                                                - union.pieces().stream()
+                                                        .mapToDouble(piece -> gain[piece])
                                                         .sum());
 
-        assertEquals(wanted, best.get(0).units());
+        assertEquals(wanted, best.get(0).pieces());
         assertEquals(3, best.size());
-        assertEquals(1, Sets.symmetricDifference(wanted, best.get(1).units()).size());
+        assertEquals(1, Sets.symmetricDifference(wanted, best.get(1).pieces()).size());
     }
 
     private static Contender contender(int kernels, long bytes) {

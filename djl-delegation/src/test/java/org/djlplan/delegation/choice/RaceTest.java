@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.djlplan.delegation.choice.Race.Contender;
 import org.djlplan.memplan.spi.Candidate;
 import org.junit.jupiter.api.Test;
 

@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
-import org.djlplan.delegation.table.Objective;
+import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.Candidate;
 import org.junit.jupiter.api.Test;

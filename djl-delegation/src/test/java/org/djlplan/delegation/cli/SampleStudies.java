@@ -10,9 +10,9 @@ import java.util.SortedSet;
 import org.djlplan.delegation.cli.Study.PartitionCost;
 import org.djlplan.delegation.cli.Study.SetTime;
 import org.djlplan.delegation.partition.GraphSketch;
-import org.djlplan.delegation.partition.Unit;
+import org.djlplan.delegation.partition.Piece;
 import org.djlplan.delegation.table.Entry;
-import org.djlplan.delegation.table.Latency;
+import org.djlplan.delegation.table.Entry.Latency;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
@@ -124,8 +124,8 @@ final class SampleStudies {
                 21_000 * MILLI);
     }
 
-    private static Unit unit(int partition, long flops) {
-        return new Unit(PARTITIONS.get(partition), partition, flops, 1 << 19, 3 << 10);
+    private static Piece unit(int partition, long flops) {
+        return new Piece(PARTITIONS.get(partition), partition, flops, 1 << 19, 3 << 10);
     }
 
     private static SetTime set(Candidate candidate, String name, long millis, Integer... touched) {

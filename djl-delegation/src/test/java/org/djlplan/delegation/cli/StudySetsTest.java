@@ -12,13 +12,13 @@ import java.util.List;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.stream.IntStream;
-import org.djlplan.delegation.partition.UnitGraph;
+import org.djlplan.delegation.partition.PieceGraph;
 import org.junit.jupiter.api.Test;
 
 class StudySetsTest {
 
     private static List<ImmutableSet<Integer>> sets(List<SortedSet<Integer>> partitions, int size) {
-        return StudySets.of(partitions, UnitGraph.of(SampleStudies.chain(size), partitions, 1));
+        return StudySets.of(partitions, PieceGraph.of(SampleStudies.chain(size), partitions, 1));
     }
 
     /** Returns partitions with another operator between them; the later the larger. */
@@ -57,7 +57,7 @@ class StudySetsTest {
 
     @Test
     void firstN_partitions_areByOperators() {
-        UnitGraph units = UnitGraph.of(SampleStudies.graph(), PARTITIONS, 1);
+        PieceGraph units = PieceGraph.of(SampleStudies.graph(), PARTITIONS, 1);
         assertEquals(
                 List.of(Set.of(0), Set.of(0, 2), Set.of(0, 1, 2)),
                 StudySets.firstN(PARTITIONS, units));

@@ -7,7 +7,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.util.List;
-import org.djlplan.delegation.partition.Feature;
+import org.djlplan.delegation.study.Correlation.Feature;
 import org.junit.jupiter.api.Test;
 
 class StudyTextTest {

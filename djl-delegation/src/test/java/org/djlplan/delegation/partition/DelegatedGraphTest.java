@@ -104,10 +104,10 @@ class DelegatedGraphTest {
     @Test
     void units_ofPublishedYolov4Tiny_areItsSevenPartitionsAndNeverFewer() {
         for (int most : new int[] {0, 5, 7}) {
-            UnitGraph units = UnitGraph.of(yolo(), yoloPartitions(), most);
-            assertEquals(yoloPartitions(), units.units().stream().map(Unit::operators).toList());
-            assertEquals(7, units.runs(Set.of(0, 1, 2, 3, 4, 5, 6)));
-            assertEquals(4, units.runs(Set.of(0, 2, 3, 5)));
+            PieceGraph pieces = PieceGraph.of(yolo(), yoloPartitions(), most);
+            assertEquals(yoloPartitions(), pieces.pieces().stream().map(Piece::operators).toList());
+            assertEquals(7, pieces.kernels(Set.of(0, 1, 2, 3, 4, 5, 6)));
+            assertEquals(4, pieces.kernels(Set.of(0, 2, 3, 5)));
         }
     }
 

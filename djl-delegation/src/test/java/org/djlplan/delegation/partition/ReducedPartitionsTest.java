@@ -29,7 +29,7 @@ class ReducedPartitionsTest {
         for (int i = 0; i < 6; i++) {
             x = sketch.operator("ABS", List.of(1, 8, 8, 4), x);
         }
-        return ReducedPartitions.of(
+        return DelegatedGraph.partitionsWithout(
                 sketch.output(x).build(), List.of(Set.of(0, 1, 2, 3), Set.of(5)), excluded);
     }
 
@@ -55,11 +55,14 @@ class ReducedPartitionsTest {
         x = sketch.operator("CONV_2D", shape, x, shared);
         Graph graph = sketch.output(x).build();
         List<Set<Integer>> all = List.of(Set.of(0, 1, 2, 3, 4));
-        assertEquals(List.of(Set.of(1, 2, 3)), ReducedPartitions.of(graph, all, Set.of(4)));
-        assertEquals(List.of(Set.of(0, 2), Set.of(4)), ReducedPartitions.of(graph, all, Set.of(3)));
+        assertEquals(
+                List.of(Set.of(1, 2, 3)), DelegatedGraph.partitionsWithout(graph, all, Set.of(4)));
+        assertEquals(
+                List.of(Set.of(0, 2), Set.of(4)),
+                DelegatedGraph.partitionsWithout(graph, all, Set.of(3)));
         assertEquals(
                 List.of(Set.of(1, 2, 3, 4)),
-                ReducedPartitions.of(graph, all, Set.of(0)),
+                DelegatedGraph.partitionsWithout(graph, all, Set.of(0)),
                 "unpacked by the CPU kernels");
     }
 
@@ -76,7 +79,7 @@ class ReducedPartitionsTest {
         BitSet left = new BitSet();
         model.all().stream().filter(i -> !excluded.contains(i)).forEach(left::set);
         List<Set<Integer>> given = ImmutableList.copyOf(model.partitions());
-        List<Set<Integer>> reduced = ReducedPartitions.of(graph, given, excluded);
+        List<Set<Integer>> reduced = DelegatedGraph.partitionsWithout(graph, given, excluded);
 
         BitSet taken = new BitSet();
         reduced.forEach(partition -> partition.forEach(taken::set));
@@ -92,7 +95,7 @@ class ReducedPartitionsTest {
         }
         assertFalse(Dataflow.splitsConstants(graph, new HashSet<>(flat(reduced))));
         assertEquals(new HashSet<>(RandomGraphs.partitions(graph, taken)), new HashSet<>(reduced));
-        assertEquals(given, ReducedPartitions.of(graph, given, Set.of()));
+        assertEquals(given, DelegatedGraph.partitionsWithout(graph, given, Set.of()));
     }
 
     private static List<Integer> flat(List<Set<Integer>> sets) {

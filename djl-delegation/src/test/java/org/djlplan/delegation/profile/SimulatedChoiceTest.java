@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 import org.djlplan.delegation.table.Goal;
-import org.djlplan.delegation.table.Objective;
+import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.Test;

@@ -11,10 +11,10 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.IntStream;
-import org.djlplan.delegation.choice.FirstN;
-import org.djlplan.delegation.partition.UnitGraph;
+import org.djlplan.delegation.partition.PieceGraph;
+import org.djlplan.delegation.study.FirstN;
 import org.djlplan.delegation.table.Goal;
-import org.djlplan.delegation.table.Objective;
+import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.Tolerance;
@@ -53,10 +53,10 @@ class YoloReplayTest {
 
     @Test
     void graph_hasThePublishedPartitions() {
-        UnitGraph units = UnitGraph.of(TRUTH.graph(), TRUTH.partitions(), 1);
+        PieceGraph pieces = PieceGraph.of(TRUTH.graph(), TRUTH.partitions(), 1);
 
         assertEquals(152, TRUTH.graph().operators().size());
-        assertEquals(7, units.runs(EVERYTHING));
+        assertEquals(7, pieces.kernels(EVERYTHING));
     }
 
     @Test

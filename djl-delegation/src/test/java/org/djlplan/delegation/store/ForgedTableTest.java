@@ -19,11 +19,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.djlplan.delegation.FakeModel;
 import org.djlplan.delegation.LogCapture;
-import org.djlplan.delegation.store.PartialResult.Known;
+import org.djlplan.delegation.store.AttemptStore.PartialResult;
+import org.djlplan.delegation.store.AttemptStore.PartialResult.Known;
 import org.djlplan.delegation.table.Entry;
+import org.djlplan.delegation.table.Entry.Latency;
 import org.djlplan.delegation.table.Goal;
-import org.djlplan.delegation.table.Latency;
-import org.djlplan.delegation.table.Objective;
+import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.Candidate;
@@ -54,7 +55,7 @@ class ForgedTableTest {
     @BeforeEach
     void makeModel() throws IOException {
         model = new FakeModel(folder);
-        key = ProfileKeys.of(model, GOAL, List.of(1, 2), Tolerance.AUTO);
+        key = ProfileStore.key(model, GOAL, List.of(1, 2), Tolerance.AUTO);
         wanted = new Wanted(model.graph(), List.of(1, 2), GOAL, Tolerance.AUTO, Optional.empty());
     }
 

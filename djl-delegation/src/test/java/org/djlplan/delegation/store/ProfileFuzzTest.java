@@ -28,7 +28,7 @@ import org.djlplan.delegation.FakeModel;
 import org.djlplan.delegation.LogCapture;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
-import org.djlplan.delegation.table.Objective;
+import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.Tolerance;
@@ -47,7 +47,7 @@ class ProfileFuzzTest {
         folder = Files.createTempDirectory("profiles");
         model = new FakeModel(folder);
         Goal goal = new Goal(Objective.LATENCY, OptionalLong.empty());
-        key = ProfileKeys.of(model, goal, List.of(2), Tolerance.AUTO);
+        key = ProfileStore.key(model, goal, List.of(2), Tolerance.AUTO);
         ProfileStore.of(model).save(key, SampleTables.small(2));
         try (Stream<Path> files = Files.list(model.file().resolveSibling(".djlplan"))) {
             file = files.findFirst().orElseThrow();

@@ -26,7 +26,7 @@ import org.djlplan.delegation.FakeModel;
 import org.djlplan.delegation.LogCapture;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
-import org.djlplan.delegation.table.Objective;
+import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
@@ -64,7 +64,7 @@ class ProfileStoreTest {
     }
 
     private StoreKey key() throws IOException {
-        return ProfileKeys.of(model, FAST, List.of(2), Tolerance.AUTO);
+        return ProfileStore.key(model, FAST, List.of(2), Tolerance.AUTO);
     }
 
     private Path file() throws IOException {
@@ -85,13 +85,13 @@ class ProfileStoreTest {
     void of_anyDifference_isAnotherKey() throws IOException {
         Set<StoreKey> keys = new HashSet<>();
         keys.add(key());
-        keys.add(ProfileKeys.of(model, FAST, List.of(1), Tolerance.AUTO));
-        keys.add(ProfileKeys.of(model, FAST, List.of(1, 2), Tolerance.AUTO));
-        keys.add(ProfileKeys.of(model, FAST, List.of(2), Tolerance.of(1e-3)));
+        keys.add(ProfileStore.key(model, FAST, List.of(1), Tolerance.AUTO));
+        keys.add(ProfileStore.key(model, FAST, List.of(1, 2), Tolerance.AUTO));
+        keys.add(ProfileStore.key(model, FAST, List.of(2), Tolerance.of(1e-3)));
         Goal small = new Goal(Objective.MEMORY, OptionalLong.empty());
-        keys.add(ProfileKeys.of(model, small, List.of(2), Tolerance.AUTO));
+        keys.add(ProfileStore.key(model, small, List.of(2), Tolerance.AUTO));
         Goal limited = new Goal(Objective.LATENCY, OptionalLong.of(1000));
-        keys.add(ProfileKeys.of(model, limited, List.of(2), Tolerance.AUTO));
+        keys.add(ProfileStore.key(model, limited, List.of(2), Tolerance.AUTO));
         model.facts = Map.of("engine", "TFLite 2.6.3", "delegate", "xnnpack");
         keys.add(key());
         Files.writeString(model.file(), "Weights");
@@ -111,7 +111,7 @@ class ProfileStoreTest {
         store().save(key(), SampleTables.small(2));
         Files.writeString(model.file(), "other weights");
         StoreKey one = key();
-        StoreKey two = ProfileKeys.of(model, FAST, List.of(1, 2), Tolerance.AUTO);
+        StoreKey two = ProfileStore.key(model, FAST, List.of(1, 2), Tolerance.AUTO);
         store().save(one, SampleTables.small(2));
         store().save(two, SampleTables.small(1));
         Set<Kept<ProfileTable>> expected =

@@ -11,7 +11,7 @@ import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
 import org.djlplan.delegation.FakeModel;
 import org.djlplan.delegation.table.Entry;
-import org.djlplan.delegation.table.Latency;
+import org.djlplan.delegation.table.Entry.Latency;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.Candidate;

@@ -11,12 +11,14 @@ import java.util.function.Predicate;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.PlanValidator;
-import org.djlplan.memplan.plan.SharedObjectsPlan;
-import org.djlplan.memplan.plan.SharedObjectsStrategy;
-import org.djlplan.memplan.plan.SharedObjectsValidator;
 import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.plan.search.ExactSearch;
-import org.djlplan.memplan.plan.shared.EndToEnd;
+import org.djlplan.memplan.study.parallel.ParallelPlanner;
+import org.djlplan.memplan.study.shared.EndToEnd;
+import org.djlplan.memplan.study.shared.SharedObjectsPlan;
+import org.djlplan.memplan.study.shared.SharedObjectsStrategy;
+import org.djlplan.memplan.study.shared.SharedObjectsValidator;
+import org.djlplan.memplan.study.shared.SharedStrategies;
 import org.djlplan.memplan.usage.PlanningProblem;
 
 /**
@@ -47,7 +49,7 @@ record BenchedStrategy(
      */
     static ImmutableList<BenchedStrategy> all() {
         Map<String, BenchedStrategy> all = new LinkedHashMap<>();
-        for (List<OffsetStrategy> some : List.of(Strategies.all(), Strategies.overConflicts())) {
+        for (List<OffsetStrategy> some : List.of(Strategies.all(), ParallelPlanner.strategies())) {
             for (OffsetStrategy strategy : some) {
                 if (!(strategy instanceof EndToEnd)) {
                     all.putIfAbsent(strategy.name(), of(strategy));
@@ -56,7 +58,7 @@ record BenchedStrategy(
         }
         OffsetStrategy search = new ExactSearch();
         all.put(search.name(), of(search));
-        Strategies.sharedObjects().forEach(strategy -> all.put(strategy.name(), of(strategy)));
+        SharedStrategies.all().forEach(strategy -> all.put(strategy.name(), of(strategy)));
         return ImmutableList.copyOf(all.values());
     }
 

@@ -4,9 +4,9 @@ import java.util.Locale;
 import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.OffsetPlan;
-import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
-import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.usage.AntichainBound;
+import org.djlplan.memplan.plan.portfolio.Attempt;
+import org.djlplan.memplan.study.parallel.AntichainBound;
+import org.djlplan.memplan.study.parallel.ParallelPlanner;
 
 /**
  * A plan for an engine that runs independent branches at once, and what it costs.
@@ -52,14 +52,14 @@ record ParallelPrice(OffsetPlan plan, Figures figures) {
      * @param serial the plan to compare with
      */
     static ParallelPrice of(Graph graph, OffsetPlan serial) {
-        EvaluatedPlan planned = MemoryPlanner.planParallel(graph, InPlace.TRUE);
+        Attempt planned = ParallelPlanner.plan(graph, InPlace.TRUE);
         long totalBytes = planned.plan().totalBytes();
         long serialBytes = serial.totalBytes();
         long boundBytes = AntichainBound.bytes(planned.plan().problem());
         return new ParallelPrice(
                 planned.plan(),
                 new Figures(
-                        planned.strategy(),
+                        planned.name(),
                         serialBytes,
                         totalBytes,
                         serialBytes == 0 ? 1 : Math.round(1e3 * totalBytes / serialBytes) / 1e3,

@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.source.csv.CsvFiles;
-import org.djlplan.memplan.source.csv.CsvRecords;
+import org.djlplan.memplan.study.csv.CsvFiles;
+import org.djlplan.memplan.study.csv.CsvRecords;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecords;
 

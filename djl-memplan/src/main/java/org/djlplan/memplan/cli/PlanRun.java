@@ -14,16 +14,17 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.OffsetStrategy;
-import org.djlplan.memplan.plan.SharedObjectsPlan;
-import org.djlplan.memplan.plan.SharedObjectsStrategy;
 import org.djlplan.memplan.plan.portfolio.Attempt;
 import org.djlplan.memplan.plan.portfolio.Portfolio;
-import org.djlplan.memplan.plan.portfolio.SharedAttempt;
-import org.djlplan.memplan.plan.portfolio.SharedObjectsPortfolio;
 import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.plan.search.ExactSearch;
 import org.djlplan.memplan.plan.search.SearchLimits;
-import org.djlplan.memplan.plan.shared.EndToEnd;
+import org.djlplan.memplan.study.shared.EndToEnd;
+import org.djlplan.memplan.study.shared.SharedAttempt;
+import org.djlplan.memplan.study.shared.SharedObjectsPlan;
+import org.djlplan.memplan.study.shared.SharedObjectsPortfolio;
+import org.djlplan.memplan.study.shared.SharedObjectsStrategy;
+import org.djlplan.memplan.study.shared.SharedStrategies;
 import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
@@ -133,7 +134,7 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
 
     private static PlanOutput.Result result(SharedAttempt attempt, int repeat) {
         SharedObjectsPlan plan = attempt.plan();
-        SharedObjectsStrategy again = Strategies.namedSharedObjects(plan.strategy()).orElseThrow();
+        SharedObjectsStrategy again = SharedStrategies.named(plan.strategy()).orElseThrow();
         return new PlanOutput.Result(
                 attempt.name(),
                 PlanOutput.SHARED_OBJECTS,

@@ -6,10 +6,11 @@ import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.config.Nearest;
 import org.djlplan.memplan.plan.OffsetStrategy;
-import org.djlplan.memplan.plan.SharedObjectsStrategy;
 import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.plan.search.ExactSearch;
-import org.djlplan.memplan.plan.shared.EndToEnd;
+import org.djlplan.memplan.study.shared.EndToEnd;
+import org.djlplan.memplan.study.shared.SharedObjectsStrategy;
+import org.djlplan.memplan.study.shared.SharedStrategies;
 
 /**
  * The strategies that a user of the plan command asked for.
@@ -40,9 +41,9 @@ record StrategyChoice(
      */
     static StrategyChoice named(String name) {
         if (name.equals(ALL)) {
-            return new StrategyChoice(Strategies.all(), Strategies.sharedObjects(), false, true);
+            return new StrategyChoice(Strategies.all(), SharedStrategies.all(), false, true);
         }
-        Optional<SharedObjectsStrategy> shared = Strategies.namedSharedObjects(name);
+        Optional<SharedObjectsStrategy> shared = SharedStrategies.named(name);
         if (shared.isPresent()) {
             return new StrategyChoice(List.of(), List.of(shared.get()), false, false);
         }
@@ -68,7 +69,7 @@ record StrategyChoice(
 
     private static ImmutableSet<String> names() {
         ImmutableSet.Builder<String> names = ImmutableSet.builder();
-        Strategies.sharedObjects().forEach(strategy -> names.add(strategy.name()));
+        SharedStrategies.all().forEach(strategy -> names.add(strategy.name()));
         return names.addAll(Strategies.names()).add(ALL).build();
     }
 }

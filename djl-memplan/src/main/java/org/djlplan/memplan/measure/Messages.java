@@ -110,7 +110,7 @@ final class Messages {
 
     static JsonObject toJson(Trial trial) {
         JsonObject json = new JsonObject();
-        json.addProperty("partitions", trial.partitions());
+        json.addProperty("partitions", trial.kernels());
         json.add("errors", array(trial.errors(), Messages::toJson));
         json.addProperty("memoryBytes", trial.memoryBytes());
         json.addProperty("inferences", trial.inferences());

@@ -2,7 +2,10 @@ package org.djlplan.memplan.runtime;
 
 import com.sun.jna.Pointer;
 
-/** The functions of {@code arena.c}, {@code mapping.c} and {@code priority.c}. */
+/**
+ * The functions of {@code arena.c}, {@code mapping.c} and {@code priority.c}; {@code djlplan.h} is
+ * their documentation.
+ */
 final class NativeMemory {
 
     private NativeMemory() {}

@@ -29,6 +29,17 @@ import org.djlplan.memplan.graph.Tensor;
  */
 public final class AliasAnalysis {
 
+    /** An order of operators: which of them surely have ended before another one begins. */
+    @FunctionalInterface
+    public interface Precedence {
+
+        /** One operator after another, in execution order. */
+        Precedence SERIAL = (operator, other) -> operator < other;
+
+        /** Returns whether {@code operator} ends before {@code other} begins; both by index. */
+        boolean precedes(int operator, int other);
+    }
+
     /** The tensors that share one place, and the operators that use those with its content. */
     private static final class AliasClass {
         private final List<Integer> members = new ArrayList<>();
@@ -49,7 +60,7 @@ public final class AliasAnalysis {
     private AliasAnalysis(Graph graph, Precedence order) {
         this.graph = graph;
         this.order = order;
-        users = TensorUsers.of(graph);
+        users = UsageRecords.usersOf(graph);
         int[] writers = new int[graph.tensors().size()];
         int[] written = new int[writers.length];
         for (Operator operator : graph.operators()) {
@@ -82,7 +93,12 @@ public final class AliasAnalysis {
         return aliasClasses(graph, where, Precedence.SERIAL);
     }
 
-    static ImmutableList<ImmutableList<Integer>> aliasClasses(
+    /**
+     * Returns the alias classes when operators run in any order that {@code order} admits.
+     *
+     * @param where the operators, by index, that may write over their inputs or view them
+     */
+    public static ImmutableList<ImmutableList<Integer>> aliasClasses(
             Graph graph, IntPredicate where, Precedence order) {
         AliasAnalysis analysis = new AliasAnalysis(graph, order);
         for (Operator operator : graph.operators()) {

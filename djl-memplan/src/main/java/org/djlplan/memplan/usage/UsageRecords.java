@@ -3,6 +3,8 @@ package org.djlplan.memplan.usage;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Iterables;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -12,7 +14,7 @@ import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 
-/** Usage records of a graph's tensors, and what they need without sharing. */
+/** Works out the usage records of a graph's tensors; arithmetic of sizes. */
 public final class UsageRecords {
 
     /** What sizes are rounded up to, so that every offset made by stacking them is aligned too. */
@@ -55,6 +57,26 @@ public final class UsageRecords {
             }
         }
         return records.build();
+    }
+
+    /**
+     * Returns the operators that touch each tensor (read it, write it, or use it as scratch
+     * memory), ascending, by tensor id.
+     */
+    public static List<List<Integer>> usersOf(Graph graph) {
+        List<List<Integer>> users = new ArrayList<>();
+        graph.tensors().forEach(tensor -> users.add(new ArrayList<>()));
+        for (Operator operator : graph.operators()) {
+            for (int id :
+                    Iterables.concat(
+                            operator.inputs(), operator.outputs(), operator.temporaries())) {
+                List<Integer> ofTensor = users.get(id);
+                if (ofTensor.isEmpty() || Iterables.getLast(ofTensor) != operator.index()) {
+                    ofTensor.add(operator.index());
+                }
+            }
+        }
+        return users;
     }
 
     /**

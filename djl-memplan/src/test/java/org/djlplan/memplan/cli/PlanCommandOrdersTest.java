@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import java.util.List;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.GraphSketch;
-import org.djlplan.memplan.source.csv.CsvFiles;
-import org.djlplan.memplan.usage.BranchyGraphs;
+import org.djlplan.memplan.study.csv.CsvFiles;
+import org.djlplan.memplan.study.parallel.BranchyGraphs;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 

@@ -252,7 +252,7 @@ class ProcessRunnerTest {
                             CandidateException.class, () -> runner.time(behaviour.candidate(), 1));
             assertEquals(Kind.TIMED_OUT, e.kind());
             assertTrue(ends(hanging));
-            assertEquals(1, runner.prepare(GOOD).partitions());
+            assertEquals(1, runner.prepare(GOOD).kernels());
         }
     }
 
@@ -443,7 +443,7 @@ class ProcessRunnerTest {
             assertFalse(first.killed());
             Files.writeString(group.resolve("memory.max"), "max\n");
             for (int i = 1; i <= 3; i++) {
-                assertEquals(i, runner.prepare(Behaviour.GOOD.candidate(i)).partitions());
+                assertEquals(i, runner.prepare(Behaviour.GOOD.candidate(i)).kernels());
             }
             Files.writeString(group.resolve("memory.max"), (256 << 20) + "\n");
             CandidateException e =

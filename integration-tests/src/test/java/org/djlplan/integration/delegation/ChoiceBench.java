@@ -18,7 +18,7 @@ import org.djlplan.delegation.profile.ProfileSettings;
 import org.djlplan.delegation.profile.Profiler;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
-import org.djlplan.delegation.table.Objective;
+import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.integration.RealModels;
 import org.djlplan.integration.StockInterpreter;

@@ -13,7 +13,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.stream.IntStream;
-import org.djlplan.delegation.partition.UnitGraph;
+import org.djlplan.delegation.partition.PieceGraph;
 import org.djlplan.integration.NeedsModels;
 import org.djlplan.integration.RealModels;
 import org.djlplan.integration.StockInterpreter;
@@ -94,12 +94,12 @@ class DelegatedAnswerTest {
     }
 
     private static void assertUnionsWithinTolerance(Path file) throws Exception {
-        UnitGraph units = UnitGraph.of(graph(file), partitions(file), MOST_UNITS);
+        PieceGraph units = PieceGraph.of(graph(file), partitions(file), MOST_UNITS);
         Random random = new Random(file.getFileName().hashCode());
         try (StockInterpreter stock = new StockInterpreter(file, THREADS)) {
             for (int i = 0; i < SUBSETS; i++) {
                 Set<Integer> some = new HashSet<>();
-                IntStream.range(0, units.units().size())
+                IntStream.range(0, units.pieces().size())
                         .filter(unit -> random.nextBoolean())
                         .forEach(some::add);
                 SortedSet<Integer> operators = units.operators(some);

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedSet;
-import org.djlplan.delegation.partition.ReducedPartitions;
+import org.djlplan.delegation.partition.DelegatedGraph;
 import org.djlplan.integration.Freed;
 import org.djlplan.integration.Planned;
 import org.djlplan.integration.StockInterpreter;
@@ -188,7 +188,7 @@ class ExcludeTest {
         List<Set<Integer>> all = CandidateInterpreters.partitions(file, Delegates.XNNPACK);
         assertEquals(List.of(Set.of(0, 1, 2, 3, 4, 5, 6)), all, "as the delegate takes it");
         List<Set<Integer>> left =
-                ReducedPartitions.of(graph(file), all, ImmutableSortedSet.of(excluded));
+                DelegatedGraph.partitionsWithout(graph(file), all, ImmutableSortedSet.of(excluded));
         SortedSet<Integer> operators =
                 ImmutableSortedSet.copyOf(left.stream().flatMap(Set::stream).toList());
         Set<Integer> unpacking =

@@ -15,7 +15,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.ToIntFunction;
-import org.djlplan.delegation.explain.XnnpackRules;
+import org.djlplan.delegation.study.XnnpackRules;
 import org.djlplan.integration.ModelSketch;
 import org.djlplan.integration.ModelSketch.Form;
 import org.djlplan.integration.StockInterpreter;

@@ -12,9 +12,10 @@ import java.util.stream.Stream;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.PlanValidator;
-import org.djlplan.memplan.plan.SharedObjectsPlan;
-import org.djlplan.memplan.plan.SharedObjectsStrategy;
 import org.djlplan.memplan.plan.portfolio.Strategies;
+import org.djlplan.memplan.study.shared.SharedObjectsPlan;
+import org.djlplan.memplan.study.shared.SharedObjectsStrategy;
+import org.djlplan.memplan.study.shared.SharedStrategies;
 import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
@@ -66,7 +67,7 @@ record Contender(
     static ImmutableList<Contender> all() {
         return Stream.concat(
                         Strategies.offsets().stream().map(Contender::of),
-                        Strategies.sharedObjects().stream().map(Contender::of))
+                        SharedStrategies.all().stream().map(Contender::of))
                 .collect(ImmutableList.toImmutableList());
     }
 

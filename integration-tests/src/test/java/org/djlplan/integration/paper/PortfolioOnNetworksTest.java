@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
-import org.djlplan.memplan.plan.SharedObjectsValidator;
 import org.djlplan.memplan.plan.portfolio.Attempt;
 import org.djlplan.memplan.plan.portfolio.Portfolio;
 import org.djlplan.memplan.plan.portfolio.Strategies;
-import org.djlplan.memplan.plan.shared.OptimalObjects;
-import org.djlplan.memplan.plan.shared.SharedSearchResult;
+import org.djlplan.memplan.study.shared.OptimalObjects;
+import org.djlplan.memplan.study.shared.SharedObjectsValidator;
+import org.djlplan.memplan.study.shared.SharedSearchResult;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecords;
 import org.junit.jupiter.params.ParameterizedTest;

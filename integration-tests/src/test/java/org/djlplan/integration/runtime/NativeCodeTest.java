@@ -35,6 +35,11 @@ class NativeCodeTest {
     }
 
     @Test
+    void sources_areFormatted() throws Exception {
+        new NativeProgram(folder).assertFormatted();
+    }
+
+    @Test
     void attach_manyThreads_haveNoRaces() throws Exception {
         NativeProgram program = new NativeProgram(folder);
         checkAttaching(program, program.threadChecker(), "loaded");

@@ -153,6 +153,27 @@ public final class NativeProgram {
         return result.status() == 0 ? Optional.empty() : Optional.of(result.output());
     }
 
+    /**
+     * Asserts that clang-format, by the rules of the project, would leave the C sources as they
+     * are. Where it is not installed there is a warning and no check.
+     */
+    void assertFormatted() throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of("clang-format", "--dry-run", "--Werror"));
+        if (!works(List.of("clang-format", "--version"))) {
+            logger.warn("clang-format is not installed: the format of the C sources is unchecked");
+            return;
+        }
+        for (Path sources : List.of(LIBRARY, SOURCES)) {
+            try (Stream<Path> files = Files.list(sources)) {
+                files.map(Path::toString)
+                        .filter(file -> file.endsWith(".c") || file.endsWith(".h"))
+                        .sorted()
+                        .forEach(command::add);
+            }
+        }
+        assertWorks(command);
+    }
+
     private static String compiler() {
         return Optional.ofNullable(System.getenv("CC")).orElse("cc");
     }

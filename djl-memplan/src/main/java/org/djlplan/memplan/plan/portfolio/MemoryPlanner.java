@@ -18,7 +18,6 @@ import org.djlplan.memplan.plan.portfolio.PlanImprover.Improvement;
 import org.djlplan.memplan.usage.AliasAnalysis;
 import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.OperatorProfiles;
-import org.djlplan.memplan.usage.ParallelUse;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
@@ -258,31 +257,6 @@ public final class MemoryPlanner {
 
     private static long boundBytes(PlanningProblem problem) {
         return LowerBounds.offsetBytes(problem.units());
-    }
-
-    /**
-     * Returns a small valid plan for engines that run independent branches at once: tensors share
-     * memory only when the graph's data dependencies order them, see {@link ParallelUse}.
-     * TensorFlow Lite and TorchScript run operators one after another and need no more than {@link
-     * #plan(Graph, String, InPlace)}.
-     *
-     * @param graph the model
-     * @param inPlace when operators may write over their inputs
-     * @throws IllegalArgumentException if the graph is larger than {@link ParallelUse} admits
-     * @throws ArithmeticException if the sizes add up to more than a long holds
-     */
-    public static EvaluatedPlan planParallel(Graph graph, InPlace inPlace) {
-        Portfolio portfolio =
-                new Portfolio(Strategies.overConflicts(), UsageRecords.ALIGNMENT_BYTES);
-        ParallelUse use = ParallelUse.of(graph);
-        Attempt plain = portfolio.best(List.of(use.problem()));
-        if (inPlace.leastSavingBytes().isEmpty()) {
-            return EvaluatedPlan.of(plain.plan());
-        }
-        Attempt shared = portfolio.best(List.of(use.aliasedProblem()));
-        long savedBytes = plain.plan().totalBytes() - shared.plan().totalBytes();
-        return EvaluatedPlan.of(
-                (savedBytes >= inPlace.leastSavingBytes().orElseThrow() ? shared : plain).plan());
     }
 
     private static PlanningProblem withAliases(

@@ -2,15 +2,9 @@ package org.djlplan.memplan.plan.portfolio;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
-import java.util.Optional;
-import java.util.stream.Stream;
+import java.util.ServiceLoader;
 import org.djlplan.memplan.config.Nearest;
 import org.djlplan.memplan.plan.OffsetStrategy;
-import org.djlplan.memplan.plan.SharedObjectsStrategy;
-import org.djlplan.memplan.plan.conflict.GreedyByConflicts;
-import org.djlplan.memplan.plan.conflict.GreedyBySizeOverConflicts;
-import org.djlplan.memplan.plan.conflict.TvmGreedyByConflicts;
-import org.djlplan.memplan.plan.conflict.TvmGreedyBySize;
 import org.djlplan.memplan.plan.greedy.GreedyByBreadth;
 import org.djlplan.memplan.plan.greedy.GreedyBySize;
 import org.djlplan.memplan.plan.greedy.GreedyInOrder;
@@ -18,13 +12,15 @@ import org.djlplan.memplan.plan.greedy.Naive;
 import org.djlplan.memplan.plan.greedy.TfliteArena;
 import org.djlplan.memplan.plan.scale.CriticalFirst;
 import org.djlplan.memplan.plan.search.ExactSearch;
-import org.djlplan.memplan.plan.shared.EndToEnd;
-import org.djlplan.memplan.plan.shared.SharedStrategies;
 import org.djlplan.memplan.plan.strip.BestFit;
 import org.djlplan.memplan.plan.strip.LongestFirst;
 import org.djlplan.memplan.plan.strip.PathCover;
 
-/** The strategies by name. */
+/**
+ * The strategies by name: those that run in applications, and further ones that are on the class
+ * path for comparison, found by {@link ServiceLoader}. The further ones are looked up only when a
+ * name is asked for that is not among the first, or when all names are.
+ */
 public final class Strategies {
 
     /** The name that stands for several strategies, of which the best plan is kept. */
@@ -47,27 +43,16 @@ public final class Strategies {
                     new LongestFirst(),
                     new Naive());
 
-    /**
-     * Those that plan problems with conflicts, too; in order of preference. The two with TVM's rule
-     * of placing are hardly ever alone in having the smallest plan; they are here so that it is
-     * never larger than theirs.
-     */
-    private static final ImmutableList<OffsetStrategy> OVER_CONFLICTS =
-            ImmutableList.of(
-                    new GreedyBySizeOverConflicts(),
-                    new GreedyByConflicts(),
-                    new TvmGreedyBySize(),
-                    new TvmGreedyByConflicts(),
-                    new Naive());
-
-    private static final ImmutableList<SharedObjectsStrategy> SHARED_OBJECTS =
-            SharedStrategies.all();
-
-    private static final ImmutableList<OffsetStrategy> END_TO_END =
-            SHARED_OBJECTS.stream().map(EndToEnd::new).collect(ImmutableList.toImmutableList());
-
     /** Never run unasked: it takes its time. */
     private static final OffsetStrategy SEARCH = new ExactSearch();
+
+    /** Loaded when first asked for, so that no application looks for services at load. */
+    private static final class Further {
+        private static final ImmutableList<OffsetStrategy> ALL =
+                ImmutableList.copyOf(
+                        ServiceLoader.load(
+                                OffsetStrategy.class, Strategies.class.getClassLoader()));
+    }
 
     private Strategies() {}
 
@@ -78,30 +63,17 @@ public final class Strategies {
         return names.add(SEARCH.name()).add(BEST).build();
     }
 
-    /** Returns the strategies for problems with conflicts, in order of preference. */
-    public static ImmutableList<OffsetStrategy> overConflicts() {
-        return OVER_CONFLICTS;
-    }
-
-    /**
-     * Returns every strategy that calculates offsets itself but the exact search: what {@link
-     * #BEST} stands for.
-     */
+    /** Returns what {@link #BEST} stands for, in order of preference. */
     public static ImmutableList<OffsetStrategy> offsets() {
         return OFFSETS;
     }
 
     /**
-     * Returns every offset strategy but the exact search: {@link #offsets}, and then every
-     * shared-objects strategy with its objects end to end, which is for comparison.
+     * Returns every offset strategy but the exact search: {@link #offsets}, and then those that are
+     * on the class path for comparison.
      */
     public static ImmutableList<OffsetStrategy> all() {
-        return ImmutableList.<OffsetStrategy>builder().addAll(OFFSETS).addAll(END_TO_END).build();
-    }
-
-    /** Returns every shared-objects strategy, in order of preference. */
-    public static ImmutableList<SharedObjectsStrategy> sharedObjects() {
-        return SHARED_OBJECTS;
+        return ImmutableList.<OffsetStrategy>builder().addAll(OFFSETS).addAll(Further.ALL).build();
     }
 
     /**
@@ -114,22 +86,20 @@ public final class Strategies {
         if (name.equals(BEST)) {
             return OFFSETS;
         }
-        return Stream.concat(all().stream(), Stream.of(SEARCH))
-                .filter(strategy -> strategy.name().equals(name))
-                .findFirst()
-                .map(ImmutableList::of)
-                .orElseThrow(
-                        () ->
-                                new IllegalArgumentException(
-                                        "no strategy '"
-                                                + name
-                                                + "'; did you mean '"
-                                                + Nearest.of(name, names())
-                                                + "'?"));
-    }
-
-    /** Returns the shared-objects strategy of a name, or empty if there is none. */
-    public static Optional<SharedObjectsStrategy> namedSharedObjects(String name) {
-        return SHARED_OBJECTS.stream().filter(strategy -> strategy.name().equals(name)).findFirst();
+        if (name.equals(SEARCH.name())) {
+            return ImmutableList.of(SEARCH);
+        }
+        for (OffsetStrategy strategy : OFFSETS) {
+            if (strategy.name().equals(name)) {
+                return ImmutableList.of(strategy);
+            }
+        }
+        for (OffsetStrategy strategy : Further.ALL) {
+            if (strategy.name().equals(name)) {
+                return ImmutableList.of(strategy);
+            }
+        }
+        throw new IllegalArgumentException(
+                "no strategy '" + name + "'; did you mean '" + Nearest.of(name, names()) + "'?");
     }
 }

@@ -14,8 +14,8 @@ import org.djlplan.memplan.usage.UsageRecord;
 /**
  * Buffer allocation as path cover (LeapMind 2021): units, in order of their first operator, go into
  * any group whose units they do not overlap, or else into a new one, so that there are only as many
- * groups as units overlap at most; then group by group is stacked on the skyline. Never above
- * {@link org.djlplan.memplan.usage.UpperBounds#pathCoverBytes}.
+ * groups as units overlap at most; then group by group is stacked on the skyline. Never above twice
+ * the product of the largest overlap and the largest size.
  *
  * <p>The rule leaves open which of several groups to take and in which order to stack them. The
  * plain reading comes first: the group made first, and groups as they were made. It is given up

@@ -5,7 +5,7 @@ import com.sun.jna.Pointer;
 import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
 
-/** The functions of {@code tflite.c}; {@code djlplan.h} is their documentation. */
+/** The functions of {@code tflite_*.c}; {@code djlplan.h} is their documentation. */
 final class TfLiteNative {
 
     static final int OK = 0;

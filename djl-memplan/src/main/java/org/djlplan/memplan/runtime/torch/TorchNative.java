@@ -4,7 +4,7 @@ import com.sun.jna.Pointer;
 import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
 
-/** The functions of {@code torch.c}, {@code record.c} and {@code replay.c}. */
+/** The functions of {@code torch*.c}; {@code djlplan.h} is their documentation. */
 final class TorchNative {
 
     /** The counters that {@link #djlplan_torch_finish} writes, by position. */

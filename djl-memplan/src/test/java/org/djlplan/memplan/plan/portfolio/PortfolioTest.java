@@ -19,7 +19,8 @@ import org.djlplan.memplan.graph.GraphSketch;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.PlanValidator;
-import org.djlplan.memplan.usage.BranchyGraphs;
+import org.djlplan.memplan.study.parallel.ParallelPlanner;
+import org.djlplan.memplan.study.shared.SharedStrategies;
 import org.djlplan.memplan.usage.Conflicts;
 import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.PlanningProblem;
@@ -73,8 +74,8 @@ class PortfolioTest {
                         .map(OffsetStrategy::name)
                         .toList();
         assertEquals(List.of("naive"), admitting);
-        assertTrue(Strategies.sharedObjects().stream().noneMatch(s -> s.admits(problem)));
-        assertTrue(Strategies.overConflicts().stream().allMatch(s -> s.admits(problem)));
+        assertTrue(SharedStrategies.all().stream().noneMatch(s -> s.admits(problem)));
+        assertTrue(ParallelPlanner.strategies().stream().allMatch(s -> s.admits(problem)));
     }
 
     @Test
@@ -171,31 +172,6 @@ class PortfolioTest {
             assertEquals(List.of(), PlanValidator.violations(plan, 64), strategy::name);
             assertEquals(aliasedBoundBytes, plan.totalBytes(), strategy::name);
         }
-    }
-
-    @Test
-    void planParallel_chain_needsNoMoreThanSerial() {
-        EvaluatedPlan plain = MemoryPlanner.planParallel(chain(), InPlace.FALSE);
-        assertEquals(128, plain.plan().totalBytes());
-        EvaluatedPlan inPlace = MemoryPlanner.planParallel(chain(), InPlace.TRUE);
-        assertEquals("greedy-by-size-over-conflicts+in-place", inPlace.strategy());
-        assertEquals(64, inPlace.plan().totalBytes());
-        assertEquals(128, MemoryPlanner.planParallel(chain(), InPlace.AUTO).plan().totalBytes());
-    }
-
-    @Test
-    void planParallel_branches_keepsAllOfThem() {
-        Graph graph = BranchyGraphs.branches(3, 3);
-        assertEquals(256, MemoryPlanner.plan(graph, "best", InPlace.TRUE).plan().totalBytes());
-        EvaluatedPlan parallel = MemoryPlanner.planParallel(graph, InPlace.TRUE);
-        assertEquals(384, parallel.plan().totalBytes());
-        assertEquals(List.of(), PlanValidator.violations(parallel.plan(), 64));
-    }
-
-    @Test
-    void planParallel_emptyGraph_needsNothing() {
-        EvaluatedPlan planned = MemoryPlanner.planParallel(new GraphSketch().build(), InPlace.TRUE);
-        assertEquals(0, planned.plan().totalBytes());
     }
 
     @Test

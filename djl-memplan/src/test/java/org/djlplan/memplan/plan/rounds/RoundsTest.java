@@ -16,8 +16,8 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.PlanValidator;
-import org.djlplan.memplan.plan.conflict.GreedyBySizeOverConflicts;
 import org.djlplan.memplan.plan.greedy.GreedyBySize;
+import org.djlplan.memplan.study.parallel.ConflictGreedy;
 import org.djlplan.memplan.usage.Conflicts;
 import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.PlanningProblem;
@@ -67,7 +67,7 @@ class RoundsTest {
         PlanningProblem placed =
                 new PlanningProblem(records(0, 1, 64, 2, 3, 32))
                         .withConflicts(new Conflicts.Builder().add(0, 1).build());
-        OffsetPlan plan = new GreedyBySizeOverConflicts().plan(placed);
+        OffsetPlan plan = ConflictGreedy.BY_SIZE.plan(placed);
         Round round = round(4, new UsageRecord(2, 4, 5, 48));
         assertThrows(IllegalArgumentException.class, () -> Rounds.next(plan, round));
     }

@@ -1,0 +1,34 @@
+package org.djlplan.delegation.study;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableSortedSet;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedSet;
+
+/**
+ * TensorFlow Lite's own rule, to compare with: the N partitions with most nodes ({@code
+ * GraphPartitionHelper::GetFirstNLargestPartitions}). How long a node takes is not looked at.
+ */
+public final class FirstN {
+
+    private FirstN() {}
+
+    /**
+     * Returns the operators that the rule delegates.
+     *
+     * @param partitions in execution order; of equally large ones the earlier counts as larger
+     * @param count {@code max_delegated_partitions}: how many may be delegated, 0 for all
+     */
+    public static SortedSet<Integer> operators(List<? extends Set<Integer>> partitions, int count) {
+        checkArgument(count >= 0, "count: %s", count);
+        return partitions.stream()
+                .sorted(Comparator.comparing(Set<Integer>::size).reversed())
+                .limit(count == 0 ? partitions.size() : count)
+                .flatMap(Collection::stream)
+                .collect(ImmutableSortedSet.toImmutableSortedSet(Comparator.naturalOrder()));
+    }
+}

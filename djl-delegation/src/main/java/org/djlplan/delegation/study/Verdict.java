@@ -1,0 +1,236 @@
+package org.djlplan.delegation.study;
+
+import java.util.Locale;
+import org.djlplan.delegation.table.Entry;
+import org.djlplan.delegation.table.Goal.Objective;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.spi.CandidateException;
+
+/** Whether an operator is delegated, and if not, why. */
+public sealed interface Verdict {
+
+    /** For milliseconds in reasons. */
+    double NANOS_PER_MILLI = 1e6;
+
+    /** For megabytes in reasons. */
+    double BYTES_PER_MEGABYTE = 1e6;
+
+    /** Returns what it is in one or two words, always the same for a kind of verdict. */
+    String kind();
+
+    /** Returns the reason in a few words, for people; it need not repeat the kind. */
+    String reason();
+
+    /** It is in the set that was chosen. */
+    record Delegated() implements Verdict {
+        @Override
+        public String kind() {
+            return "delegated";
+        }
+
+        @Override
+        public String reason() {
+            return "";
+        }
+    }
+
+    /** The user wants it in the CPU kernels. */
+    record Excluded() implements Verdict {
+        @Override
+        public String kind() {
+            return "excluded";
+        }
+
+        @Override
+        public String reason() {
+            return "by you";
+        }
+    }
+
+    /**
+     * The delegate does not take it.
+     *
+     * @param rule that it breaks, as far as known
+     */
+    record Unsupported(String rule) implements Verdict {
+        @Override
+        public String kind() {
+            return "unsupported";
+        }
+
+        @Override
+        public String reason() {
+            return rule;
+        }
+    }
+
+    /** It unpacks a constant, which the delegate must do for all of its readers or for none. */
+    record Unpacks() implements Verdict {
+        @Override
+        public String kind() {
+            return "unpacks a constant";
+        }
+
+        @Override
+        public String reason() {
+            return "which an operator reads that is not delegated";
+        }
+    }
+
+    /**
+     * A set that has it was measured, and was not better than what was chosen.
+     *
+     * @param with the set nearest to what was chosen
+     * @param chosen what was chosen
+     * @param objective what was to be made small
+     */
+    record NotWorth(Entry.Measured with, Entry.Measured chosen, Objective objective)
+            implements Verdict {
+
+        /** Returns by how much the set that has it is slower; negative if it is faster. */
+        public long slowerNanos() {
+            return with.latency().medianNanos() - chosen.latency().medianNanos();
+        }
+
+        /** Returns how much more the set that has it takes; negative if it is less. */
+        public long moreBytes() {
+            return with.memoryBytes() - chosen.memoryBytes();
+        }
+
+        @Override
+        public String kind() {
+            return "not worth it";
+        }
+
+        @Override
+        public String reason() {
+            return text(
+                    "%s (%.3f ms %s, %.3f as chosen)",
+                    costs(),
+                    with.latency().medianNanos() / NANOS_PER_MILLI,
+                    where(with),
+                    chosen.latency().medianNanos() / NANOS_PER_MILLI);
+        }
+
+        private String costs() {
+            String millis = text("%.3f ms", Math.abs(slowerNanos()) / NANOS_PER_MILLI);
+            if (objective != Objective.LATENCY) {
+                String megabytes = text("%.1f MB", Math.abs(moreBytes()) / BYTES_PER_MEGABYTE);
+                return millis
+                        + (slowerNanos() > 0 ? " slower, " : " faster, ")
+                        + megabytes
+                        + (moreBytes() > 0 ? " more" : " less");
+            }
+            return slowerNanos() > 0 ? millis + " slower" : "not faster beyond the noise";
+        }
+    }
+
+    /**
+     * A set that has it was measured, and takes more memory than the user allows.
+     *
+     * @param with the set nearest to what was chosen
+     * @param limitBytes what it may take at most
+     */
+    record OverLimit(Entry.Measured with, long limitBytes) implements Verdict {
+        @Override
+        public String kind() {
+            return "over the limit";
+        }
+
+        @Override
+        public String reason() {
+            return text(
+                    "%.1f MB %s, where %.1f may be",
+                    with.memoryBytes() / BYTES_PER_MEGABYTE,
+                    where(with),
+                    limitBytes / BYTES_PER_MEGABYTE);
+        }
+    }
+
+    /**
+     * Outputs of sets that have it are too far from the CPU kernels'.
+     *
+     * @param with the smallest of these sets
+     * @param type of the output that is furthest beyond its limit
+     * @param difference of that output, see {@link org.djlplan.memplan.spi.Deviation}
+     * @param limit what is accepted of it; not less than {@code difference} for integers of which
+     *     too many elements differ
+     * @param spread whether the difference is that of all elements together, not of one
+     */
+    record OutsideTolerance(
+            Entry.Wrong with, ElementType type, double difference, double limit, boolean spread)
+            implements Verdict {
+        @Override
+        public String kind() {
+            return "outside the tolerance";
+        }
+
+        @Override
+        public String reason() {
+            String differs = "an output differs by " + amount(difference);
+            return difference <= limit
+                    ? text("%s in too many elements, %s", differs, where(with))
+                    : text(
+                            "%s%s %s, where %s is accepted",
+                            differs, spread ? " on the whole" : "", where(with), amount(limit));
+        }
+
+        private String amount(double of) {
+            return switch (type) {
+                case FLOAT16, FLOAT32, FLOAT64 -> text("%.1e", of);
+                case INT8, UINT8, INT16, UINT16 -> of == 1 ? "one step" : text("%.0f steps", of);
+                default -> text("%.0f elements", of);
+            };
+        }
+    }
+
+    /**
+     * Sets that have it do not run.
+     *
+     * @param with the smallest of these sets
+     */
+    record Failed(Entry.Failed with) implements Verdict {
+        @Override
+        public String kind() {
+            return "failed";
+        }
+
+        @Override
+        public String reason() {
+            String message = with.message().lines().findFirst().orElse("").strip();
+            return text(
+                    "%s %s%s",
+                    how(with.kind()), where(with), message.isEmpty() ? "" : ": " + message);
+        }
+
+        private static String how(CandidateException.Kind kind) {
+            return switch (kind) {
+                case REFUSED -> "refused";
+                case CRASHED -> "crashed";
+                case TIMED_OUT -> "timed out";
+            };
+        }
+    }
+
+    /** The delegate would take it, but no set that has it was tried. */
+    record Untried() implements Verdict {
+        @Override
+        public String kind() {
+            return "not tried";
+        }
+
+        @Override
+        public String reason() {
+            return "no set that has it was measured in the time";
+        }
+    }
+
+    private static String text(String format, Object... values) {
+        return String.format(Locale.ROOT, format, values);
+    }
+
+    private static String where(Entry with) {
+        int count = with.candidate().operators().size();
+        return count == 1 ? "alone" : "in a set of " + count + " operators";
+    }
+}

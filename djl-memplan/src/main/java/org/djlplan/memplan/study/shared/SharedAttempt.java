@@ -1,0 +1,41 @@
+package org.djlplan.memplan.study.shared;
+
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+import org.djlplan.memplan.plan.Violation;
+
+/**
+ * What one shared-objects strategy made of one problem.
+ *
+ * @param plan the plan
+ * @param nanos how long planning took
+ * @param violations what the validator found; empty when the plan is valid
+ * @param lowerBoundBytes no plan of the problem that was solved is smaller: the sum of positional
+ *     maxima, or what a search proved beyond it. With alias classes it holds for these classes only
+ */
+public record SharedAttempt(
+        SharedObjectsPlan plan, long nanos, List<Violation> violations, long lowerBoundBytes) {
+
+    public SharedAttempt {
+        violations = ImmutableList.copyOf(violations);
+    }
+
+    /** Returns the strategy's name, with {@code "+in-place"} when tensors share places. */
+    public String name() {
+        return plan.strategy() + (plan.problem().aliasClasses().isEmpty() ? "" : "+in-place");
+    }
+
+    /** Returns whether the plan may be used. */
+    public boolean valid() {
+        return violations.isEmpty();
+    }
+
+    /** Returns whether no plan of the problem that was solved is smaller. */
+    public boolean provedMinimal() {
+        return valid() && plan.totalBytes() == lowerBoundBytes;
+    }
+
+    SharedAttempt withLowerBound(long bytes) {
+        return new SharedAttempt(plan, nanos, violations, bytes);
+    }
+}

@@ -1,0 +1,92 @@
+package org.djlplan.memplan.study.shared;
+
+import com.google.common.math.LongMath;
+import com.google.common.primitives.ImmutableIntArray;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.PriorityQueue;
+import java.util.Set;
+
+/**
+ * Sizes that objects might have, smallest sum first: all those that contradict no conflict found so
+ * far, and of these only the smallest, one by one.
+ *
+ * <p>To avoid a conflict, the first j sizes have to be larger than its j-th, for some j: each such
+ * j is a branch.
+ */
+final class SizeChoices {
+
+    /** Sizes as ranks, largest first, and their sum. */
+    private record Choice(long bytes, long number, int[] sizes) {}
+
+    private final Sweep sweep;
+    private final long limitBytes;
+    private final PriorityQueue<Choice> queue =
+            new PriorityQueue<>(
+                    Comparator.comparingLong(Choice::bytes).thenComparingLong(Choice::number));
+    private final Set<ImmutableIntArray> known = new HashSet<>();
+
+    /**
+     * @param least ranks that the sizes have at least, largest first
+     * @param limitBytes sums from here on are of no interest
+     */
+    SizeChoices(Sweep sweep, int[] least, long limitBytes) {
+        this.sweep = sweep;
+        this.limitBytes = limitBytes;
+        offer(least);
+    }
+
+    /**
+     * Returns the sizes with the smallest sum that no conflict rules out; empty when none are left
+     * below the limit, or when the budget is used up: then {@link #lowerBoundBytes} is still below
+     * the limit.
+     */
+    Optional<int[]> smallest(List<Conflict> conflicts, NodeBudget budget) {
+        while (!queue.isEmpty()) {
+            int[] sizes = queue.element().sizes;
+            Optional<Conflict> conflict =
+                    conflicts.stream().filter(each -> each.covers(sizes)).findFirst();
+            if (conflict.isEmpty()) {
+                return Optional.of(sizes);
+            }
+            budget.spend(conflicts.size());
+            if (!budget.take()) {
+                return Optional.empty();
+            }
+            queue.remove();
+            branch(sizes, conflict.get());
+        }
+        return Optional.empty();
+    }
+
+    /** Returns a sum in bytes that no sizes into which all units fit are below. */
+    long lowerBoundBytes() {
+        return queue.isEmpty() ? limitBytes : queue.element().bytes;
+    }
+
+    private void branch(int[] sizes, Conflict conflict) {
+        for (int j = 0; j <= Math.max(sizes.length, conflict.sizes().length); j++) {
+            int rank = conflict.bound(j) + 1;
+            if (rank <= sweep.highestRank()) {
+                int[] larger = Arrays.copyOf(sizes, Math.max(sizes.length, j + 1));
+                for (int i = 0; i <= j; i++) {
+                    larger[i] = Math.max(larger[i], rank);
+                }
+                offer(larger);
+            }
+        }
+    }
+
+    private void offer(int[] sizes) {
+        long bytes = 0;
+        for (int size : sizes) {
+            bytes = LongMath.saturatedAdd(bytes, sweep.bytesOf(size));
+        }
+        if (bytes < limitBytes && known.add(ImmutableIntArray.copyOf(sizes))) {
+            queue.add(new Choice(bytes, known.size(), sizes));
+        }
+    }
+}

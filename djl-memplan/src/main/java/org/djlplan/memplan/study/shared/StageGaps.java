@@ -1,0 +1,171 @@
+package org.djlplan.memplan.study.shared;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.PriorityQueue;
+import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.djlplan.memplan.usage.UsageRecord;
+
+/**
+ * One stage of {@link GreedyBySizeImproved}: joins units and the gaps of objects, nearest first.
+ *
+ * <p>The unit nearest to the left end of a gap is the first one, in the order of first operators,
+ * that starts in the gap and ends before the gap does; a {@link LeftmostBelow} over the last
+ * operators finds it in O(log n). The right end is the mirror image. A queue holds the best pair of
+ * every gap. A pair whose unit was placed elsewhere is replaced when its turn comes; a unit lies in
+ * one gap of an object at most, so that happens k times per unit for k objects: O(k n log n).
+ */
+final class StageGaps {
+
+    private record Pair(Gap gap, UsageRecord unit, int index, long idle) {}
+
+    private static final Comparator<Pair> NEAREST =
+            Comparator.comparingLong(Pair::idle)
+                    .thenComparing(Pair::unit, GreedyBySize.LARGEST_FIRST)
+                    .thenComparingInt(pair -> pair.gap.object());
+
+    /** The units of the stage, largest first. */
+    private final ImmutableList<UsageRecord> units;
+
+    private final boolean[] placed;
+    private final Side left;
+    private final Side right;
+    private final Set<Gap> gaps;
+    private final PriorityQueue<Pair> pairs = new PriorityQueue<>(NEAREST);
+
+    /** The units in the order in which they are met from one end of a gap. */
+    private record Side(int[] order, int[] positions, long[] starts, LeftmostBelow ends) {
+
+        /** Operators count upwards from the end of the gap on. */
+        static Side of(long[] starts, long[] ends) {
+            int[] order =
+                    IntStream.range(0, starts.length)
+                            .boxed()
+                            .sorted(Comparator.comparingLong(i -> starts[i]))
+                            .mapToInt(Integer::intValue)
+                            .toArray();
+            int[] positions = new int[order.length];
+            for (int i = 0; i < order.length; i++) {
+                positions[order[i]] = i;
+            }
+            return new Side(
+                    order,
+                    positions,
+                    Arrays.stream(order).mapToLong(i -> starts[i]).toArray(),
+                    new LeftmostBelow(Arrays.stream(order).mapToLong(i -> ends[i]).toArray()));
+        }
+
+        /**
+         * Returns the first unit that starts at {@code from} or later and ends before {@code to}.
+         */
+        OptionalInt nearest(long from, long to) {
+            int position = 0;
+            for (int end = starts.length; position < end; ) {
+                int middle = (position + end) >>> 1;
+                if (starts[middle] < from) {
+                    position = middle + 1;
+                } else {
+                    end = middle;
+                }
+            }
+            OptionalInt at = ends.find(position, to);
+            return at.isPresent() ? OptionalInt.of(order[at.getAsInt()]) : at;
+        }
+
+        void remove(int index) {
+            ends.remove(positions[index]);
+        }
+    }
+
+    /**
+     * @param units the units of the stage, largest first, ties by tensor id
+     * @param gaps when the objects opened so far are free
+     */
+    StageGaps(List<UsageRecord> units, List<Gap> gaps) {
+        this.units = ImmutableList.copyOf(units);
+        this.gaps = new LinkedHashSet<>(gaps);
+        placed = new boolean[units.size()];
+        long[] first = units.stream().mapToLong(UsageRecord::first).toArray();
+        long[] last = units.stream().mapToLong(UsageRecord::last).toArray();
+        left = Side.of(first, last);
+        right = Side.of(negated(last), negated(first));
+        gaps.forEach(this::queue);
+    }
+
+    private static long[] negated(long[] numbers) {
+        return Arrays.stream(numbers).map(number -> -number).toArray();
+    }
+
+    /**
+     * Gives every unit an object.
+     *
+     * @param opened number of objects opened so far
+     * @param objects gets the object of every unit
+     * @return number of objects opened now
+     */
+    int fill(int opened, ImmutableMap.Builder<Integer, Integer> objects) {
+        int count = opened;
+        for (int largest = 0; largest < units.size(); ) {
+            Pair pair = pairs.poll();
+            if (pair == null) {
+                if (!placed[largest]) {
+                    place(new Gap(count++, -1, Gap.NEVER), largest, objects);
+                }
+                largest++;
+            } else if (placed[pair.index]) {
+                queue(pair.gap);
+            } else {
+                gaps.remove(pair.gap);
+                place(pair.gap, pair.index, objects);
+            }
+        }
+        return count;
+    }
+
+    /** Returns when the objects are free. */
+    ImmutableList<Gap> gaps() {
+        return ImmutableList.copyOf(gaps);
+    }
+
+    private void place(Gap gap, int index, ImmutableMap.Builder<Integer, Integer> objects) {
+        UsageRecord unit = units.get(index);
+        placed[index] = true;
+        left.remove(index);
+        right.remove(index);
+        objects.put(unit.tensor(), gap.object());
+        for (Gap rest : List.of(gap.beforeUnit(unit), gap.afterUnit(unit))) {
+            if (rest.before() - rest.after() > 1) {
+                gaps.add(rest);
+                queue(rest);
+            }
+        }
+    }
+
+    /** Queues the pair of a gap and the unit that comes nearest to one of its ends, if any. */
+    private void queue(Gap gap) {
+        OptionalInt afterGap =
+                gap.after() < 0 ? OptionalInt.empty() : left.nearest(gap.after() + 1, gap.before());
+        OptionalInt beforeGap =
+                gap.before() == Gap.NEVER
+                        ? OptionalInt.empty()
+                        : right.nearest(1 - gap.before(), -gap.after());
+        Stream.concat(
+                        afterGap.stream()
+                                .mapToObj(i -> pair(gap, i, units.get(i).first() - gap.after())),
+                        beforeGap.stream()
+                                .mapToObj(i -> pair(gap, i, gap.before() - units.get(i).last())))
+                .min(NEAREST)
+                .ifPresent(pairs::add);
+    }
+
+    private Pair pair(Gap gap, int index, long idle) {
+        return new Pair(gap, units.get(index), index, idle);
+    }
+}

@@ -1,0 +1,115 @@
+package org.djlplan.memplan.study.shared;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.Longs;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import org.djlplan.memplan.usage.UsageRecord;
+
+/**
+ * The units of a problem in the order in which they start, with sizes as ranks: 1 is the smallest
+ * size that occurs. Time may run backwards, which changes nothing about which plans are valid.
+ */
+final class Sweep {
+
+    /** A unit as the sweep meets it. */
+    private record Turn(UsageRecord unit, long start, long end) {}
+
+    private final ImmutableList<UsageRecord> units;
+    private final long[] sizes;
+    private final int[] ranks;
+    private final int[] released;
+
+    private Sweep(List<Turn> turns) {
+        units = turns.stream().map(Turn::unit).collect(ImmutableList.toImmutableList());
+        sizes = units.stream().mapToLong(UsageRecord::bytes).sorted().distinct().toArray();
+        ranks = units.stream().mapToInt(unit -> rankOf(unit.bytes())).toArray();
+        long[] starts = turns.stream().mapToLong(Turn::start).toArray();
+        released = new int[turns.size()];
+        for (int i = 0; i < released.length; i++) {
+            released[i] = firstAfter(starts, turns.get(i).end);
+        }
+    }
+
+    /** Returns the units in the direction in which the search has the fewest states, as guessed. */
+    static Sweep of(Collection<UsageRecord> units) {
+        Sweep forwards =
+                inOrder(units.stream().map(u -> new Turn(u, u.first(), u.last())).toList());
+        Sweep backwards =
+                inOrder(units.stream().map(u -> new Turn(u, -u.last(), -u.first())).toList());
+        return forwards.variety() <= backwards.variety() ? forwards : backwards;
+    }
+
+    private static Sweep inOrder(Collection<Turn> turns) {
+        return new Sweep(
+                ImmutableList.sortedCopyOf(
+                        Comparator.comparingLong(Turn::start)
+                                .thenComparing(Turn::unit, GreedyBySize.LARGEST_FIRST),
+                        turns));
+    }
+
+    private static int firstAfter(long[] starts, long end) {
+        int found = Arrays.binarySearch(starts, end + 1);
+        int at = found >= 0 ? found : -found - 1;
+        while (at > 0 && starts[at - 1] > end) {
+            at--;
+        }
+        return at;
+    }
+
+    /** Returns the sum, over all turns, of how many sizes are still to come. */
+    private long variety() {
+        boolean[] met = new boolean[sizes.length + 1];
+        long sum = 0;
+        int distinct = 0;
+        for (int i = size() - 1; i >= 0; i--) {
+            if (!met[ranks[i]]) {
+                met[ranks[i]] = true;
+                distinct++;
+            }
+            sum += distinct;
+        }
+        return sum;
+    }
+
+    /** Returns the number of units. */
+    int size() {
+        return units.size();
+    }
+
+    UsageRecord unit(int turn) {
+        return units.get(turn);
+    }
+
+    /** Returns the rank of the size of a unit. */
+    int rank(int turn) {
+        return ranks[turn];
+    }
+
+    /** Returns the first turn at which the unit is done. */
+    int released(int turn) {
+        return released[turn];
+    }
+
+    /** Returns the number of sizes, which is the highest rank. */
+    int highestRank() {
+        return sizes.length;
+    }
+
+    /** Returns the rank of a size that occurs. */
+    int rankOf(long bytes) {
+        return Arrays.binarySearch(sizes, bytes) + 1;
+    }
+
+    /** Returns the size in bytes of a rank from 1 on. */
+    long bytesOf(int rank) {
+        return sizes[rank - 1];
+    }
+
+    /** Returns the ranks of {@code sizes}, all of which occur. */
+    int[] ranksOf(Collection<Long> sizes) {
+        return Arrays.stream(Longs.toArray(sizes)).mapToInt(this::rankOf).toArray();
+    }
+}

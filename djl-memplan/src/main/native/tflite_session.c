@@ -1,0 +1,286 @@
+/* TensorFlow Lite interpreters whose intermediate tensors live where the caller says. */
+#include "tflite_session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void report(void *user_data, const char *format, va_list arguments) {
+    struct djlplan_tflite_session *session = user_data;
+    size_t used = strlen(session->error);
+    if (used > 0 && used + 3 < sizeof session->error) {
+        memcpy(session->error + used, "; ", 3);
+        used += 2;
+    }
+    vsnprintf(session->error + used, sizeof session->error - used, format, arguments);
+    /* Messages that end their line would make two of one. */
+    for (size_t end = strlen(session->error); end > 0 && session->error[end - 1] == '\n'; end--) {
+        session->error[end - 1] = '\0';
+    }
+}
+
+/* Compares what the declared layouts say of a tensor with what the engine's accessors say. */
+static bool layout_holds(const TfLiteTensor *tensor, const TfLiteContext *context) {
+    ptrdiff_t index = tensor - context->tensors;
+    return index >= 0 && (size_t)index < context->tensors_size &&
+           (const char *)tensor == (const char *)&context->tensors[index] &&
+           djlplan_tflite.TensorType(tensor) == tensor->type &&
+           djlplan_tflite.TensorByteSize(tensor) == tensor->bytes &&
+           djlplan_tflite.TensorName(tensor) == tensor->name &&
+           djlplan_tflite.TensorData(tensor) == tensor->data && tensor->dims != NULL &&
+           djlplan_tflite.TensorNumDims(tensor) == tensor->dims->size;
+}
+
+static bool layouts_hold(const struct djlplan_tflite_session *session) {
+    for (int i = 0; i < djlplan_tflite.InterpreterGetInputTensorCount(session->interpreter); i++) {
+        const TfLiteTensor *input =
+            djlplan_tflite.InterpreterGetInputTensor(session->interpreter, i);
+        if (!layout_holds(input, session->context)) return false;
+    }
+    for (int i = 0; i < djlplan_tflite.InterpreterGetOutputTensorCount(session->interpreter); i++) {
+        const TfLiteTensor *output =
+            djlplan_tflite.InterpreterGetOutputTensor(session->interpreter, i);
+        if (!layout_holds(output, session->context)) return false;
+    }
+    return true;
+}
+
+static const char *build(struct djlplan_tflite_session *session, const void *model, int threads) {
+    void *options = djlplan_tflite.InterpreterOptionsCreate();
+    if (options == NULL) return "out of memory";
+    djlplan_tflite.InterpreterOptionsSetNumThreads(options, threads);
+    djlplan_tflite.InterpreterOptionsSetErrorReporter(options, report, session);
+    djlplan_tflite.InterpreterOptionsAddDelegate(options, &session->wrapper);
+    djlplan_tflite_current = session;
+    session->interpreter = djlplan_tflite.InterpreterCreate(model, options);
+    djlplan_tflite_current = NULL;
+    djlplan_tflite.InterpreterOptionsDelete(options);
+    if (session->interpreter == NULL) {
+        return session->error[0] ? session->error : "the engine could not build an interpreter";
+    }
+    if (session->context == NULL) return "the engine did not prepare the delegate";
+    return layouts_hold(session) ? NULL : "the engine's structs are laid out unexpectedly";
+}
+
+static int ascending(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Replaces a list by a sorted copy of another. */
+static int copy(struct ids *ids, const int32_t *values, int count) {
+    free(ids->values);
+    ids->count = 0;
+    ids->values = djlplan_zeroed(count, sizeof *values);
+    if (ids->values == NULL) return DJLPLAN_ENGINE_ERROR;
+    if (count > 0) {
+        memcpy(ids->values, values, (size_t)count * sizeof *values);
+        qsort(ids->values, (size_t)count, sizeof *values, ascending);
+    }
+    ids->count = count;
+    return DJLPLAN_OK;
+}
+
+struct djlplan_tflite_session *djlplan_tflite_session_new(void) {
+    struct djlplan_tflite_session *session = calloc(1, sizeof *session);
+    if (session == NULL) return NULL;
+    session->wrapper.data = session;
+    session->wrapper.Prepare = djlplan_tflite_prepare;
+    session->wrapper.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
+    return session;
+}
+
+int djlplan_tflite_session_plan(struct djlplan_tflite_session *session, const int32_t *ids,
+                                int count) {
+    session->temporaries = true;
+    return copy(&session->wanted, ids, count);
+}
+
+static void forget_delegation(struct delegation *delegation) {
+    if (delegation->kind == DELEGATES_CHOSEN) {
+        free(delegation->chosen.operators.values);
+        free(delegation->chosen.shown);
+    } else if (delegation->kind == DELEGATES_PREVIEW) {
+        free(delegation->partitions.values);
+    }
+    *delegation = (struct delegation){.kind = DELEGATES_NOTHING};
+}
+
+int djlplan_tflite_session_delegate(struct djlplan_tflite_session *session, void *delegate,
+                                    const int32_t *operators, int count) {
+    forget_delegation(&session->delegation);
+    session->delegation = (struct delegation){.kind = DELEGATES_CHOSEN, .real = delegate};
+    session->wrapper.flags = session->delegation.real->flags;
+    return copy(&session->delegation.chosen.operators, operators, count);
+}
+
+void djlplan_tflite_session_preview(struct djlplan_tflite_session *session, void *delegate) {
+    forget_delegation(&session->delegation);
+    session->delegation = (struct delegation){.kind = DELEGATES_PREVIEW, .real = delegate};
+    session->wrapper.flags = session->delegation.real->flags;
+}
+
+void djlplan_tflite_session_time(struct djlplan_tflite_session *session) { session->timed = true; }
+
+int djlplan_tflite_session_build(struct djlplan_tflite_session *session, const void *model,
+                                 int threads) {
+    const char *problem = build(session, model, threads);
+    if (problem == NULL) return DJLPLAN_OK;
+    if (problem != session->error) snprintf(session->error, sizeof session->error, "%s", problem);
+    return DJLPLAN_ENGINE_ERROR;
+}
+
+void djlplan_tflite_session_delete(struct djlplan_tflite_session *session) {
+    /* First: kernels are deleted by functions of theirs that may look at their delegate. */
+    if (session->interpreter != NULL) djlplan_tflite.InterpreterDelete(session->interpreter);
+    forget_delegation(&session->delegation);
+    free(session->wanted.values);
+    free(session->nodes);
+    free(session->by_address);
+    free(session->plan.tensors);
+    free(session);
+}
+
+const char *djlplan_tflite_error(const struct djlplan_tflite_session *session) {
+    return session->error;
+}
+
+/* Runs one of the engine's functions with this session as the thread's current one. */
+static int enter(struct djlplan_tflite_session *session, TfLiteStatus (*function)(void *)) {
+    session->error[0] = '\0';
+    djlplan_tflite_current = session;
+    TfLiteStatus status = function(session->interpreter);
+    djlplan_tflite_current = NULL;
+    return status == kTfLiteOk ? DJLPLAN_OK : DJLPLAN_ENGINE_ERROR;
+}
+
+/* The engine does not check indices of inputs and outputs. */
+static bool has(int count, int index) { return index >= 0 && index < count; }
+
+int djlplan_tflite_resize(struct djlplan_tflite_session *session, int input, const int32_t *shape,
+                          int rank) {
+    session->error[0] = '\0';
+    session->plan.taken = false;
+    if (!has(djlplan_tflite.InterpreterGetInputTensorCount(session->interpreter), input)) {
+        snprintf(session->error, sizeof session->error, "no input %d", input);
+        return DJLPLAN_ENGINE_ERROR;
+    }
+    return djlplan_tflite.InterpreterResizeInputTensor(session->interpreter, input, shape, rank) ==
+                   kTfLiteOk
+               ? DJLPLAN_OK
+               : DJLPLAN_ENGINE_ERROR;
+}
+
+int djlplan_tflite_allocate(struct djlplan_tflite_session *session) {
+    session->plan.taken = false;
+    return enter(session, djlplan_tflite.InterpreterAllocateTensors);
+}
+
+/* ---- the plan -------------------------------------------------------------------------- */
+
+static int64_t count_ours(const TfLiteContext *context) {
+    int64_t count = 0;
+    for (size_t i = 0; i < context->tensors_size; i++) {
+        count += djlplan_tflite_is_ours(&context->tensors[i]) && context->tensors[i].bytes > 0;
+    }
+    return count;
+}
+
+static int refuse(struct djlplan_tflite_session *session, const char *why, int32_t id) {
+    snprintf(session->error, sizeof session->error, "plan refused: %s (tensor %d)", why, id);
+    return DJLPLAN_MISMATCH;
+}
+
+/* Why a tensor may not have a place, NULL if it may. */
+static const char *objection(const TfLiteContext *context, int32_t id, int64_t offset,
+                             int64_t arena_bytes) {
+    if (id < 0 || (size_t)id >= context->tensors_size ||
+        !djlplan_tflite_is_ours(&context->tensors[id])) {
+        return "not ours to place";
+    }
+    struct place place = {offset, (int64_t)context->tensors[id].bytes};
+    if (!djlplan_place_aligned(place)) return "misaligned";
+    return djlplan_place_within(place, arena_bytes) ? NULL : "outside the arena";
+}
+
+int djlplan_tflite_place(struct djlplan_tflite_session *session, const int32_t *ids,
+                         const int64_t *offsets, int count, int64_t arena_bytes) {
+    const TfLiteContext *context = session->context;
+    free(session->plan.tensors);
+    session->plan = (struct tensor_plan){.taken = false};
+    struct placed_tensor *tensors = djlplan_zeroed(count, sizeof *tensors);
+    if (tensors == NULL) return refuse(session, "out of memory", 0);
+    session->plan.tensors = tensors;
+    for (int i = 0; i < count; i++) {
+        if (i > 0 && ids[i] <= ids[i - 1]) return refuse(session, "not in order", ids[i]);
+        const char *problem = objection(context, ids[i], offsets[i], arena_bytes);
+        if (problem != NULL) return refuse(session, problem, ids[i]);
+        struct place place = {offsets[i], (int64_t)context->tensors[ids[i]].bytes};
+        tensors[i] = (struct placed_tensor){ids[i], place};
+    }
+    if (count_ours(context) != count) return refuse(session, "a tensor has no place", count);
+    session->plan.taken = true;
+    session->plan.count = count;
+    session->plan.arena_bytes = arena_bytes;
+    return DJLPLAN_OK;
+}
+
+static void bind(struct djlplan_tflite_session *session, char *arena) {
+    for (int i = 0; i < session->plan.count; i++) {
+        const struct placed_tensor *placed = &session->plan.tensors[i];
+        session->context->tensors[placed->id].data = arena + placed->place.offset;
+    }
+    session->plan.bound = arena;
+}
+
+static bool still_fits(const struct djlplan_tflite_session *session) {
+    for (int i = 0; i < session->plan.count; i++) {
+        const struct placed_tensor *placed = &session->plan.tensors[i];
+        const TfLiteTensor *tensor = &session->context->tensors[placed->id];
+        if (!djlplan_tflite_is_ours(tensor) || (int64_t)tensor->bytes != placed->place.bytes ||
+            tensor->data != session->plan.bound + placed->place.offset) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int djlplan_tflite_invoke(struct djlplan_tflite_session *session, void *arena,
+                          int64_t arena_bytes) {
+    const struct tensor_plan *plan = &session->plan;
+    if (!plan->taken && count_ours(session->context) > 0) {
+        return refuse(session, "none was given", 0);
+    }
+    if (plan->taken && plan->count > 0) {
+        if (arena == NULL || arena_bytes < plan->arena_bytes) {
+            return refuse(session, "the arena is too small", 0);
+        }
+        if (plan->bound != arena) bind(session, arena);
+        if (!still_fits(session)) return refuse(session, "a tensor changed", 0);
+    }
+    return enter(session, djlplan_tflite.InterpreterInvoke);
+}
+
+/* ---- inputs and outputs ---------------------------------------------------------------- */
+
+int djlplan_tflite_input_count(const struct djlplan_tflite_session *session) {
+    return djlplan_tflite.InterpreterGetInputTensorCount(session->interpreter);
+}
+
+int djlplan_tflite_output_count(const struct djlplan_tflite_session *session) {
+    return djlplan_tflite.InterpreterGetOutputTensorCount(session->interpreter);
+}
+
+static int index_of(const struct djlplan_tflite_session *session, const TfLiteTensor *tensor) {
+    return tensor == NULL ? -1 : (int)(tensor - session->context->tensors);
+}
+
+int djlplan_tflite_input(const struct djlplan_tflite_session *session, int index) {
+    if (!has(djlplan_tflite_input_count(session), index)) return -1;
+    return index_of(session, djlplan_tflite.InterpreterGetInputTensor(session->interpreter, index));
+}
+
+int djlplan_tflite_output(const struct djlplan_tflite_session *session, int index) {
+    if (!has(djlplan_tflite_output_count(session), index)) return -1;
+    return index_of(session,
+                    djlplan_tflite.InterpreterGetOutputTensor(session->interpreter, index));
+}

@@ -1,0 +1,55 @@
+package org.djlplan.memplan.study.parallel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.List;
+import org.djlplan.memplan.config.InPlace;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.GraphSketch;
+import org.djlplan.memplan.plan.PlanValidator;
+import org.djlplan.memplan.plan.portfolio.Attempt;
+import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
+import org.junit.jupiter.api.Test;
+
+class ParallelPlannerTest {
+
+    private static Graph chain() {
+        GraphSketch sketch = new GraphSketch();
+        int input = sketch.input(4);
+        int a = sketch.tensor(4);
+        int b = sketch.tensor(4);
+        int c = sketch.tensor(4);
+        int output = sketch.tensor(4);
+        return sketch.operator("CONV_2D", a, input)
+                .operator("RELU", b, a)
+                .operator("TANH", c, b)
+                .operator("CONV_2D", output, c)
+                .output(output)
+                .build();
+    }
+
+    @Test
+    void plan_chain_needsNoMoreThanSerial() {
+        Attempt plain = ParallelPlanner.plan(chain(), InPlace.FALSE);
+        assertEquals(128, plain.plan().totalBytes());
+        Attempt inPlace = ParallelPlanner.plan(chain(), InPlace.TRUE);
+        assertEquals("greedy-by-size-over-conflicts+in-place", inPlace.name());
+        assertEquals(64, inPlace.plan().totalBytes());
+        assertEquals(128, ParallelPlanner.plan(chain(), InPlace.AUTO).plan().totalBytes());
+    }
+
+    @Test
+    void plan_branches_keepsAllOfThem() {
+        Graph graph = BranchyGraphs.branches(3, 3);
+        assertEquals(256, MemoryPlanner.plan(graph, "best", InPlace.TRUE).plan().totalBytes());
+        Attempt parallel = ParallelPlanner.plan(graph, InPlace.TRUE);
+        assertEquals(384, parallel.plan().totalBytes());
+        assertEquals(List.of(), PlanValidator.violations(parallel.plan(), 64));
+    }
+
+    @Test
+    void plan_emptyGraph_needsNothing() {
+        Attempt planned = ParallelPlanner.plan(new GraphSketch().build(), InPlace.TRUE);
+        assertEquals(0, planned.plan().totalBytes());
+    }
+}
