@@ -1,5 +1,5 @@
 /**
- * Runs djl-plan on a current DJL, without a TFLite engine. These tests have a class path of their
- * own: see the second execution of Surefire.
+ * What only a current DJL shows, which has no TFLite engine. Tests of the {@code torch} packages
+ * run on both versions. The class path is that of Surefire's second execution.
  */
 package org.djlplan.integration.current;

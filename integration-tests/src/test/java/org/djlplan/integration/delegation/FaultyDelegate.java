@@ -6,7 +6,7 @@ import com.sun.jna.Library;
 import com.sun.jna.Native;
 import java.nio.file.Path;
 import java.util.List;
-import org.djlplan.integration.runtime.NativeProgram;
+import org.djlplan.integration.nativecode.NativeProgram;
 
 /**
  * A delegate that computes right and then damages what one operator computed, as {@code

@@ -13,9 +13,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import org.djlplan.integration.Planned;
-import org.djlplan.integration.StockInterpreter;
-import org.djlplan.integration.TestModels;
+import org.djlplan.integration.support.Planned;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ProcessMemory;
 

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
-import org.djlplan.integration.TestModels;
+import org.djlplan.integration.support.TestModels;
 
 /** Models in folders of their own, next to which nothing is kept yet. */
 public final class ModelCopy {

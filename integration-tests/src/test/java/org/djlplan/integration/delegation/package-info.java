@@ -1,2 +1,2 @@
-/** What delegation brings, with the real engine and its delegate. */
+/** Delegation with the real engine and its delegates: answers, memory, latency, failures. */
 package org.djlplan.integration.delegation;

@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.djlplan.integration.TestModels;
+import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;

@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.djlplan.integration.TestModels;
+import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.junit.jupiter.api.Test;

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.spi.ToolProvider;
 import org.djlplan.delegation.MeasuredDelegation;
-import org.djlplan.integration.TestModels;
+import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.junit.jupiter.api.Test;

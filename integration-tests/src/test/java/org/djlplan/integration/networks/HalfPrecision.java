@@ -7,8 +7,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Optional;
 import java.util.Random;
-import org.djlplan.integration.ModelSketch;
-import org.djlplan.integration.ModelSketch.Form;
+import org.djlplan.integration.support.ModelSketch;
+import org.djlplan.integration.support.ModelSketch.Form;
 import org.djlplan.memplan.source.tflite.FlatTable;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 

@@ -1,7 +1,7 @@
 package org.djlplan.integration.pool;
 
 import java.nio.file.Path;
-import org.djlplan.integration.RealModels;
+import org.djlplan.integration.support.RealModels;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -25,11 +25,11 @@ import java.util.Optional;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 
 /** Imperative models of two kinds, with seeded weights. */
-final class BlockModels {
+public final class BlockModels {
 
-    static final String NAME = "imperative";
-    static final Shape INPUT_SHAPE = new Shape(4, 6);
-    static final ModelInputs INPUTS = ModelInputs.floats(INPUT_SHAPE.getShape());
+    public static final String NAME = "imperative";
+    public static final Shape INPUT_SHAPE = new Shape(4, 6);
+    public static final ModelInputs INPUTS = ModelInputs.floats(INPUT_SHAPE.getShape());
 
     private static final int SEED = 42;
     private static final int HIDDEN = 12;
@@ -38,7 +38,7 @@ final class BlockModels {
     private BlockModels() {}
 
     /** A kind of block that users have. */
-    enum Kind {
+    public enum Kind {
         SEQUENTIAL,
         CUSTOM;
 
@@ -56,7 +56,7 @@ final class BlockModels {
     }
 
     /** Returns a layer to put behind others. */
-    static Block linear(int units) {
+    public static Block linear(int units) {
         return Linear.builder().setUnits(units).build();
     }
 
@@ -103,12 +103,12 @@ final class BlockModels {
     }
 
     /** Saves a model with the weights of a seed. */
-    static void save(Kind kind, Path folder) throws IOException {
+    public static void save(Kind kind, Path folder) throws IOException {
         save(kind.create(), folder);
     }
 
     /** Saves a model of a block with the weights of a seed. */
-    static void save(Block block, Path folder) throws IOException {
+    public static void save(Block block, Path folder) throws IOException {
         Engine.getEngine("PyTorch").setRandomSeed(SEED);
         try (Model model = Model.newInstance(NAME, "PyTorch")) {
             model.setBlock(block);
@@ -118,18 +118,18 @@ final class BlockModels {
     }
 
     /** Loads the saved model as without djl-plan. */
-    static ZooModel<NDList, NDList> loadStock(Kind kind, Path folder) throws Exception {
+    public static ZooModel<NDList, NDList> loadStock(Kind kind, Path folder) throws Exception {
         return load(kind.create(), folder, Optional.empty());
     }
 
     /** Loads the saved model planned. */
-    static ZooModel<NDList, NDList> load(Kind kind, Path folder, Map<String, ?> arguments)
+    public static ZooModel<NDList, NDList> load(Kind kind, Path folder, Map<String, ?> arguments)
             throws Exception {
         return load(kind.create(), folder, arguments);
     }
 
     /** Loads the saved model of a block planned. */
-    static ZooModel<NDList, NDList> load(Block block, Path folder, Map<String, ?> arguments)
+    public static ZooModel<NDList, NDList> load(Block block, Path folder, Map<String, ?> arguments)
             throws Exception {
         return load(block, folder, Optional.of(arguments));
     }

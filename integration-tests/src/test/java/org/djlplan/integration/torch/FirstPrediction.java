@@ -33,7 +33,7 @@ import org.djlplan.memplan.runtime.ProcessMemory;
  * for each prediction by how many bytes memory was above that of the loaded model at most, and a
  * checksum of the outputs.
  */
-final class FirstPrediction {
+public final class FirstPrediction {
 
     private static final int SEED = 42;
     private static final int REHEARSALS = 100;
@@ -41,7 +41,7 @@ final class FirstPrediction {
     private static final String FILE = ".pt";
 
     /** A network of a user's own. */
-    static final String COMPOSITE = "composite";
+    public static final String COMPOSITE = "composite";
 
     private FirstPrediction() {}
 
@@ -53,9 +53,9 @@ final class FirstPrediction {
      * @param sum checksum of the outputs
      * @param millis how long it took
      */
-    record Figures(String shape, long peakBytes, String sum, long millis) {
+    public record Figures(String shape, long peakBytes, String sum, long millis) {
 
-        static List<Figures> of(String printed) {
+        public static List<Figures> of(String printed) {
             return printed.lines()
                     .map(line -> line.split(" ", -1))
                     .map(

@@ -6,7 +6,7 @@ import ai.djl.translate.NoBatchifyTranslator;
 import ai.djl.translate.TranslatorContext;
 
 /** Lets no array leave the call, as translators for users do: the outputs become text. */
-final class InsideTranslator implements NoBatchifyTranslator<NDList, String> {
+public final class InsideTranslator implements NoBatchifyTranslator<NDList, String> {
 
     @Override
     public NDList processInput(TranslatorContext context, NDList inputs) {

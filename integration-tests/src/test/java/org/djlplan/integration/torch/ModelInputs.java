@@ -49,7 +49,7 @@ public record ModelInputs(List<Array> arrays) {
     }
 
     /** Returns 32-bit floats of one shape each. */
-    static ModelInputs floats(long[]... shapes) {
+    public static ModelInputs floats(long[]... shapes) {
         return new ModelInputs(
                 List.of(shapes).stream()
                         .map(shape -> new Array(new Shape(shape), DataType.FLOAT32, 1))
@@ -57,7 +57,7 @@ public record ModelInputs(List<Array> arrays) {
     }
 
     /** Returns these and one more, of integers below {@code limit}. */
-    ModelInputs and(DataType type, int limit, long... shape) {
+    public ModelInputs and(DataType type, int limit, long... shape) {
         return new ModelInputs(
                 ImmutableList.<Array>builder()
                         .addAll(arrays)
@@ -66,7 +66,7 @@ public record ModelInputs(List<Array> arrays) {
     }
 
     /** Returns the same, but that the first dimension of each is so large. */
-    ModelInputs ofBatch(long size) {
+    public ModelInputs ofBatch(long size) {
         return new ModelInputs(
                 arrays.stream()
                         .map(

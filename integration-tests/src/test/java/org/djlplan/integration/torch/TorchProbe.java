@@ -10,12 +10,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.djlplan.integration.ProcessSize;
+import org.djlplan.integration.support.ProcessSize;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
 
 /** What tests do in a JVM of their own. Prints numbers and words, separated by spaces. */
-final class TorchProbe {
+public final class TorchProbe {
 
     /** Its arena is about as large as three of its intermediates. */
     private static final long WIDTH = 1000;
@@ -44,7 +44,8 @@ final class TorchProbe {
      *
      * @return a hash of all outputs, unplanned predictions, unplanned allocations, recordings
      */
-    static List<String> predict(Path file, ModelInputs inputs, int predictions) throws Exception {
+    public static List<String> predict(Path file, ModelInputs inputs, int predictions)
+            throws Exception {
         try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
                 Predictor<NDList, NDList> predictor = model.newPredictor()) {
             List<List<Output>> answers = new ArrayList<>();
@@ -61,7 +62,7 @@ final class TorchProbe {
     }
 
     /** Returns a hash that is the same in every JVM. */
-    static String hash(List<List<Output>> answers) {
+    public static String hash(List<List<Output>> answers) {
         return Hashing.sha256().hashString(answers.toString(), StandardCharsets.UTF_8).toString();
     }
 

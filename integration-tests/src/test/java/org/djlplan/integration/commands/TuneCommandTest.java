@@ -1,0 +1,237 @@
+package org.djlplan.integration.commands;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import com.google.common.collect.Streams;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.djlplan.integration.support.DjlPlanProcess;
+import org.djlplan.integration.support.DjlPlanProcess.Result;
+import org.djlplan.integration.support.NeedsModels;
+import org.djlplan.integration.support.RealModels;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.cli.demo.Activation;
+import org.djlplan.memplan.cli.demo.NetworkBuilder;
+import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The commands that measure delegation, each started as a user starts it. */
+@Timeout(value = 5, unit = TimeUnit.MINUTES)
+class TuneCommandTest {
+
+    private static final String BUDGET = "--budget=1s";
+
+    @TempDir Path folder;
+    private Path model = Path.of("");
+
+    /** Convolutions with an operator between them that XNNPACK does not know. */
+    @BeforeEach
+    void writeModel() throws IOException {
+        NetworkBuilder network = new NetworkBuilder("small", 1);
+        Value x = network.input("in", 1, 32, 32, 3);
+        x = network.conv2d(x, 16, 3, 1, Activation.RELU6);
+        x = network.conv2d(x, 16, 3, 1, Activation.RELU6);
+        x = network.unary("TANH", x);
+        x = network.conv2d(x, 4, 3, 2, Activation.NONE);
+        model = folder.resolve("small.tflite");
+        TfLiteWriter.write(network.output(x).build(), model);
+    }
+
+    private Result djlplan(String... arguments) throws IOException, InterruptedException {
+        return DjlPlanProcess.run(folder, arguments);
+    }
+
+    private Result show() throws IOException, InterruptedException {
+        return djlplan("tune", "--show", "--json", model.toString());
+    }
+
+    private List<Path> kept() throws IOException {
+        Path store = folder.resolve(".djlplan");
+        if (!Files.exists(store)) {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.list(store)) {
+            return files.filter(file -> file.toString().endsWith(".profile.json")).toList();
+        }
+    }
+
+    private static JsonObject onlyTable(Result result) {
+        assertEquals(0, result.exitCode(), result.err());
+        JsonArray tables = result.json().getAsJsonArray("tables");
+        assertEquals(1, tables.size(), result.out());
+        return tables.get(0).getAsJsonObject();
+    }
+
+    @Test
+    void tune_smallModel_isShownAndFoundByALoad() throws Exception {
+        Result result =
+                djlplan("tune", "--json", "--explain", "--threads=1", BUDGET, model.toString());
+        JsonObject table = onlyTable(result);
+        JsonArray explanation = table.remove("explanation").getAsJsonArray();
+        assertEquals(4, explanation.size(), result.out());
+        assertEquals(
+                "XNNPACK 2.6 has no TANH",
+                explanation.get(2).getAsJsonObject().get("reason").getAsString());
+        assertTrue(table.get("kept").getAsBoolean());
+        assertEquals("[[0,1],[3]]", table.get("partitions").toString());
+        assertEquals("1", table.getAsJsonObject("key").get("threads").getAsString());
+        assertTrue(table.getAsJsonArray("entries").size() >= 2, result.out());
+        assertEquals(table, onlyTable(show()));
+
+        int operators = table.getAsJsonObject("chosen").getAsJsonArray("operators").size();
+        DelegationReport report = load(model, Map.of("delegation.threads", "1"));
+        assertEquals("STORED", report.origin());
+        assertEquals(operators, report.delegatedOperators());
+        assertEquals(table.get("reason").getAsString(), report.reason());
+        assertEquals("UNVERIFIED", load(model, Map.of()).origin());
+    }
+
+    /** Loads a model as an application does, but measures nothing. */
+    private static DelegationReport load(Path file, Map<String, String> options) throws Exception {
+        PlannedTranslatorFactory factory =
+                new PlannedTranslatorFactory().with("delegation.profile", "off");
+        for (Map.Entry<String, String> option : options.entrySet()) {
+            factory = factory.with(option.getKey(), option.getValue());
+        }
+        Criteria<NDList, NDList> criteria =
+                Criteria.builder()
+                        .setTypes(NDList.class, NDList.class)
+                        .optModelPath(file)
+                        .optEngine("TFLite")
+                        .optTranslatorFactory(factory)
+                        .build();
+        try (ZooModel<NDList, NDList> loaded = criteria.loadModel()) {
+            return PlanReport.of(loaded).orElseThrow().delegation().orElseThrow();
+        }
+    }
+
+    @Test
+    void tune_noOptions_isFoundByALoadWithoutOptions() throws Exception {
+        Result result = djlplan("tune", BUDGET, model.toString());
+        assertEquals(0, result.exitCode(), result.err());
+        assertTrue(result.out().contains("\nfound by loads without options; "), result.out());
+        assertEquals("STORED", load(model, Map.of()).origin());
+        assertEquals("UNVERIFIED", load(model, Map.of("memplan.threads", "1")).origin());
+    }
+
+    @NeedsModels(RealModels.TFLITE)
+    @Test
+    void tune_realModel_isFoundByALoadWithoutOptions() throws Exception {
+        Path copy = Files.copy(RealModels.TFLITE.file("onet"), folder.resolve("onet.tflite"));
+        JsonObject table = onlyTable(djlplan("tune", "--json", BUDGET, copy.toString()));
+        assertEquals("{}", table.get("loads").toString());
+        assertEquals("STORED", load(copy, Map.of()).origin());
+    }
+
+    @Test
+    void tune_optionsOfALoad_areFoundByThatLoad() throws Exception {
+        Map<String, String> options =
+                Map.of("memplan.threads", "1", "delegation.objective", "memory");
+        JsonObject table =
+                onlyTable(
+                        djlplan(
+                                "tune",
+                                "--json",
+                                BUDGET,
+                                "-o",
+                                "memplan.threads=1",
+                                "-o",
+                                "delegation.objective=memory",
+                                model.toString()));
+        JsonObject loads = table.getAsJsonObject("loads");
+        assertEquals("1", loads.get("delegation.threads").getAsString(), loads.toString());
+        assertEquals("memory", loads.get("delegation.objective").getAsString(), loads.toString());
+        assertEquals(2, loads.size(), loads.toString());
+        assertEquals("STORED", load(model, options).origin());
+        assertEquals("UNVERIFIED", load(model, Map.of()).origin());
+    }
+
+    @Test
+    void tune_damagedFile_isReportedAndRebuilt() throws Exception {
+        JsonObject before =
+                onlyTable(
+                        djlplan("tune", "--json", "--exhaustive", "--threads=1", model.toString()));
+        assertEquals(4, before.getAsJsonArray("entries").size());
+        assertTrue(before.get("kept").getAsBoolean(), before.toString());
+        Path file = kept().get(0);
+        String text = Files.readString(file);
+        Files.writeString(file, text.substring(0, text.length() / 2));
+        Result damaged = show();
+        assertEquals(1, damaged.exitCode());
+        assertTrue(damaged.err().contains(file.getFileName() + " is of no use"), damaged.err());
+        JsonObject after =
+                onlyTable(djlplan("tune", "--json", "--threads=1", BUDGET, model.toString()));
+        assertEquals(List.of(file), kept());
+        assertEquals(before.get("key"), after.get("key"));
+        assertEquals(after, onlyTable(show()));
+    }
+
+    @Test
+    void tune_terminated_leavesNoProcess() throws Exception {
+        String threads =
+                IntStream.rangeClosed(1, 16)
+                        .mapToObj(Integer::toString)
+                        .collect(Collectors.joining(","));
+        DjlPlanProcess command =
+                DjlPlanProcess.start(folder, "tune", "--threads", threads, model.toString());
+        while (kept().isEmpty() && command.process().isAlive()) {
+            Thread.sleep(50);
+        }
+        List<ProcessHandle> children = command.process().descendants().toList();
+        command.process().destroy();
+        Result result = command.finish();
+        assertNotEquals(0, result.exitCode());
+        assertTrue(result.err().contains("djlplan: cancelled"), result.err());
+        assertFalse(kept().isEmpty(), "what was measured to the end stays");
+        for (ProcessHandle child : children) {
+            child.onExit().get(30, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void study_smallModel_writesAPageAndKeepsNothing() throws Exception {
+        Path page = folder.resolve("page.html");
+        JsonObject study =
+                djlplan(
+                                "study",
+                                "--json",
+                                "--rounds=3",
+                                "--threads=1",
+                                BUDGET,
+                                "--chart=" + page,
+                                model.toString())
+                        .json();
+        // The usual run may also choose a part of a partition.
+        long whole =
+                Streams.stream(study.getAsJsonArray("sets"))
+                        .filter(set -> set.getAsJsonObject().get("whole").getAsBoolean())
+                        .count();
+        assertEquals(4, whole, study.toString());
+        assertEquals(2, study.getAsJsonArray("partitions").size());
+        assertEquals(2, study.getAsJsonArray("tfLiteFirstN").size());
+        assertTrue(study.get("best").isJsonObject() && study.get("chosen").isJsonObject());
+        assertTrue(Files.readString(page).contains("</svg>"));
+        assertEquals(List.of(), kept());
+    }
+}

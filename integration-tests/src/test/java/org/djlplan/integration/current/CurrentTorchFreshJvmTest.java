@@ -1,8 +1,0 @@
-package org.djlplan.integration.current;
-
-import org.djlplan.integration.torch.TorchFreshJvmTest;
-import org.junit.jupiter.api.Tag;
-
-/** {@link TorchFreshJvmTest} on a current DJL. */
-@Tag("djl-current")
-class CurrentTorchFreshJvmTest extends TorchFreshJvmTest {}

@@ -1,8 +1,0 @@
-package org.djlplan.integration.current;
-
-import org.djlplan.integration.torch.TorchRetentionTest;
-import org.junit.jupiter.api.Tag;
-
-/** {@link TorchRetentionTest} on a current DJL. */
-@Tag("djl-current")
-class CurrentTorchRetentionTest extends TorchRetentionTest {}

@@ -1,8 +1,0 @@
-package org.djlplan.integration.current;
-
-import org.djlplan.integration.liveness.AbstractTrapsTest;
-import org.junit.jupiter.api.Tag;
-
-/** On a current DJL. */
-@Tag("djl-current")
-class LivenessTrapsTest extends AbstractTrapsTest {}

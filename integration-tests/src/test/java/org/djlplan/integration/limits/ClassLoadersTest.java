@@ -1,0 +1,40 @@
+package org.djlplan.integration.limits;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.File;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.djlplan.delegation.MeasuredDelegation;
+import org.djlplan.integration.support.TestModels;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** djl-plan in class loaders below the engine's, as applications in a container have it. */
+class ClassLoadersTest {
+
+    @TempDir Path folder;
+
+    @Test
+    void load_twoLoadersBelowTheEngines_bothPlanAndPredict() throws Exception {
+        List<String> ours =
+                List.of(home(PlannedTranslatorFactory.class), home(MeasuredDelegation.class));
+        List<String> classPath = new ArrayList<>(ChildJvm.classPath());
+        classPath.removeIf(entry -> ours.contains(entry));
+        assertTrue(classPath.size() == ChildJvm.classPath().size() - 2, ours + " in " + classPath);
+
+        List<String> arguments = new ArrayList<>();
+        arguments.add(TestModels.built("chains").toString());
+        arguments.addAll(List.of("1", "32", "32", "8"));
+        ours.forEach(entry -> arguments.add(new File(entry).toURI().toString()));
+        String printed =
+                ChildJvm.run(classPath, ClassLoadersMain.class.getName(), arguments, folder);
+        assertTrue(printed.strip().endsWith("OK"), printed);
+    }
+
+    private static String home(Class<?> type) throws Exception {
+        return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
+    }
+}

@@ -1,0 +1,83 @@
+package org.djlplan.integration.nativecode;
+
+import com.google.common.collect.ImmutableList;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What takes libtorch's allocator over, compiled with sanitizers into a program of its own. In
+ * libtorch's place stands a library with an allocator only, in the layouts of its versions and in
+ * some that it never had.
+ */
+class AllocatorCodeTest {
+
+    @TempDir Path folder;
+    private NativeProgram program;
+
+    @BeforeEach
+    void createProgram() {
+        program = new NativeProgram(folder);
+    }
+
+    @Test
+    void allocator_goodAndBadUses_violatesNoMemory() throws Exception {
+        NativeProgram.Checker checker = program.memoryChecker();
+        Path check = compile(checker);
+        program.assertOk(checker, List.of(check.toString(), engine(), "sound"));
+        program.assertOk(checker, List.of(check.toString(), engine("-DOLD_TABLE"), "sound"));
+    }
+
+    /** All blocks of a recording in four chains: each has many others before it. */
+    @Test
+    void allocator_fewBuckets_violatesNoMemory() throws Exception {
+        NativeProgram.Checker checker = program.memoryChecker();
+        NativeProgram.Checker fewBuckets =
+                new NativeProgram.Checker(
+                        ImmutableList.<String>builder()
+                                .addAll(checker.options())
+                                .add("-DRECORD_BUCKET_BITS=2")
+                                .build(),
+                        checker.command());
+        program.assertOk(checker, List.of(compile(fewBuckets).toString(), engine(), "sound"));
+    }
+
+    @Test
+    void allocator_manyThreads_haveNoRaces() throws Exception {
+        NativeProgram.Checker checker = program.threadChecker();
+        program.assertOk(checker, List.of(compile(checker).toString(), engine(), "sound"));
+    }
+
+    @Test
+    void attach_symbolsMissing_leavesTheEngineAlone() throws Exception {
+        NativeProgram.Checker checker = program.memoryChecker();
+        Path check = compile(checker);
+        program.assertOk(
+                checker, List.of(check.toString(), engine("-DNO_SETTER"), "no function to set"));
+        program.assertOk(
+                checker,
+                List.of(check.toString(), engine("-DNO_SIMPLE"), "table has another size"));
+    }
+
+    private Path compile(NativeProgram.Checker checker) throws IOException, InterruptedException {
+        return program.compile(
+                checker,
+                Stream.of(
+                                "check_torch",
+                                "check_torch_record",
+                                "check_torch_replay",
+                                "check_torch_threads")
+                        .map(name -> NativeProgram.SOURCES.resolve(name + ".c"))
+                        .toList());
+    }
+
+    /** A libc10.so, which the program finds by its soname. */
+    private String engine(String... options) throws IOException, InterruptedException {
+        Path source = NativeProgram.SOURCES.resolve("fake_c10.c");
+        return program.compileLibrary("libc10.so", source, options).toString();
+    }
+}

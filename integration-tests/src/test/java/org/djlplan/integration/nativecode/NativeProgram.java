@@ -1,0 +1,207 @@
+package org.djlplan.integration.nativecode;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import com.google.common.collect.ImmutableList;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Compiles the native library's sources into programs and runs them under checkers. */
+public final class NativeProgram {
+
+    /** The sources of the programs. */
+    public static final Path SOURCES = Path.of("src/test/native");
+
+    private static final Logger logger = LoggerFactory.getLogger(NativeProgram.class);
+
+    private static final Path LIBRARY = Path.of("../djl-memplan/src/main/native");
+    private static final ImmutableList<String> OPTIONS =
+            ImmutableList.of(
+                    "-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-I" + LIBRARY);
+    private static final ImmutableList<String> MEMORY =
+            ImmutableList.of(
+                    "-fsanitize=address,undefined",
+                    "-fno-sanitize-recover=all",
+                    "-fno-omit-frame-pointer");
+
+    /** Some compilers warn that fences are beyond this sanitizer. */
+    private static final ImmutableList<String> THREADS =
+            ImmutableList.of("-fsanitize=thread", "-fno-omit-frame-pointer", "-Wno-error");
+
+    private static final ImmutableList<String> VALGRIND =
+            ImmutableList.of("valgrind", "--quiet", "--error-exitcode=9", "--leak-check=full");
+
+    /** What the thread sanitizer of older compilers says, by chance, of newer kernels. */
+    private static final String UNEXPECTED_MEMORY =
+            "FATAL: ThreadSanitizer: unexpected memory mapping";
+
+    private final Path folder;
+
+    /** A checker by options of the compiler or by a command that runs the program. */
+    record Checker(ImmutableList<String> options, ImmutableList<String> command) {}
+
+    private record Result(int status, String output) {}
+
+    /** Leaves its files in a folder. */
+    public NativeProgram(Path folder) {
+        this.folder = folder;
+    }
+
+    /**
+     * Returns the sanitizers of memory. Where the compiler has none programs run under valgrind,
+     * and without both only as they are, with a warning; in CI there must be sanitizers.
+     */
+    Checker memoryChecker() throws IOException, InterruptedException {
+        Optional<String> missing = missing(MEMORY);
+        if (missing.isEmpty()) {
+            return new Checker(MEMORY, ImmutableList.of());
+        }
+        String problem = "the C compiler cannot build with " + MEMORY + ": " + missing.get();
+        assertFalse(
+                Boolean.parseBoolean(System.getenv("CI")),
+                problem + " (Debian: apt-get install gcc libasan8 libubsan1)");
+        boolean valgrind = works(List.of("valgrind", "--version"));
+        logger.warn("{}; runs {} instead", problem, valgrind ? "under valgrind" : "unchecked");
+        return new Checker(ImmutableList.of(), valgrind ? VALGRIND : ImmutableList.of());
+    }
+
+    /** Returns the sanitizer of threads; without it programs run as they are, with a warning. */
+    Checker threadChecker() throws IOException, InterruptedException {
+        Optional<String> missing = missing(THREADS);
+        missing.ifPresent(
+                problem ->
+                        logger.warn("the C compiler cannot build with {}: {}", THREADS, problem));
+        return new Checker(missing.isEmpty() ? THREADS : ImmutableList.of(), ImmutableList.of());
+    }
+
+    /** Compiles the sources of a program together with the native library. */
+    Path compile(Checker checker, List<Path> sources) throws IOException, InterruptedException {
+        Path program = Files.createTempDirectory(folder, "program").resolve("check");
+        List<String> command = command();
+        command.addAll(checker.options());
+        sources.forEach(source -> command.add(source.toString()));
+        try (Stream<Path> files = Files.list(LIBRARY)) {
+            files.map(Path::toString).filter(f -> f.endsWith(".c")).sorted().forEach(command::add);
+        }
+        command.addAll(List.of("-o", program.toString(), "-ldl", "-lpthread"));
+        assertWorks(command);
+        return program;
+    }
+
+    /** Compiles a shared library of this name, as others find it once it is loaded. */
+    public Path compileLibrary(String name, Path source, String... options)
+            throws IOException, InterruptedException {
+        Path library = Files.createTempDirectory(folder, "library").resolve(name);
+        List<String> command = command();
+        command.addAll(List.of("-shared", "-fPIC", "-fvisibility=hidden", "-Wl,-soname," + name));
+        command.addAll(List.of(options));
+        command.addAll(List.of(source.toString(), "-o", library.toString(), "-lpthread"));
+        assertWorks(command);
+        return library;
+    }
+
+    /** Runs a program and asserts that it printed OK in the end and that nothing was violated. */
+    void assertOk(Checker checker, List<String> arguments)
+            throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(checker.command());
+        command.addAll(arguments);
+        Result result = run(command);
+        if (result.output().contains(UNEXPECTED_MEMORY)) {
+            abort("the thread sanitizer does not run here: " + result.output());
+        }
+        assertEquals(0, result.status(), result.output());
+        assertTrue(result.output().endsWith("OK\n"), result.output());
+        assertFalse(result.output().contains("runtime error"), result.output());
+    }
+
+    private static List<String> command() {
+        List<String> command = new ArrayList<>(List.of(compiler()));
+        command.addAll(OPTIONS);
+        return command;
+    }
+
+    private void assertWorks(List<String> command) throws IOException, InterruptedException {
+        Result result = run(command);
+        assertEquals(0, result.status(), result.output());
+    }
+
+    /** Returns what the compiler says when it cannot build with sanitizers or the result fails. */
+    private Optional<String> missing(List<String> sanitizers)
+            throws IOException, InterruptedException {
+        Path source = Files.writeString(folder.resolve("empty.c"), "int main(void) { return 0; }");
+        Path program = folder.resolve("empty");
+        List<String> command = new ArrayList<>(List.of(compiler()));
+        command.addAll(sanitizers);
+        command.addAll(List.of(source.toString(), "-o", program.toString()));
+        Result result = run(command);
+        if (result.status() == 0) {
+            result = run(List.of(program.toString()));
+        }
+        return result.status() == 0 ? Optional.empty() : Optional.of(result.output());
+    }
+
+    /**
+     * Asserts that clang-format, by the rules of the project, would leave the C sources as they
+     * are. Where it is not installed there is a warning and no check.
+     */
+    void assertFormatted() throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of("clang-format", "--dry-run", "--Werror"));
+        if (!works(List.of("clang-format", "--version"))) {
+            logger.warn("clang-format is not installed: the format of the C sources is unchecked");
+            return;
+        }
+        for (Path sources : List.of(LIBRARY, SOURCES)) {
+            try (Stream<Path> files = Files.list(sources)) {
+                files.map(Path::toString)
+                        .filter(file -> file.endsWith(".c") || file.endsWith(".h"))
+                        .sorted()
+                        .forEach(command::add);
+            }
+        }
+        assertWorks(command);
+    }
+
+    private static String compiler() {
+        return Optional.ofNullable(System.getenv("CC")).orElse("cc");
+    }
+
+    private boolean works(List<String> command) throws InterruptedException {
+        try {
+            return run(command).status() == 0;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private Result run(List<String> command) throws IOException, InterruptedException {
+        Path output = Files.createTempFile(folder, "output", ".txt");
+        ProcessBuilder builder =
+                new ProcessBuilder(command)
+                        .redirectErrorStream(true)
+                        .redirectOutput(output.toFile());
+        builder.environment()
+                .putAll(
+                        Map.of(
+                                "ASAN_OPTIONS", "detect_leaks=1",
+                                "UBSAN_OPTIONS", "print_stacktrace=1"));
+        Process process = builder.start();
+        if (!process.waitFor(2, TimeUnit.MINUTES)) {
+            process.destroyForcibly();
+            fail(command + " did not end: " + Files.readString(output));
+        }
+        return new Result(process.exitValue(), Files.readString(output));
+    }
+}

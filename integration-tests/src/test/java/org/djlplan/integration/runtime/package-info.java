@@ -1,2 +1,0 @@
-/** The native library and class loading, beyond what a model shows. */
-package org.djlplan.integration.runtime;

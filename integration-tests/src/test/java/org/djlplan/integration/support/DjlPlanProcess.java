@@ -1,0 +1,99 @@
+package org.djlplan.integration.support;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/** The {@code djlplan} command in a JVM of its own, as a user starts it. */
+public final class DjlPlanProcess {
+
+    private static final Pattern SEPARATOR = Pattern.compile(File.pathSeparator, Pattern.LITERAL);
+
+    private final Path folder;
+    private final Process process;
+
+    private DjlPlanProcess(Path folder, Process process) {
+        this.folder = folder;
+        this.process = process;
+    }
+
+    /** How it ended and what it wrote. */
+    public record Result(int exitCode, String out, String err) {
+
+        /** Returns the one line of output. */
+        public JsonObject json() {
+            assertEquals(1, out.lines().count(), out + err);
+            return JsonParser.parseString(out).getAsJsonObject();
+        }
+    }
+
+    /** Runs a command to its end; what it writes is kept in {@code folder}. */
+    public static Result run(Path folder, String... arguments)
+            throws IOException, InterruptedException {
+        return start(folder, arguments).finish();
+    }
+
+    /** Runs a command as if the jars of an artifact were not there. */
+    public static Result runWithout(String artifact, Path folder, String... arguments)
+            throws IOException, InterruptedException {
+        String classPath =
+                SEPARATOR
+                        .splitAsStream(classPath())
+                        .filter(
+                                entry ->
+                                        !Path.of(entry)
+                                                .getFileName()
+                                                .toString()
+                                                .startsWith(artifact))
+                        .collect(Collectors.joining(File.pathSeparator));
+        return start(folder, classPath, arguments).finish();
+    }
+
+    /** Starts a command with this JVM's class path. */
+    public static DjlPlanProcess start(Path folder, String... arguments) throws IOException {
+        return start(folder, classPath(), arguments);
+    }
+
+    private static DjlPlanProcess start(Path folder, String classPath, String... arguments)
+            throws IOException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(List.of("-Dai.djl.offline=true", "-cp", classPath));
+        command.add("org.djlplan.memplan.cli.DjlPlan");
+        command.addAll(List.of(arguments));
+        return new DjlPlanProcess(
+                folder,
+                new ProcessBuilder(command)
+                        .redirectOutput(folder.resolve("out").toFile())
+                        .redirectError(folder.resolve("err").toFile())
+                        .start());
+    }
+
+    private static String classPath() {
+        return System.getProperty("java.class.path");
+    }
+
+    /** Returns the process. */
+    public Process process() {
+        return process;
+    }
+
+    /** Waits for its end. */
+    public Result finish() throws IOException, InterruptedException {
+        int exitCode = process.waitFor();
+        return new Result(
+                exitCode,
+                Files.readString(folder.resolve("out"), StandardCharsets.UTF_8),
+                Files.readString(folder.resolve("err"), StandardCharsets.UTF_8));
+    }
+}

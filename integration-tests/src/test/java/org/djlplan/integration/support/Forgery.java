@@ -1,0 +1,41 @@
+package org.djlplan.integration.support;
+
+import com.google.common.hash.Hashing;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/** Files that are kept beside a model, changed by somebody who knows the format. */
+public final class Forgery {
+
+    private Forgery() {}
+
+    /** Returns the one file with an ending that is kept beside a model. */
+    public static Path kept(Path model, String ending) throws IOException {
+        try (Stream<Path> files = Files.list(model.resolveSibling(".djlplan"))) {
+            return files.filter(file -> file.toString().endsWith(ending)).findFirst().orElseThrow();
+        }
+    }
+
+    /**
+     * Changes the value in a file and makes its checksum right.
+     *
+     * @param kind the name of the value's part
+     */
+    public static void change(Path file, String kind, Consumer<JsonObject> change)
+            throws IOException {
+        JsonObject text = JsonParser.parseString(Files.readString(file)).getAsJsonObject();
+        change.accept(text.getAsJsonObject(kind));
+        text.addProperty(
+                "sha256",
+                Hashing.sha256()
+                        .hashString(text.get(kind).toString(), StandardCharsets.UTF_8)
+                        .toString());
+        Files.writeString(file, text.toString());
+    }
+}

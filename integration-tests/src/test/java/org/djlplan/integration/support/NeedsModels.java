@@ -1,0 +1,60 @@
+package org.djlplan.integration.support;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.lang.reflect.Method;
+import java.util.Optional;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
+import org.junit.jupiter.api.extension.ExecutionCondition;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.platform.commons.support.AnnotationSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A test of real models. Where they are not it is skipped, with the reason – a parameterized one
+ * before its arguments are asked for –; where the environment requires them it fails.
+ */
+@Target({ElementType.TYPE, ElementType.METHOD})
+@Retention(RetentionPolicy.RUNTIME)
+@Tag(NeedsModels.TAG)
+@ExtendWith(NeedsModels.Check.class)
+public @interface NeedsModels {
+
+    /** The tag of all such tests: {@code mvn verify -Pmodels} runs them alone. */
+    String TAG = "real-models";
+
+    /** The set of models that must be there, all of them. */
+    RealModels value();
+
+    /** Skips or fails. */
+    final class Check implements ExecutionCondition {
+
+        private static final Logger logger = LoggerFactory.getLogger(NeedsModels.class);
+
+        @Override
+        public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
+            Optional<RealModels> models =
+                    AnnotationSupport.findAnnotation(context.getElement(), NeedsModels.class)
+                            .map(NeedsModels::value);
+            Optional<String> missing = models.flatMap(RealModels::missing);
+            if (missing.isPresent() && models.orElseThrow().required()) {
+                throw new IllegalStateException(missing.get());
+            }
+            // Surefire tells the reason in its reports only.
+            missing.ifPresent(
+                    reason ->
+                            logger.warn(
+                                    "{}.{} is skipped, because {}",
+                                    context.getRequiredTestClass().getSimpleName(),
+                                    context.getTestMethod().map(Method::getName).orElse("*"),
+                                    reason));
+            return missing.map(ConditionEvaluationResult::disabled)
+                    .orElse(ConditionEvaluationResult.enabled("the models are there"));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package org.djlplan.integration.support;
+
+import com.google.common.collect.ImmutableList;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Models of others, which are not in the repository: a script brings or makes each set. Tests that
+ * need one say so with {@link NeedsModels}.
+ */
+public enum RealModels {
+    /** Models that are published, most of MediaPipe. */
+    TFLITE(
+            Path.of("models"),
+            ".tflite",
+            "fetch-models.sh",
+            "DJLPLAN_REQUIRE_MODELS",
+            "hand_landmark_full",
+            "hand_landmark_lite",
+            "palm_detection_full",
+            "palm_detection_lite",
+            "face_detection_full_range",
+            "face_detection_full_range_sparse",
+            "face_detection_short_range",
+            "face_landmark",
+            "onet",
+            "pnet",
+            "rnet",
+            "MobileFaceNet",
+            "FaceAntiSpoofing",
+            "selfie_segmentation"),
+    /** Networks of torchvision that take an image of 224 × 224, with random weights. */
+    TORCHSCRIPT(
+            Path.of("models", "torchscript"),
+            ".pt",
+            "torchscript_models.py",
+            "DJLPLAN_REQUIRE_TORCH_MODELS",
+            "squeezenet1_1",
+            "mobilenet_v2",
+            "resnet18",
+            "densenet121");
+
+    private final Path folder;
+    private final String suffix;
+    private final String script;
+    private final String variable;
+    private final ImmutableList<String> names;
+
+    RealModels(Path folder, String suffix, String script, String variable, String... names) {
+        this.folder = folder;
+        this.suffix = suffix;
+        this.script = script;
+        this.variable = variable;
+        this.names = ImmutableList.copyOf(names);
+    }
+
+    /** Returns the file of a model, which need not be there. */
+    public Path file(String name) {
+        return folder.resolve(name + suffix).toAbsolutePath();
+    }
+
+    /** Returns the files of all models of the set, which need not be there. */
+    public List<Path> files() {
+        return names.stream().map(this::file).toList();
+    }
+
+    /** Returns the files that are there: for benchmarks, which print what they measured. */
+    public List<Path> present() {
+        return files().stream().filter(Files::isRegularFile).toList();
+    }
+
+    /** Whether the environment says that they must be there. */
+    boolean required() {
+        return Boolean.parseBoolean(System.getenv(variable));
+    }
+
+    /** Returns what is missing and how to get it, or nothing if all are there. */
+    Optional<String> missing() {
+        return files().stream()
+                .filter(file -> !Files.isRegularFile(file))
+                .findFirst()
+                .map(file -> file + " is not there: run integration-tests/" + script);
+    }
+}

@@ -1,0 +1,95 @@
+package org.djlplan.integration.support;
+
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSet;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.djlplan.integration.networks.BlazeFace;
+import org.djlplan.integration.networks.ElementwiseChains;
+import org.djlplan.integration.networks.HardNetworks;
+import org.djlplan.integration.networks.Inception;
+import org.djlplan.integration.networks.MobileNetV1;
+import org.djlplan.integration.networks.UnevenPartitions;
+import org.djlplan.memplan.cli.demo.MobileNetV2;
+import org.djlplan.memplan.source.tflite.TfLiteFile;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
+
+/** The models that tests run: those that the project builds itself, and real ones. */
+public final class TestModels {
+
+    private static final Map<String, Supplier<TfLiteFile>> NETWORKS =
+            ImmutableMap.of(
+                    "mobilenet_v1", () -> MobileNetV1.build(1),
+                    "mobilenet_v2", () -> MobileNetV2.build(1),
+                    "blaze_face", () -> BlazeFace.build(1),
+                    "inception", () -> Inception.build(1),
+                    "chains", () -> ElementwiseChains.build(1));
+
+    /** Networks of which a delegate takes several partitions. */
+    private static final Map<String, Supplier<TfLiteFile>> UNEVEN =
+            ImmutableMap.of(
+                    "uneven", () -> UnevenPartitions.build(1, List.of(2, 0, 1, 3, 0, 0, 1, 2)),
+                    "uneven_7", () -> UnevenPartitions.build(2, List.of(0, 3, 0, 1, 0, 0, 2)),
+                    "uneven_9",
+                            () -> UnevenPartitions.build(3, List.of(1, 0, 0, 2, 0, 1, 0, 0, 1)));
+
+    /** pnet takes seconds, and the engine lacks an operator of the other. */
+    private static final ImmutableSet<String> LEFT_OUT =
+            ImmutableSet.of("pnet.tflite", "selfie_segmentation.tflite");
+
+    private TestModels() {}
+
+    /** Returns the networks that the project builds, in a form that runs in little time. */
+    public static List<Path> built() {
+        return NETWORKS.keySet().stream().map(TestModels::built).toList();
+    }
+
+    /** Returns the real models that run with the shapes in their files and in little time. */
+    public static List<Path> real() {
+        return RealModels.TFLITE.files().stream().filter(TestModels::isRunnable).toList();
+    }
+
+    /** Returns the networks that the project builds and the real models that are there. */
+    public static List<Path> present() {
+        return Stream.concat(
+                        built().stream(),
+                        RealModels.TFLITE.present().stream().filter(TestModels::isRunnable))
+                .toList();
+    }
+
+    private static boolean isRunnable(Path file) {
+        return !LEFT_OUT.contains(file.getFileName().toString());
+    }
+
+    /** Returns the file of a network that the project builds. */
+    public static Path built(String name) {
+        Path file = Path.of("target", "test-models", name + ".tflite");
+        synchronized (TestModels.class) {
+            if (!Files.exists(file)) {
+                try {
+                    Files.createDirectories(file.getParent());
+                    Supplier<TfLiteFile> network =
+                            Stream.of(NETWORKS, UNEVEN, HardNetworks.all())
+                                    .filter(networks -> networks.containsKey(name))
+                                    .findFirst()
+                                    .orElseThrow()
+                                    .get(name);
+                    // Another JVM may do the same.
+                    Path unfinished = Files.createTempFile(file.getParent(), name, ".unfinished");
+                    TfLiteWriter.write(network.get(), unfinished);
+                    Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+        }
+        return file.toAbsolutePath();
+    }
+}

@@ -1,0 +1,148 @@
+package org.djlplan.integration.tflite.answer;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.ZooModel;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.djlplan.integration.support.NeedsModels;
+import org.djlplan.integration.support.Planned;
+import org.djlplan.integration.support.RealModels;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.integration.support.TestModels;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.tflite.EngineView;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Planned models give the stock engine's bytes, in an arena as small as promised. */
+class SameAnswerTest {
+
+    private static final int INPUTS = 20;
+    private static final double MIB = 1 << 20;
+
+    @BeforeAll
+    static void loadEngine() {
+        StockInterpreter.loadEngine();
+    }
+
+    static Stream<Arguments> builtModelsAndThreads() {
+        return withThreads(TestModels.built());
+    }
+
+    static Stream<Arguments> realModelsAndThreads() {
+        return withThreads(TestModels.real());
+    }
+
+    private static Stream<Arguments> withThreads(List<Path> models) {
+        return models.stream()
+                .flatMap(m -> Stream.of(1, 2).map(threads -> Arguments.of(m, threads)));
+    }
+
+    @ParameterizedTest(name = "{0}, {1} threads")
+    @MethodSource("builtModelsAndThreads")
+    void predict_plannedModel_givesTheStockBytes(Path file, int threads) throws Exception {
+        assertGivesTheStockBytes(file, threads);
+    }
+
+    @NeedsModels(RealModels.TFLITE)
+    @ParameterizedTest(name = "{0}, {1} threads")
+    @MethodSource("realModelsAndThreads")
+    void predict_realModel_givesTheStockBytes(Path file, int threads) throws Exception {
+        assertGivesTheStockBytes(file, threads);
+    }
+
+    private static void assertGivesTheStockBytes(Path file, int threads) throws Exception {
+        try (StockInterpreter stock = new StockInterpreter(file, threads);
+                ZooModel<NDList, NDList> model =
+                        Planned.load(file, Map.of("memplan.threads", threads));
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            for (int seed = 0; seed < INPUTS; seed++) {
+                List<ByteBuffer> inputs = stock.randomInputs(seed);
+                assertEquals(
+                        stock.run(inputs),
+                        Planned.predict(predictor, model.getNDManager(), inputs, stock.shapes()),
+                        "input " + seed);
+            }
+            PlanReport report = PlanReport.of(model).orElseThrow();
+            assertTrue(report.planned());
+            assertEquals(INPUTS, report.predictions().total());
+            assertEquals(0, report.predictions().unplanned());
+            assertTrue(report.plan().arenaBytes() <= report.plan().naiveBytes());
+        }
+    }
+
+    @ParameterizedTest(name = "{0}, {1} threads")
+    @MethodSource("builtModelsAndThreads")
+    void load_plannedModel_needsNoMoreThanTheEngineItself(Path file, int threads) throws Exception {
+        assertNeedsNoMoreThanTheEngine(file, threads);
+    }
+
+    @NeedsModels(RealModels.TFLITE)
+    @ParameterizedTest(name = "{0}, {1} threads")
+    @MethodSource("realModelsAndThreads")
+    void load_realModel_needsNoMoreThanTheEngineItself(Path file, int threads) throws Exception {
+        assertNeedsNoMoreThanTheEngine(file, threads);
+    }
+
+    private static void assertNeedsNoMoreThanTheEngine(Path file, int threads) throws Exception {
+        long stockBytes = EngineView.of(file, threads).arenaBytes();
+        try (ZooModel<NDList, NDList> model =
+                Planned.load(file, Map.of("memplan.threads", threads))) {
+            PlanReport report = PlanReport.of(model).orElseThrow();
+            double ratio =
+                    (double) (report.plan().arenaBytes() + report.plan().inputOutputBytes())
+                            / stockBytes;
+            // The engine may lay inputs over dead intermediates, which a separate arena cannot:
+            // that
+            // is most where inputs and outputs are a quarter of all memory, as in "chains".
+            assertTrue(ratio < 1.2, "of " + stockBytes + " bytes: " + ratio);
+        }
+    }
+
+    @Test
+    @NeedsModels(RealModels.TFLITE)
+    void arena_mobileFaceNet_isAtMost77PercentOfTheEngines() throws Exception {
+        assertRatio("MobileFaceNet", 0.77);
+    }
+
+    @Test
+    @NeedsModels(RealModels.TFLITE)
+    void arena_faceAntiSpoofing_holdsAllTemporaries() throws Exception {
+        assertRatio("FaceAntiSpoofing", 1.001);
+    }
+
+    private static void assertRatio(String name, double most) throws Exception {
+        Path file = RealModels.TFLITE.file(name);
+        try (ZooModel<NDList, NDList> model = Planned.load(file, Map.of("memplan.threads", 1))) {
+            PlanReport report = PlanReport.of(model).orElseThrow();
+            double own = report.plan().arenaBytes() + report.plan().inputOutputBytes();
+            double ratio = own / EngineView.of(file, 1).arenaBytes();
+            assertTrue(ratio <= most, name + ": " + ratio);
+        }
+    }
+
+    @Test
+    void lowerBound_mobileNets_isThatOfTheirLayers() throws Exception {
+        assertBound("mobilenet_v1", 4.594);
+        assertBound("mobilenet_v2", 5.742);
+    }
+
+    private static void assertBound(String name, double mib) throws Exception {
+        try (ZooModel<NDList, NDList> model =
+                Planned.load(TestModels.built(name), Map.of("memplan.threads", 1))) {
+            PlanReport report = PlanReport.of(model).orElseThrow();
+            assertEquals(mib, report.plan().lowerBoundBytes() / MIB, 0.0005, name);
+            assertTrue(report.plan().arenaBytes() <= report.plan().lowerBoundBytes(), name);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package org.djlplan.integration.tflite.kernels;
+
+import com.google.common.collect.ImmutableList;
+import java.util.List;
+import org.djlplan.integration.support.ModelSketch;
+
+/**
+ * A model in which one operator writes over an intermediate tensor.
+ *
+ * @param name what is special about it
+ * @param model the model
+ * @param inputs forms of the model's inputs
+ * @param shared the tensors that share a place: what is overwritten, and the result
+ * @param copies whether the model only copies: every output then equals input 0
+ */
+record KernelCase(
+        String name,
+        ModelSketch model,
+        List<ModelSketch.Form> inputs,
+        List<Integer> shared,
+        boolean copies) {
+
+    KernelCase {
+        inputs = ImmutableList.copyOf(inputs);
+        shared = ImmutableList.sortedCopyOf(shared);
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

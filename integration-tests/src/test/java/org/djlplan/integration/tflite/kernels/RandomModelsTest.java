@@ -1,0 +1,93 @@
+package org.djlplan.integration.tflite.kernels;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.djlplan.integration.support.Bits;
+import org.djlplan.integration.support.ModelSketch.Form;
+import org.djlplan.integration.support.Served;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.memplan.config.InPlace;
+import org.djlplan.memplan.config.PlanOptions;
+import org.djlplan.memplan.plan.portfolio.Strategies;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.serving.ServedModel;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Whatever a model shares, under every strategy: the stock engine's bytes. */
+class RandomModelsTest {
+
+    private static final int MODELS = 300;
+    private static final int RUNS = 3;
+
+    @TempDir Path folder;
+
+    private int plans;
+    private int plansWithAliases;
+
+    @BeforeAll
+    static void loadEngine() {
+        StockInterpreter.loadEngine();
+    }
+
+    @Test
+    void run_randomModels_giveTheStockBytes() throws Exception {
+        for (int seed = 0; seed < MODELS; seed++) {
+            RandomModel model = RandomModel.of(seed);
+            Path file = model.sketch().write(folder.resolve("random_" + seed + ".tflite"));
+            compare(file, model.inputs(), 1 + seed % 2);
+        }
+        assertTrue(plansWithAliases > plans / 6, plansWithAliases + " of " + plans);
+    }
+
+    private void compare(Path file, List<Form> forms, int threads) throws Exception {
+        List<List<ByteBuffer>> inputs = new ArrayList<>();
+        List<List<ByteBuffer>> expected = new ArrayList<>();
+        try (StockInterpreter stock = new StockInterpreter(file, threads)) {
+            for (int seed = 0; seed < RUNS; seed++) {
+                Random random = new Random(seed);
+                List<ByteBuffer> values =
+                        forms.stream().map(form -> Bits.mild(form.bytes(), random)).toList();
+                inputs.add(values);
+                expected.add(stock.run(values));
+            }
+        }
+        for (String strategy : Strategies.names()) {
+            for (InPlace inPlace : List.of(InPlace.TRUE, InPlace.FALSE)) {
+                PlanOptions options = Served.alone(strategy, inPlace, threads);
+                try (ServedModel runtime = Served.open(file, options)) {
+                    String name = file.getFileName() + " " + strategy + " " + inPlace;
+                    for (int run = 0; run < RUNS; run++) {
+                        List<ByteBuffer> actual = run(runtime, inputs.get(run), forms);
+                        Bits.assertSame(expected.get(run), actual, name + ", run " + run);
+                    }
+                    count(runtime.report(), name);
+                }
+            }
+        }
+    }
+
+    private static List<ByteBuffer> run(
+            ServedModel runtime, List<ByteBuffer> values, List<Form> forms) {
+        return runtime.run(values, forms.stream().map(Form::shape).toList()).stream()
+                .map(OutputTensor::data)
+                .toList();
+    }
+
+    private void count(PlanReport report, String name) {
+        assertTrue(report.planned(), name);
+        assertEquals(0, report.predictions().unplanned(), name);
+        plans++;
+        if (report.plan().inPlaceRecords() > 0) {
+            plansWithAliases++;
+        }
+    }
+}

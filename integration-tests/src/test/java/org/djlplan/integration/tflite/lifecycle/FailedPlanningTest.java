@@ -1,0 +1,123 @@
+package org.djlplan.integration.tflite.lifecycle;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.Model;
+import ai.djl.ndarray.NDList;
+import ai.djl.nn.Block;
+import ai.djl.nn.LambdaBlock;
+import ai.djl.repository.zoo.ZooModel;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.djlplan.integration.support.Freed;
+import org.djlplan.integration.support.LogCapture;
+import org.djlplan.integration.support.Planned;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.integration.support.TestModels;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.report.PlanReport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What fails while a model is planned leaves it as DJL loaded it. */
+class FailedPlanningTest {
+
+    @AfterEach
+    void everythingIsFreed() {
+        Freed.assertEverything();
+    }
+
+    /**
+     * Returns a model of an application that takes no blocks but the engine's, and says no more.
+     */
+    private static Model choosy(Model model) {
+        return (Model)
+                Proxy.newProxyInstance(
+                        Model.class.getClassLoader(),
+                        new Class<?>[] {Model.class},
+                        (proxy, method, arguments) -> {
+                            if (method.getName().equals("setBlock")
+                                    && arguments[0].getClass() != model.getBlock().getClass()) {
+                                throw new UnsupportedOperationException();
+                            }
+                            try {
+                                return method.invoke(model, arguments);
+                            } catch (InvocationTargetException e) {
+                                throw e.getCause();
+                            }
+                        });
+    }
+
+    private static ZooModel<NDList, NDList> planned(Model model) throws Exception {
+        return new ZooModel<>(
+                model,
+                new PlannedTranslatorFactory()
+                        .newInstance(
+                                NDList.class,
+                                NDList.class,
+                                model,
+                                Map.of("delegation.enabled", "false")));
+    }
+
+    private static void assertStock(ZooModel<NDList, NDList> model, Path file) throws Exception {
+        try (StockInterpreter stock = new StockInterpreter(file, 1)) {
+            List<ByteBuffer> values = stock.randomInputs(1);
+            assertEquals(stock.run(values), Planned.predict(model, values, stock.shapes()));
+        }
+        assertFalse(PlanReport.of(model.getWrappedModel()).orElseThrow().planned());
+    }
+
+    /** No interpreter is waited for on such a thread. */
+    @Test
+    void load_interruptedThread_runsAsStockAndStaysInterrupted() throws Exception {
+        Path file = TestModels.built("blaze_face");
+        Model engineModel = Model.newInstance("blaze_face", "TFLite");
+        engineModel.load(file);
+        Thread.currentThread().interrupt();
+        try (ZooModel<NDList, NDList> model = planned(engineModel)) {
+            assertTrue(Thread.interrupted());
+            assertStock(model, file);
+        } finally {
+            boolean unused = Thread.interrupted();
+        }
+    }
+
+    @Test
+    void load_blockThatWasSetByHand_staysAndIsWarnedOf() throws Exception {
+        Model engineModel = Model.newInstance("by hand", "TFLite");
+        Block block = new LambdaBlock(inputs -> inputs);
+        engineModel.setBlock(block);
+        // Not closed: the engine's model takes its block for one of its own then.
+        try (LogCapture log = new LogCapture()) {
+            ZooModel<NDList, NDList> model = planned(engineModel);
+            assertSame(block, model.getBlock());
+            assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
+        }
+    }
+
+    @Test
+    void load_exceptionWithoutAMessage_runsAsStockAndSaysWhich() throws Exception {
+        Path file = TestModels.built("blaze_face");
+        Model engineModel = Model.newInstance("blaze_face", "TFLite");
+        engineModel.load(file);
+        Class<? extends Block> stockBlock = engineModel.getBlock().getClass();
+        Model choosy = choosy(engineModel);
+        try (LogCapture log = new LogCapture();
+                ZooModel<NDList, NDList> model = planned(choosy)) {
+            assertSame(stockBlock, model.getBlock().getClass());
+            assertStock(model, file);
+            assertEquals(
+                    Optional.of("java.lang.UnsupportedOperationException"),
+                    PlanReport.of(choosy).orElseThrow().unplannedReason());
+            assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
+        }
+    }
+}

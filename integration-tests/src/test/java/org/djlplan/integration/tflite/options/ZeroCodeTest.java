@@ -1,0 +1,244 @@
+package org.djlplan.integration.tflite.options;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.Model;
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.Translator;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.djlplan.integration.support.Freed;
+import org.djlplan.integration.support.LogCapture;
+import org.djlplan.integration.support.Planned;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.integration.support.TestModels;
+import org.djlplan.integration.support.Tolerance;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.report.PlanReport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Planning without a line of code: everything is said in a URL or in a model zoo's metadata. */
+class ZeroCodeTest {
+
+    private static final Path FILE = TestModels.built("blaze_face");
+    private static final String FACTORY = "org.djlplan.memplan.PlannedTranslatorFactory";
+
+    @TempDir Path folder;
+
+    @BeforeAll
+    static void loadEngine() {
+        StockInterpreter.loadEngine();
+    }
+
+    @AfterEach
+    void everythingIsFreed() {
+        Freed.assertEverything();
+    }
+
+    private static Criteria.Builder<NDList, NDList> arrays() {
+        return Criteria.builder().setTypes(NDList.class, NDList.class).optEngine("TFLite");
+    }
+
+    private static ZooModel<NDList, NDList> load(String url) throws Exception {
+        return arrays().optModelUrls(url).build().loadModel();
+    }
+
+    private static void assertPlannedAndRight(ZooModel<NDList, NDList> model, int threads)
+            throws Exception {
+        try (StockInterpreter stock = new StockInterpreter(FILE, threads)) {
+            List<ByteBuffer> inputs = stock.randomInputs(1);
+            Tolerance.assertWithin(
+                    stock.run(inputs),
+                    Planned.predict(model, inputs, stock.shapes()),
+                    FILE.toString());
+        }
+        PlanReport report = PlanReport.of(model).orElseThrow();
+        assertTrue(report.planned());
+        assertTrue(report.delegation().isPresent());
+        assertEquals(1, report.predictions().total());
+        assertEquals(0, report.predictions().unplanned());
+    }
+
+    @Test
+    void load_factoryInQueryOfFileUrl_plans() throws Exception {
+        String url =
+                FILE.toUri()
+                        + ("?translatorFactory=" + FACTORY)
+                        + "&memplan.threads=1&memplan.strategy=naive&memplan.inPlace=false";
+        try (ZooModel<NDList, NDList> model = load(url)) {
+            assertEquals("blaze_face.t", model.getName());
+            assertPlannedAndRight(model, 1);
+            assertEquals("naive", PlanReport.of(model).orElseThrow().plan().strategy());
+        }
+    }
+
+    @Test
+    void load_factoryInQueryOfFolderUrl_plansTheFileInside() throws Exception {
+        Path inside = Files.createDirectory(folder.resolve("detector"));
+        Files.copy(FILE, inside.resolve("detector.tflite"));
+        String url = inside.toUri() + "?engine=TFLite&translatorFactory=" + FACTORY;
+        try (ZooModel<NDList, NDList> model =
+                Criteria.builder()
+                        .setTypes(NDList.class, NDList.class)
+                        .optModelUrls(url)
+                        .build()
+                        .loadModel()) {
+            assertEquals("detector", model.getName());
+            assertPlannedAndRight(model, -1);
+        }
+    }
+
+    @Test
+    void load_fileOfAnotherNameInFolder_plansTheOneThatIsNamed() throws Exception {
+        Files.copy(FILE, folder.resolve("face.tflite"));
+        Files.copy(TestModels.built("mobilenet_v1"), folder.resolve("other.tflite"));
+        try (ZooModel<NDList, NDList> model =
+                arrays().optModelPath(folder)
+                        .optModelName("face")
+                        .optTranslatorFactory(new PlannedTranslatorFactory())
+                        .build()
+                        .loadModel()) {
+            assertPlannedAndRight(model, -1);
+        }
+    }
+
+    @Test
+    void load_fileWithoutExtension_plans() throws Exception {
+        Path file = Files.copy(FILE, folder.resolve("face.bin"));
+        try (ZooModel<NDList, NDList> model =
+                load(file.toUri() + "?translatorFactory=" + FACTORY)) {
+            assertEquals("face.bin", model.getName());
+            assertPlannedAndRight(model, -1);
+        }
+    }
+
+    @Test
+    void load_symbolicLink_plans() throws Exception {
+        Path file = Files.createSymbolicLink(folder.resolve("link.tflite"), FILE);
+        try (ZooModel<NDList, NDList> model =
+                load(file.toUri() + "?translatorFactory=" + FACTORY)) {
+            assertPlannedAndRight(model, -1);
+        }
+    }
+
+    @Test
+    void load_factoryInMetadataOfModelZoo_plans() throws Exception {
+        Path artifact =
+                Files.createDirectories(
+                        folder.resolve("model/cv/image_classification/org/example/face"));
+        writeMetadata(artifact);
+        Files.copy(FILE, Files.createDirectory(artifact.resolve("0.0.1")).resolve("face.tflite"));
+        Path cache = Files.createDirectory(folder.resolve("cache"));
+        String before = System.setProperty("DJL_CACHE_DIR", cache.toString());
+        try (ZooModel<NDList, NDList> model = load(folder.toUri().toString())) {
+            assertEquals("face", model.getName());
+            assertTrue(model.getModelPath().startsWith(cache), model.getModelPath().toString());
+            assertPlannedAndRight(model, 1);
+        } finally {
+            if (before == null) {
+                System.clearProperty("DJL_CACHE_DIR");
+            } else {
+                System.setProperty("DJL_CACHE_DIR", before);
+            }
+        }
+    }
+
+    @Test
+    void load_optionsInServingProperties_areUsed() throws Exception {
+        Path served = Files.createDirectory(folder.resolve("face"));
+        Files.copy(FILE, served.resolve("face.tflite"));
+        Files.writeString(
+                served.resolve("serving.properties"),
+                "engine=TFLite\nmemplan.threads=1\nmemplan.strategy=naive\nmemplan.inPlace=false\n");
+        try (ZooModel<NDList, NDList> model =
+                load(served.toUri() + "?translatorFactory=" + FACTORY)) {
+            assertPlannedAndRight(model, 1);
+            assertEquals("naive", PlanReport.of(model).orElseThrow().plan().strategy());
+        }
+    }
+
+    private static void writeMetadata(Path artifact) throws IOException {
+        Files.writeString(
+                artifact.resolve("metadata.json"),
+                """
+                {
+                  "metadataVersion": "0.2",
+                  "resourceType": "model",
+                  "application": "cv/image_classification",
+                  "groupId": "org.example",
+                  "artifactId": "face",
+                  "name": "face",
+                  "artifacts": [
+                    {
+                      "version": "0.0.1",
+                      "name": "face",
+                      "arguments": {
+                        "translatorFactory": "%s",
+                        "memplan.threads": 1,
+                        "memplan.inPlace": true
+                      },
+                      "files": {"model": {"uri": "0.0.1/face.tflite", "name": "face.tflite"}}
+                    }
+                  ]
+                }
+                """
+                        .formatted(FACTORY));
+    }
+
+    @Test
+    void newInstance_modelFromStream_staysStockWithOneWarning() throws Exception {
+        try (Model model = Model.newInstance("stream", "TFLite");
+                InputStream in = Files.newInputStream(FILE);
+                LogCapture log = new LogCapture()) {
+            model.load(in, Map.of());
+            Class<?> stock = model.getBlock().getClass();
+            assertRunsAsStock(model, stock, log, "not loaded from a file");
+        }
+    }
+
+    /** The caller's own name for the file is not kept by the engine: another one may be there. */
+    @Test
+    void newInstance_modelLoadedUnderAPrefix_neverRunsTheOtherFile() throws Exception {
+        Files.copy(FILE, folder.resolve("face.tflite"));
+        Files.copy(TestModels.built("mobilenet_v1"), folder.resolve("model.tflite"));
+        try (Model model = Model.newInstance("model", "TFLite");
+                LogCapture log = new LogCapture()) {
+            model.load(folder, "face");
+            assertRunsAsStock(model, model.getBlock().getClass(), log, "not loaded from a file");
+        }
+    }
+
+    private static void assertRunsAsStock(
+            Model model, Class<?> stockBlock, LogCapture log, String reason) throws Exception {
+        Translator<NDList, NDList> translator =
+                new PlannedTranslatorFactory()
+                        .newInstance(NDList.class, NDList.class, model, Map.of());
+        assertEquals(stockBlock, model.getBlock().getClass());
+        assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
+        assertTrue(log.ours("WARN").get(0).contains(reason), log.ours("WARN").get(0));
+        PlanReport report = PlanReport.of(model).orElseThrow();
+        assertFalse(report.planned());
+        assertTrue(report.unplannedReason().orElseThrow().contains(reason));
+        try (StockInterpreter bare = new StockInterpreter(FILE, -1);
+                NDManager manager = NDManager.newBaseManager("TFLite");
+                Predictor<NDList, NDList> predictor = model.newPredictor(translator)) {
+            List<ByteBuffer> inputs = bare.randomInputs(1);
+            assertEquals(
+                    bare.run(inputs), Planned.predict(predictor, manager, inputs, bare.shapes()));
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** What options do, who may set them, and that a model's folder is data. */
+package org.djlplan.integration.tflite.options;

@@ -1,0 +1,125 @@
+package org.djlplan.integration.torch.answer;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.ZooModel;
+import com.google.common.collect.ImmutableSet;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.djlplan.integration.support.NeedsModels;
+import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.RealModels;
+import org.djlplan.integration.torch.ModelInputs;
+import org.djlplan.integration.torch.Output;
+import org.djlplan.integration.torch.Torch;
+import org.djlplan.integration.torch.TorchScriptModel;
+import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.memplan.report.PlanReport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A planned prediction gives the stock engine's bytes, with as many threads per operator. */
+@OnEveryDjl
+class TorchSameAnswerTest {
+
+    private static final int SEEDS = 20;
+    private static final double NEAR_BOUND = 1.005;
+    private static final ModelInputs IMAGE = ModelInputs.floats(new long[] {1, 3, 224, 224});
+
+    /** For models so small that one allocation is more than half a per cent. */
+    private static final long NEAR_BOUND_BYTES = 4096;
+
+    /** What they allocate depends on the inputs' values, on earlier predictions, or on chance. */
+    private static final ImmutableSet<String> CHANGING =
+            ImmutableSet.of("branch", "loop", "growing", "nonzero", "counter", "fork");
+
+    @TempDir Path folder;
+
+    static Stream<Arguments> modelsAndThreads() {
+        return TorchScriptModels.all().stream()
+                .flatMap(
+                        model ->
+                                IntStream.of(1, 2)
+                                        .mapToObj(threads -> Arguments.of(model, threads)));
+    }
+
+    static Stream<Arguments> realModelsAndThreads() {
+        return RealModels.TORCHSCRIPT.files().stream()
+                .flatMap(
+                        file ->
+                                IntStream.of(1, 2)
+                                        .mapToObj(threads -> Arguments.of(file, threads)));
+    }
+
+    @AfterEach
+    void everythingIsFreed() {
+        Torch.assertNoArenas();
+    }
+
+    @ParameterizedTest
+    @MethodSource("modelsAndThreads")
+    void predict_anyModel_givesTheStockBytes(TorchScriptModel model, int threads) throws Exception {
+        Torch.threads(threads);
+        Path file = Torch.copy(model, folder);
+        try (ZooModel<NDList, NDList> planned = Torch.load(file, Map.of());
+                ZooModel<NDList, NDList> stock = Torch.loadStock(file);
+                Predictor<NDList, NDList> predictor = planned.newPredictor();
+                Predictor<NDList, NDList> stockPredictor = stock.newPredictor()) {
+            for (ModelInputs inputs : model.inputSets()) {
+                for (int seed = 0; seed < SEEDS; seed++) {
+                    assertEquals(
+                            Torch.predict(stockPredictor, inputs, seed),
+                            Torch.predict(predictor, inputs, seed),
+                            "seed " + seed);
+                }
+            }
+            PlanReport report = Torch.report(planned);
+            assertTrue(report.planned());
+            assertEquals(model.inputSets().size() * (long) SEEDS, report.predictions().total());
+            if (!CHANGING.contains(model.name())) {
+                assertRecordedOncePerShape(report, model.inputSets().size());
+            }
+        }
+    }
+
+    private static void assertRecordedOncePerShape(PlanReport report, int shapes) {
+        assertEquals(shapes, report.predictions().recorded(), report.toString());
+        assertEquals(shapes, report.predictions().unplanned(), report.toString());
+        assertEquals(0, report.predictions().unplannedAllocations(), report.toString());
+        assertNearBound(report);
+    }
+
+    private static void assertNearBound(PlanReport report) {
+        assertTrue(
+                report.plan().arenaBytes() <= NEAR_BOUND * report.plan().lowerBoundBytes()
+                        || report.plan().arenaBytes()
+                                <= report.plan().lowerBoundBytes() + NEAR_BOUND_BYTES,
+                report.toString());
+    }
+
+    @NeedsModels(RealModels.TORCHSCRIPT)
+    @ParameterizedTest
+    @MethodSource("realModelsAndThreads")
+    void predict_realModel_givesTheStockBytesInTheLeastMemory(Path real, int threads)
+            throws Exception {
+        Torch.threads(threads);
+        int seeds = 4;
+        List<List<Output>> expected = Torch.stock(real, IMAGE, seeds);
+        try (ZooModel<NDList, NDList> planned = Torch.load(Torch.copy(real, folder), Map.of());
+                Predictor<NDList, NDList> predictor = planned.newPredictor()) {
+            for (int seed = 0; seed < seeds; seed++) {
+                assertEquals(expected.get(seed), Torch.predict(predictor, IMAGE, seed));
+            }
+            assertRecordedOncePerShape(Torch.report(planned), 1);
+        }
+    }
+}

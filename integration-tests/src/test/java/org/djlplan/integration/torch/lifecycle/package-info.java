@@ -1,0 +1,2 @@
+/** Loading, closing, workers, many threads, models that keep state, long use. */
+package org.djlplan.integration.torch.lifecycle;

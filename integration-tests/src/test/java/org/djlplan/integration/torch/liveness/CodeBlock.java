@@ -1,0 +1,46 @@
+package org.djlplan.integration.torch.liveness;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.AbstractBlock;
+import ai.djl.training.ParameterStore;
+import ai.djl.util.PairList;
+import java.util.Optional;
+
+/** A user's block: some code, and fields that the code may use. */
+final class CodeBlock extends AbstractBlock {
+
+    /** What such a block does. */
+    interface Code {
+        NDList forward(CodeBlock self, ParameterStore store, NDList inputs);
+    }
+
+    private final Code code;
+
+    /** For whatever the code wants to keep. */
+    Optional<Object> field = Optional.empty();
+
+    /** For arrays that the code wants to keep. */
+    NDList kept = new NDList();
+
+    /** For code that counts. */
+    int calls;
+
+    CodeBlock(Code code) {
+        this.code = code;
+    }
+
+    @Override
+    protected NDList forwardInternal(
+            ParameterStore store,
+            NDList inputs,
+            boolean training,
+            PairList<String, Object> params) {
+        return code.forward(this, store, inputs);
+    }
+
+    @Override
+    public Shape[] getOutputShapes(Shape[] inputShapes) {
+        return inputShapes;
+    }
+}

@@ -1,0 +1,136 @@
+package org.djlplan.integration.torch.liveness;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Block;
+import ai.djl.nn.SequentialBlock;
+import ai.djl.nn.core.Linear;
+import ai.djl.util.NativeResource;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.memplan.config.Liveness;
+import org.djlplan.memplan.djl.liveness.LivenessExecutor;
+import org.junit.jupiter.api.Test;
+
+/** Blocks that cannot be recorded, or do not keep to their recording. */
+@OnEveryDjl
+class LivenessFallbackTest {
+
+    private static final Shape SHAPE = new Shape(1, 4096);
+
+    @Test
+    void op_otherBranchWithSameTypes_isRepeatedUntilTheTreeTakesOver() {
+        // The recorded branch uses a last, the other one b.
+        Block block =
+                new CodeBlock(
+                        (self, store, inputs) -> {
+                            NDArray x = inputs.head();
+                            NDArray a = x.mul(2);
+                            NDArray b = x.mul(3);
+                            NDArray c = x.toFloatArray()[0] > 0 ? a.add(b) : b.sub(b);
+                            NDArray d = c.add(1);
+                            return new NDList(x.toFloatArray()[0] > 0 ? d.add(a) : d.add(b));
+                        });
+        try (Sample sample = new Sample(block, SHAPE)) {
+            LivenessExecutor executor = sample.executor(Liveness.OP);
+            for (int run = 0; run < 20; run++) {
+                float sign = run % 2 == 0 ? 1 : -1;
+                try (NDManager manager = sample.newManager()) {
+                    NDList inputs = new NDList(manager.ones(SHAPE).mul(sign));
+                    List<List<Byte>> expected = Sample.bits(sample.stock(inputs));
+                    assertEquals(expected, Sample.bits(sample.planned(executor, inputs)));
+                }
+            }
+            assertEquals(2, executor.fallbacks());
+            assertEquals(Liveness.TREE, executor.mode());
+        }
+    }
+
+    @Test
+    void op_otherNumberOfOperations_stopsClosing() {
+        Block block =
+                new CodeBlock(
+                        (self, store, inputs) -> {
+                            NDArray x = inputs.head().mul(2);
+                            int count = inputs.head().toFloatArray()[0] > 0 ? 3 : 5;
+                            for (int i = 0; i < count; i++) {
+                                x = x.add(1);
+                            }
+                            return new NDList(x.reshape(-1).add(2));
+                        });
+        LivenessExecutor executor = Sample.assertSameBits(block, Liveness.OP);
+        assertEquals(0, executor.fallbacks());
+        assertEquals(Liveness.OP, executor.mode());
+    }
+
+    @Test
+    void op_castToTheEnginesClass_leavesItToTheTree() {
+        Block block =
+                new CodeBlock(
+                        (self, store, inputs) -> {
+                            NDArray x = inputs.head().mul(2).add(1);
+                            assertTrue(((NativeResource<?>) x).getHandle() != null);
+                            return new NDList(x.add(1));
+                        });
+        LivenessExecutor executor = Sample.assertSameBits(block, Liveness.OP);
+        assertEquals(Liveness.TREE, executor.mode());
+        assertEquals(1, executor.fallbacks());
+    }
+
+    @Test
+    void op_severalThreadsInOnePass_leavesItToTheTree() {
+        Block block =
+                new CodeBlock(
+                        (self, store, inputs) -> {
+                            NDArray x = inputs.head().mul(2);
+                            NDArray y = CompletableFuture.supplyAsync(() -> x.add(1).mul(2)).join();
+                            return new NDList(y.add(x));
+                        });
+        LivenessExecutor executor = Sample.assertSameBits(block, Liveness.OP);
+        assertEquals(Liveness.TREE, executor.mode());
+    }
+
+    @Test
+    void forward_inputChangedInPlace_isChangedOnceAndNothingClosed() {
+        Block block =
+                new CodeBlock(
+                        (self, store, inputs) -> {
+                            NDArray x = inputs.head().mul(2).add(3);
+                            inputs.head().reshape(-1).addi(1);
+                            return new NDList(x.add(inputs.head()), inputs.head());
+                        });
+        LivenessExecutor executor = Sample.assertSameBits(block, Liveness.OP);
+        assertEquals(0, executor.closedEarly());
+        assertEquals(Liveness.OP, executor.mode());
+    }
+
+    @Test
+    void op_unitsWithParameters_settlesAndKeepsClosing() {
+        Block block =
+                new SequentialBlock()
+                        .add(Linear.builder().setUnits(16).build())
+                        .addSingleton(x -> x.mul(1.5f).add(0.5f).square())
+                        .add(Linear.builder().setUnits(4).build());
+        try (Sample sample = new Sample(block, SHAPE);
+                NDManager manager = sample.newManager()) {
+            LivenessExecutor executor = sample.executor(Liveness.OP);
+            NDList inputs = sample.inputs(manager, 3, 1);
+            assertFalse(executor.settled(LivenessExecutor.types(inputs)));
+            sample.planned(executor, inputs);
+            assertTrue(executor.settled(LivenessExecutor.types(inputs)));
+            long before = executor.closedEarly();
+            sample.planned(executor, inputs);
+            long closed = executor.closedEarly() - before;
+            sample.planned(executor, inputs);
+            assertTrue(closed > 0);
+            assertEquals(2 * closed, executor.closedEarly() - before);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+package org.djlplan.integration.torch.memory;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.ZooModel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.djlplan.integration.support.ChildJvm;
+import org.djlplan.integration.support.MemoryGroup;
+import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.torch.BlockModels;
+import org.djlplan.integration.torch.BlockModels.Kind;
+import org.djlplan.integration.torch.FirstPrediction;
+import org.djlplan.integration.torch.ModelInputs;
+import org.djlplan.integration.torch.Output;
+import org.djlplan.integration.torch.Torch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The first predictions of imperative models, before any plan is kept. */
+@OnEveryDjl
+class TorchFirstPredictionTest {
+
+    private static final long MIB = 1 << 20;
+    private static final long GROUP_BYTES = 700 * MIB;
+
+    /** What the system kills ends like this. */
+    private static final int KILLED = 137;
+
+    private static final ModelInputs OTHER = ModelInputs.floats(new long[] {9, 6});
+
+    @TempDir Path folder;
+
+    private ChildJvm.Result predict(List<String> before, String way, String... arguments)
+            throws Exception {
+        List<String> all = new ArrayList<>(List.of(way));
+        all.addAll(List.of(arguments));
+        // No plans of others.
+        Path cache = Files.createTempDirectory(folder, "cache");
+        return ChildJvm.run(
+                before,
+                folder,
+                List.of(
+                        "-Xms128m",
+                        "-Xmx128m",
+                        "-XX:+AlwaysPreTouch",
+                        "-XX:+UseSerialGC",
+                        "-DDJL_CACHE_DIR=" + cache),
+                FirstPrediction.class,
+                all.toArray(String[]::new));
+    }
+
+    private static List<FirstPrediction.Figures> figures(ChildJvm.Result result) {
+        assertEquals(0, result.exitCode(), result.out() + result.err());
+        return FirstPrediction.Figures.of(result.out());
+    }
+
+    @Test
+    void predict_imperativeInASmallGroup_fitsFromTheFirstPrediction() throws Exception {
+        String[] network = {"resnet50", "8", "8"};
+        try (MemoryGroup group = MemoryGroup.of(GROUP_BYTES)) {
+            List<FirstPrediction.Figures> planned =
+                    figures(predict(group.inside(), "planned", network));
+            assertEquals(KILLED, predict(group.inside(), "stock", network).exitCode());
+            List<FirstPrediction.Figures> stock = figures(predict(List.of(), "stock", network));
+            assertEquals(sums(stock), sums(planned));
+            assertTrue(
+                    planned.get(0).peakBytes() <= 1.1 * planned.get(1).peakBytes() + 16 * MIB,
+                    planned.toString());
+        }
+    }
+
+    private static List<String> sums(List<FirstPrediction.Figures> figures) {
+        return figures.stream().map(FirstPrediction.Figures::sum).toList();
+    }
+
+    @Test
+    void predict_usersCompositeAndOtherShapes_needAShareOfStock() throws Exception {
+        String[] network = {FirstPrediction.COMPOSITE, "2", "2", "4", "4", "3x192", "3x192"};
+        List<FirstPrediction.Figures> stock = figures(predict(List.of(), "stock", network));
+        List<FirstPrediction.Figures> planned = figures(predict(List.of(), "planned", network));
+        assertEquals(sums(stock), sums(planned));
+        assertTrue(
+                planned.get(0).peakBytes() <= .5 * stock.get(0).peakBytes(),
+                planned + " of " + stock);
+        for (int later = 2; later < planned.size(); later += 2) {
+            long settled = planned.get(later + 1).peakBytes();
+            assertTrue(planned.get(later).peakBytes() <= 1.1 * settled, planned.toString());
+        }
+    }
+
+    @Test
+    void predict_djlsOwnBlock_recordsAllocationsInTheFirstPrediction() throws Exception {
+        assertUnplanned(Kind.SEQUENTIAL, 1);
+    }
+
+    @Test
+    void predict_usersBlock_recordsAllocationsInTheSecondPrediction() throws Exception {
+        assertUnplanned(Kind.CUSTOM, 2);
+    }
+
+    /** Other shapes take one prediction in either case. */
+    private void assertUnplanned(Kind kind, int expected) throws Exception {
+        Torch.threads(1);
+        BlockModels.save(kind, folder);
+        try (ZooModel<NDList, NDList> stock = BlockModels.loadStock(kind, folder);
+                ZooModel<NDList, NDList> planned = BlockModels.load(kind, folder, Map.of())) {
+            for (int i = 0; i < 4; i++) {
+                assertEquals(
+                        Torch.predict(stock, BlockModels.INPUTS, i),
+                        Torch.predict(planned, BlockModels.INPUTS, i));
+            }
+            assertEquals(expected, Torch.report(planned).predictions().unplanned());
+            for (int i = 0; i < 3; i++) {
+                assertEquals(Torch.predict(stock, OTHER, i), Torch.predict(planned, OTHER, i));
+            }
+            assertEquals(expected + 1, Torch.report(planned).predictions().unplanned());
+            assertEquals(2, Torch.report(planned).predictions().recorded());
+            assertEquals(0, Torch.report(planned).predictions().unplannedAllocations());
+        }
+        // Both are kept, with when arrays are closed.
+        try (ZooModel<NDList, NDList> again = BlockModels.load(kind, folder, Map.of())) {
+            for (ModelInputs inputs : List.of(OTHER, BlockModels.INPUTS)) {
+                List<Output> unused = Torch.predict(again, inputs, 1);
+            }
+            assertEquals(0, Torch.report(again).predictions().unplanned());
+        }
+    }
+}

@@ -1,0 +1,285 @@
+package org.djlplan.integration.torch.memory;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.Model;
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.AbstractBlock;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.training.ParameterStore;
+import ai.djl.translate.NoBatchifyTranslator;
+import ai.djl.translate.TranslateException;
+import ai.djl.translate.Translator;
+import ai.djl.translate.TranslatorContext;
+import ai.djl.util.PairList;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.torch.BareTranslator;
+import org.djlplan.integration.torch.ModelInputs;
+import org.djlplan.integration.torch.Output;
+import org.djlplan.integration.torch.Torch;
+import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.ArenaPool;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What goes wrong in one prediction does no harm to those after it. */
+@OnEveryDjl
+class TorchRecoveryTest {
+
+    private static final int SEEDS = 5;
+
+    /** Words that the table has, and some that it has not. */
+    private static final ModelInputs WORDS = words(100);
+
+    private static final ModelInputs UNKNOWN_WORDS = words(1_000_000);
+
+    @TempDir Path folder;
+
+    private Runnable resetCache;
+
+    private static ModelInputs words(int limit) {
+        return ModelInputs.floats().and(DataType.INT64, limit, 4, 20);
+    }
+
+    /** Plans of models that are in no folder are kept in the cache, which is to be empty. */
+    @BeforeEach
+    void oneThreadAndNoPlans() {
+        Torch.threads(1);
+        resetCache = Torch.useCache(folder);
+    }
+
+    @AfterEach
+    void everythingIsFreed() {
+        resetCache.run();
+        Torch.assertNoArenas();
+    }
+
+    private static void assertRight(
+            Predictor<NDList, NDList> predictor, ModelInputs inputs, List<List<Output>> expected)
+            throws Exception {
+        for (int seed = 0; seed < expected.size(); seed++) {
+            assertEquals(expected.get(seed), Torch.predict(predictor, inputs, seed));
+        }
+        assertEquals(0, ArenaPool.shared().metric().leased());
+    }
+
+    @Test
+    void predict_modelThrowsInTheMiddle_laterOnesArePlannedAsBefore() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("embedding"), folder);
+        List<List<Output>> expected = Torch.stock(file, WORDS, SEEDS);
+        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            assertRight(predictor, WORDS, expected);
+            assertThrows(
+                    TranslateException.class, () -> Torch.predict(predictor, UNKNOWN_WORDS, 1));
+            long unplanned = Torch.report(model).predictions().unplanned();
+            assertRight(predictor, WORDS, expected);
+            assertEquals(unplanned, Torch.report(model).predictions().unplanned());
+            assertEquals(1, Torch.report(model).predictions().recorded());
+        }
+    }
+
+    /** What was recorded until then is not all, and must not become the plan. */
+    @Test
+    void predict_modelThrowsWhileItIsRecorded_recordsTheNextOne() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("embedding"), folder);
+        List<List<Output>> expected = Torch.stock(file, WORDS, SEEDS);
+        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            assertThrows(
+                    TranslateException.class, () -> Torch.predict(predictor, UNKNOWN_WORDS, 1));
+            assertRight(predictor, WORDS, expected);
+            PlanReport report = Torch.report(model);
+            assertEquals(2, report.predictions().unplanned(), report.toString());
+            assertEquals(0, report.predictions().unplannedAllocations(), report.toString());
+        }
+    }
+
+    @Test
+    void predict_shapesThatFitAndNotInTurns_staysRight() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("many_inputs"), folder);
+        ModelInputs good = TorchScriptModels.named("many_inputs").inputSets().get(0);
+        ModelInputs large = TorchScriptModels.named("many_inputs").inputSets().get(1);
+        // The first layer takes its input, the second does not.
+        ModelInputs wrong =
+                ModelInputs.floats(new long[] {1, 12}, new long[] {1, 21}, new long[] {1});
+        List<List<Output>> expected = Torch.stock(file, good, SEEDS);
+        ModelInputs incomplete = ModelInputs.floats(new long[] {1, 12});
+        List<List<Output>> expectedLarge = Torch.stock(file, large, SEEDS);
+        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            for (int round = 0; round < 4; round++) {
+                assertRight(predictor, good, expected);
+                assertThrows(TranslateException.class, () -> Torch.predict(predictor, wrong, 1));
+                assertRight(predictor, large, expectedLarge);
+                assertThrows(
+                        TranslateException.class, () -> Torch.predict(predictor, incomplete, 1));
+            }
+            assertEquals(0, Torch.report(model).predictions().unplannedAllocations());
+        }
+    }
+
+    /** Allocates always the same, but frees one array early or not. */
+    private static final class Holding extends AbstractBlock {
+
+        private boolean holds;
+
+        @Override
+        protected NDList forwardInternal(
+                ParameterStore store,
+                NDList inputs,
+                boolean training,
+                PairList<String, Object> params) {
+            NDArray input = inputs.head();
+            NDArray held = input.add(1);
+            if (!holds) {
+                held.close();
+            }
+            NDArray twice = input.mul(2);
+            return new NDList((holds ? held : input).sub(twice));
+        }
+
+        @Override
+        public Shape[] getOutputShapes(Shape[] inputs) {
+            return inputs;
+        }
+    }
+
+    @Test
+    void predict_arrayLivesLongerThanRecorded_keepsItsPlaceToItself() throws Exception {
+        ModelInputs inputs = ModelInputs.floats(new long[] {8, 100});
+        Holding stock = new Holding();
+        Holding planned = new Holding();
+        try (Model stockModel = Model.newInstance("holding", "PyTorch");
+                Model model = Model.newInstance("holding", "PyTorch")) {
+            stockModel.setBlock(stock);
+            model.setBlock(planned);
+            Translator<NDList, NDList> translator =
+                    PlannedTranslatorFactory.wrap(new BareTranslator())
+                            .newInstance(
+                                    NDList.class,
+                                    NDList.class,
+                                    model,
+                                    Map.of("memplan.liveness", "off"));
+            try (Predictor<NDList, NDList> expected =
+                            stockModel.newPredictor(new BareTranslator());
+                    Predictor<NDList, NDList> actual = model.newPredictor(translator)) {
+                for (int seed = 0; seed < SEEDS; seed++) {
+                    stock.holds = seed % 2 == 1;
+                    planned.holds = stock.holds;
+                    assertEquals(
+                            Torch.predict(expected, inputs, seed),
+                            Torch.predict(actual, inputs, seed));
+                }
+            }
+            assertTrue(Torch.report(model).predictions().unplannedAllocations() > 0);
+        }
+    }
+
+    /** Fails as long as it is told so. */
+    private static final class FailingTranslator implements NoBatchifyTranslator<NDList, NDList> {
+
+        private boolean failAtInput;
+        private boolean failAtOutput;
+
+        @Override
+        public NDList processInput(TranslatorContext context, NDList inputs) {
+            if (failAtInput) {
+                throw new IllegalStateException("told to");
+            }
+            return inputs;
+        }
+
+        @Override
+        public NDList processOutput(TranslatorContext context, NDList outputs) {
+            if (failAtOutput) {
+                throw new IllegalStateException("told to");
+            }
+            return outputs;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void predict_translatorThrows_laterOnesArePlannedAsBefore(boolean already) throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
+        ModelInputs inputs = TorchScriptModels.named("cnn").inputSets().get(0);
+        List<List<Output>> expected = Torch.stock(file, inputs, SEEDS);
+        FailingTranslator translator = new FailingTranslator();
+        try (ZooModel<NDList, NDList> model =
+                        Torch.load(
+                                file,
+                                NDList.class,
+                                Map.of(),
+                                PlannedTranslatorFactory.wrap(translator));
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            if (already) {
+                assertRight(predictor, inputs, expected);
+            }
+            translator.failAtOutput = true;
+            assertThrows(TranslateException.class, () -> Torch.predict(predictor, inputs, 1));
+            translator.failAtInput = true;
+            assertThrows(TranslateException.class, () -> Torch.predict(predictor, inputs, 1));
+            translator.failAtOutput = false;
+            assertThrows(TranslateException.class, () -> Torch.predict(predictor, inputs, 1));
+            translator.failAtInput = false;
+            assertRight(predictor, inputs, expected);
+            PlanReport report = Torch.report(model);
+            assertEquals(1, report.predictions().unplanned(), report.toString());
+            assertEquals(1, report.predictions().recorded());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"branch", "loop", "growing", "nonzero", "counter", "fork"})
+    void predict_allocationsDependOnData_isRightAndRecordedEverLessOften(String name)
+            throws Exception {
+        int predictions = 120;
+        // A new recording takes 3 deviating predictions, then 6, then 12, …
+        int mostRecordings = 1 + 5;
+        Path file = Torch.copy(TorchScriptModels.named(name), folder);
+        ModelInputs inputs = TorchScriptModels.named(name).inputSets().get(1);
+        List<List<Output>> expected = Torch.stock(file, inputs, predictions);
+        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            assertRight(predictor, inputs, expected);
+            PlanReport report = Torch.report(model);
+            assertTrue(report.predictions().recorded() <= mostRecordings, report.toString());
+            assertEquals(predictions, report.predictions().total());
+        }
+    }
+
+    @Test
+    void predict_otherAllocationsFromNowOn_recordsAnewAfterThree() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("loop"), folder);
+        ModelInputs once = ModelInputs.floats(new long[] {1, 32}).and(DataType.INT64, 1, 1);
+        ModelInputs turns = ModelInputs.floats(new long[] {1, 32}).and(DataType.INT64, 1000, 1);
+        long seed = 4;
+        List<List<Output>> expected = Torch.stock(file, turns, (int) seed + 1);
+        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            assertEquals(1, Torch.predict(predictor, once, 1).size());
+            for (int i = 0; i < 10; i++) {
+                assertEquals(expected.get((int) seed), Torch.predict(predictor, turns, seed));
+            }
+            PlanReport report = Torch.report(model);
+            assertEquals(2, report.predictions().recorded(), report.toString());
+            assertEquals(1 + 3 + 1, report.predictions().unplanned(), report.toString());
+        }
+    }
+}

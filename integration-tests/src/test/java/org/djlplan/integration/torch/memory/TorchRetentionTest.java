@@ -1,0 +1,219 @@
+package org.djlplan.integration.torch.memory;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.TranslateException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.djlplan.integration.support.ChildJvm;
+import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.torch.BareTranslator;
+import org.djlplan.integration.torch.InsideTranslator;
+import org.djlplan.integration.torch.ModelInputs;
+import org.djlplan.integration.torch.Output;
+import org.djlplan.integration.torch.Torch;
+import org.djlplan.integration.torch.TorchProbe;
+import org.djlplan.integration.torch.TorchScriptModel;
+import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.ArenaPool;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** An array handed to the user never lies in memory that a later prediction uses. */
+@OnEveryDjl
+class TorchRetentionTest {
+
+    private static final int RETAINED = 20;
+
+    @TempDir Path folder;
+
+    @BeforeEach
+    void oneThread() {
+        Torch.threads(1);
+    }
+
+    @AfterEach
+    void everythingIsFreed() {
+        Torch.assertNoArenas();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "cnn",
+                "tuple_outputs",
+                "dict_outputs",
+                "view_output",
+                "input_as_output",
+                "same_twice",
+                "lstm",
+                "growing",
+                "counter"
+            })
+    void predict_twentyOutputsRetained_keepTheirBytes(String name) throws Exception {
+        TorchScriptModel catalogued = TorchScriptModels.named(name);
+        Path file = Torch.copy(catalogued, folder);
+        ModelInputs inputs = catalogued.inputSets().get(0);
+        List<List<Output>> expected = Torch.stock(file, inputs, RETAINED);
+        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of());
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            List<NDList> retained = new ArrayList<>();
+            for (int seed = 0; seed < RETAINED; seed++) {
+                retained.add(predictor.predict(inputs.create(manager, seed)));
+            }
+            for (int seed = 0; seed < RETAINED; seed++) {
+                assertEquals(expected.get(seed), Output.copyOf(retained.get(seed)), "seed " + seed);
+            }
+            assertMemoryOfTheirOwn(predictor, inputs, expected, retained);
+        }
+    }
+
+    /** Closes every other list of outputs, lets others come, and looks at the rest. */
+    private static void assertMemoryOfTheirOwn(
+            Predictor<NDList, NDList> predictor,
+            ModelInputs inputs,
+            List<List<Output>> expected,
+            List<NDList> retained)
+            throws TranslateException {
+        for (int seed = 0; seed < RETAINED; seed += 2) {
+            retained.get(seed).close();
+        }
+        for (int seed = RETAINED; seed < 2 * RETAINED; seed++) {
+            assertFalse(Torch.predict(predictor, inputs, seed).isEmpty());
+        }
+        for (int seed = 1; seed < RETAINED; seed += 2) {
+            assertEquals(expected.get(seed), Output.copyOf(retained.get(seed)), "seed " + seed);
+        }
+    }
+
+    private ZooModel<NDList, String> loadInside(String name) throws Exception {
+        return Torch.load(
+                Torch.copy(TorchScriptModels.named(name), folder),
+                String.class,
+                Map.of(),
+                PlannedTranslatorFactory.wrap(new InsideTranslator()));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"tuple_outputs, 100", "view_output, 100", "same_twice, 800", "lstm, 200"})
+    void predict_outputsPlannedInsideThenRetained_keepTheirBytesAndAreExcluded(
+            String name, int batch) throws Exception {
+        // So large that its outputs are not left to the engine from the beginning.
+        ModelInputs inputs = TorchScriptModels.named(name).inputSets().get(0).ofBatch(batch);
+        try (ZooModel<NDList, String> model = loadInside(name);
+                Predictor<NDList, String> inside = model.newPredictor();
+                Predictor<NDList, NDList> bare = model.newPredictor(new BareTranslator());
+                NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            List<String> expected = new ArrayList<>();
+            for (int seed = 0; seed < RETAINED; seed++) {
+                expected.add(inside.predict(inputs.create(manager, seed)));
+            }
+            int planned = Torch.report(model).plan().records();
+            List<NDList> retained = new ArrayList<>();
+            for (int seed = 0; seed < RETAINED; seed++) {
+                retained.add(bare.predict(inputs.create(manager, seed)));
+                assertTrue(ArenaPool.shared().metric().arenas() <= 1);
+            }
+            for (int seed = 0; seed < RETAINED; seed++) {
+                assertEquals(expected.get(seed), Output.copyOf(retained.get(seed)).toString());
+                assertEquals(expected.get(seed), inside.predict(inputs.create(manager, seed)));
+            }
+            PlanReport report = Torch.report(model);
+            assertTrue(report.plan().records() < planned, report.toString());
+            assertEquals(1, report.predictions().recorded());
+            assertEquals(1, report.predictions().unplanned());
+            assertEquals(0, report.predictions().unplannedAllocations());
+        }
+    }
+
+    @Test
+    void close_outputsInAnyOrderByAnotherThread_doesNotDisturbPredictions() throws Exception {
+        ModelInputs inputs = TorchScriptModels.named("tuple_outputs").inputSets().get(0);
+        List<List<Output>> expected =
+                Torch.stock(TorchScriptModels.named("tuple_outputs").file(), inputs, RETAINED);
+        for (int round = 0; round < 5; round++) {
+            try (ZooModel<NDList, String> model = loadInside("tuple_outputs");
+                    Predictor<NDList, String> inside = model.newPredictor();
+                    Predictor<NDList, NDList> bare = model.newPredictor(new BareTranslator());
+                    NDManager manager = NDManager.newBaseManager("PyTorch")) {
+                assertEquals(expected.get(0).toString(), inside.predict(inputs.create(manager, 0)));
+                List<NDList> retained = new ArrayList<>();
+                for (int seed = 0; seed < RETAINED; seed++) {
+                    retained.add(bare.predict(inputs.create(manager, seed)));
+                }
+                Collections.shuffle(retained, new Random(round));
+                CompletableFuture<Void> closing =
+                        CompletableFuture.runAsync(() -> retained.forEach(NDList::close));
+                for (int seed = 0; seed < RETAINED; seed++) {
+                    assertEquals(expected.get(seed), Torch.predict(bare, inputs, seed));
+                }
+                closing.get(30, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    @Test
+    void close_modelAndPredictorWhileOutputsAreHeld_outputsStayAndAreFreedLater() throws Exception {
+        ModelInputs inputs = TorchScriptModels.named("tuple_outputs").inputSets().get(0);
+        NDManager manager = NDManager.newBaseManager("PyTorch");
+        ZooModel<NDList, String> model = loadInside("tuple_outputs");
+        Predictor<NDList, String> inside = model.newPredictor();
+        Predictor<NDList, NDList> bare = model.newPredictor(new BareTranslator());
+        String expected = inside.predict(inputs.create(manager, 1));
+        // Both: one that lies in an arena, which its plan did not expect, and one that does not.
+        NDList inArena = bare.predict(inputs.create(manager, 1));
+        NDList outside = bare.predict(inputs.create(manager, 1));
+        bare.close();
+        inside.close();
+        model.close();
+        model.close();
+        try (ZooModel<NDList, NDList> other = Torch.load("cnn", folder)) {
+            ModelInputs images = TorchScriptModels.named("cnn").inputSets().get(0);
+            for (int seed = 0; seed < 3; seed++) {
+                assertEquals(1, Torch.predict(other, images, seed).size());
+            }
+            assertEquals(expected, Output.copyOf(inArena).toString());
+            assertEquals(expected, Output.copyOf(outside).toString());
+        }
+        manager.close();
+    }
+
+    /** The outputs are tiny, and six of them stay in an arena each of 48 MB. */
+    @Test
+    void predict_outputsInsideOfArenasRetained_pinTheirPagesOnly() throws Exception {
+        ChildJvm.Result result =
+                ChildJvm.run(
+                        folder,
+                        List.of("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch"),
+                        TorchProbe.class,
+                        "retain",
+                        Torch.copy(TorchScriptModels.named("wide"), folder).toString());
+        assertEquals(0, result.exitCode(), result.err());
+        String[] figures = result.out().strip().split(" ", -1);
+        long arenaBytes = Long.parseLong(figures[0]);
+        long grown = Long.parseLong(figures[1]);
+        assertTrue(arenaBytes > 30_000_000, result.out());
+        assertTrue(grown < arenaBytes / 2, result.out());
+        assertEquals("true", figures[2]);
+    }
+}

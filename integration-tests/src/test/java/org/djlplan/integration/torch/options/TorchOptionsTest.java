@@ -1,0 +1,214 @@
+package org.djlplan.integration.torch.options;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.training.ParameterStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.djlplan.integration.support.LogCapture;
+import org.djlplan.integration.torch.BlockModels;
+import org.djlplan.integration.torch.BlockModels.Kind;
+import org.djlplan.integration.torch.ModelInputs;
+import org.djlplan.integration.torch.Output;
+import org.djlplan.integration.torch.Torch;
+import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.memplan.report.PlanReport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The options that PyTorch models have. */
+class TorchOptionsTest {
+
+    private static final ModelInputs IMAGES = TorchScriptModels.named("cnn").inputSets().get(0);
+    private static final int SEEDS = 8;
+
+    @TempDir Path folder;
+
+    @BeforeEach
+    void oneThread() {
+        Torch.threads(1);
+    }
+
+    @AfterEach
+    void everythingIsFreed() {
+        Torch.assertNoArenas();
+    }
+
+    private static List<List<Output>> answers(ZooModel<NDList, NDList> model, ModelInputs inputs)
+            throws Exception {
+        List<List<Output>> answers = new ArrayList<>();
+        for (int seed = 0; seed < SEEDS; seed++) {
+            answers.add(Torch.predict(model, inputs, seed));
+        }
+        return answers;
+    }
+
+    @Test
+    void enabled_false_leavesTheBlockAndKeepsNoPlan() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
+        try (ZooModel<NDList, NDList> stock = Torch.loadStock(file);
+                ZooModel<NDList, NDList> model =
+                        Torch.load(file, Map.of("memplan.enabled", false))) {
+            assertEquals(stock.getBlock().getClass(), model.getBlock().getClass());
+            assertEquals(answers(stock, IMAGES), answers(model, IMAGES));
+            assertTrue(PlanReport.of(model).isEmpty());
+        }
+        assertTrue(Files.notExists(file.resolveSibling(".djlplan")));
+    }
+
+    @Test
+    void key_unknown_isAnErrorThatNamesTheNearest() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
+        Exception refused =
+                assertThrows(
+                        IllegalArgumentException.class,
+                        () -> Torch.load(file, Map.of("memplan.hugePage", true)));
+        String reason = refused.getMessage();
+        assertTrue(reason.contains("memplan.hugePage;"), reason);
+        assertTrue(reason.endsWith("memplan.hugePages"), reason);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"naive", "greedy-by-size", "greedy-by-breadth"})
+    void strategy_named_isUsedAndKeptApart(String strategy) throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
+        List<List<Output>> expected = Torch.stock(file, IMAGES, SEEDS);
+        try (ZooModel<NDList, NDList> best = Torch.load(file, Map.of());
+                ZooModel<NDList, NDList> model =
+                        Torch.load(file, Map.of("memplan.strategy", strategy))) {
+            assertEquals(expected, answers(best, IMAGES));
+            assertEquals(expected, answers(model, IMAGES));
+            PlanReport report = Torch.report(model);
+            assertEquals(strategy, report.plan().strategy());
+            assertEquals(1, report.predictions().recorded());
+            assertTrue(Torch.report(best).plan().arenaBytes() <= report.plan().arenaBytes());
+            assertEquals(
+                    strategy.equals("naive"),
+                    report.plan().arenaBytes() == report.plan().naiveBytes());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"cnn", "tuple_outputs", "in_place", "lstm", "branch", "same_twice"})
+    void verify_modelThatRepeatsItself_staysPlanned(String name) throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named(name), folder);
+        ModelInputs inputs = TorchScriptModels.named(name).inputSets().get(0);
+        List<List<Output>> expected = Torch.stock(file, inputs, SEEDS);
+        try (LogCapture log = new LogCapture();
+                ZooModel<NDList, NDList> model = Torch.load(file, Map.of("memplan.verify", true))) {
+            assertEquals(expected, answers(model, inputs));
+            assertEquals(List.of(), log.ours("WARN"));
+            assertEquals(SEEDS, Torch.report(model).predictions().total());
+            assertTrue(Torch.report(model).plan().arenaBytes() > 0);
+        }
+    }
+
+    /**
+     * Each verification calls the model twice, and the one that differs a third time. The mean of
+     * equal inputs is the input itself, so that the first does not differ.
+     */
+    @Test
+    void verify_modelThatCountsItsCalls_runsAsStockWithOneWarning() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("counter"), folder);
+        ModelInputs inputs = TorchScriptModels.named("counter").inputSets().get(0);
+        try (LogCapture log = new LogCapture();
+                ZooModel<NDList, NDList> stock = Torch.loadStock(file);
+                ZooModel<NDList, NDList> model = Torch.load(file, Map.of("memplan.verify", true))) {
+            List<List<Output>> calls = new ArrayList<>();
+            for (long seed : new long[] {0, 0, 1, 1, 1, 2, 3}) {
+                calls.add(Torch.predict(stock, inputs, seed));
+            }
+            assertEquals(calls.get(1), Torch.predict(model, inputs, 0));
+            assertEquals(List.of(), log.ours("WARN"));
+            assertEquals(calls.get(4), Torch.predict(model, inputs, 1));
+            assertEquals(calls.get(5), Torch.predict(model, inputs, 2));
+            assertEquals(calls.get(6), Torch.predict(model, inputs, 3));
+            assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
+            assertTrue(log.ours("WARN").get(0).contains("gave other outputs"));
+            assertEquals(2, Torch.report(model).predictions().total());
+        }
+    }
+
+    @Test
+    void warmup_shapesGiven_plansWhileLoading() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("loop"), folder);
+        ModelInputs inputs = TorchScriptModels.named("loop").inputSets().get(1);
+        Map<String, ?> arguments =
+                Map.of("memplan.warmup", true, "memplan.inputShapes", "5,32;1:int64");
+        List<Output> expected = Torch.stock(file, inputs, 1).get(0);
+        try (ZooModel<NDList, NDList> model = Torch.load(file, arguments)) {
+            PlanReport loaded = Torch.report(model);
+            assertEquals(1, loaded.predictions().recorded());
+            assertEquals(1, loaded.predictions().unplanned());
+            assertEquals(expected, Torch.predict(model, inputs, 0));
+            assertEquals(
+                    loaded.predictions().total() + 1, Torch.report(model).predictions().total());
+        }
+        try (ZooModel<NDList, NDList> again = Torch.load(file, arguments)) {
+            assertEquals(0, Torch.report(again).predictions().recorded());
+        }
+    }
+
+    @Test
+    void warmup_torchScriptWithoutShapes_warnsOnceAndRecordsLater() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
+        List<List<Output>> expected = Torch.stock(file, IMAGES, SEEDS);
+        try (LogCapture log = new LogCapture();
+                ZooModel<NDList, NDList> model = Torch.load(file, Map.of("memplan.warmup", true))) {
+            assertEquals(1, log.ours("WARN").size());
+            assertTrue(log.ours("WARN").get(0).contains("memplan.inputShapes"));
+            assertEquals(expected, answers(model, IMAGES));
+            assertEquals(1, Torch.report(model).predictions().recorded());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void warmup_imperativeWithoutShapes_plansForThoseItHas(Kind kind) throws Exception {
+        BlockModels.save(kind, folder);
+        Map<String, ?> arguments = Map.of("memplan.warmup", true, "memplan.liveness", "off");
+        try (LogCapture log = new LogCapture();
+                ZooModel<NDList, NDList> stock = BlockModels.loadStock(kind, folder);
+                ZooModel<NDList, NDList> model = BlockModels.load(kind, folder, arguments)) {
+            assertEquals(List.of(), log.ours("WARN"));
+            assertEquals(1, Torch.report(model).predictions().recorded());
+            assertEquals(answers(stock, BlockModels.INPUTS), answers(model, BlockModels.INPUTS));
+            assertEquals(1, Torch.report(model).predictions().unplanned());
+        }
+    }
+
+    /** A forward pass that no predictor is behind, as evaluation and users' own loops do it. */
+    @Test
+    void forward_withoutPredictor_isStockAndCounted() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
+        List<List<Output>> expected = Torch.stock(file, IMAGES, SEEDS);
+        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of())) {
+            for (int seed = 0; seed < SEEDS; seed++) {
+                try (NDManager manager = model.getNDManager().newSubManager()) {
+                    NDList outputs =
+                            model.getBlock()
+                                    .forward(
+                                            new ParameterStore(manager, false),
+                                            IMAGES.create(manager, seed),
+                                            false);
+                    assertEquals(expected.get(seed), Output.copyOf(outputs));
+                }
+            }
+            assertEquals(SEEDS, Torch.report(model).predictions().unplanned());
+            assertEquals(0, Torch.report(model).predictions().recorded());
+        }
+    }
+}
