@@ -15,7 +15,7 @@ struct xnnpack_options {
 };
 
 typedef TfLiteDelegate *(*xnnpack_create)(const struct xnnpack_options *);
-typedef void (*delegate_delete)(TfLiteDelegate *);
+typedef void (*delegate_destroy)(TfLiteDelegate *);
 /* The interface of TensorFlow Lite's external delegates. */
 typedef TfLiteDelegate *(*plugin_create)(char **keys, char **values, size_t count,
                                          void (*report)(const char *));
@@ -23,7 +23,7 @@ typedef TfLiteDelegate *(*plugin_create)(char **keys, char **values, size_t coun
 /* A delegate and the function that deletes it. */
 struct djlplan_delegate {
     TfLiteDelegate *delegate;
-    delegate_delete delete;
+    delegate_destroy destroy;
 };
 
 /* Why the last delegate of this thread was not created; the interface passes nothing else along. */
@@ -31,12 +31,12 @@ static _Thread_local char complaint[512];
 
 static void complain(const char *text) { snprintf(complaint, sizeof complaint, "%s", text); }
 
-static struct djlplan_delegate *keep(TfLiteDelegate *delegate, delegate_delete delete) {
+static struct djlplan_delegate *keep(TfLiteDelegate *delegate, delegate_destroy destroy) {
     struct djlplan_delegate *kept = delegate == NULL ? NULL : malloc(sizeof *kept);
     if (kept != NULL) {
-        *kept = (struct djlplan_delegate){delegate, delete};
+        *kept = (struct djlplan_delegate){delegate, destroy};
     } else if (delegate != NULL) {
-        delete (delegate);
+        destroy(delegate);
     }
     return kept;
 }
@@ -49,15 +49,15 @@ static bool find(void *symbol, void *function) {
 
 static struct djlplan_delegate *xnnpack(int threads) {
     xnnpack_create create;
-    delegate_delete delete;
+    delegate_destroy destroy;
     if (!find(djlplan_tflite_symbol("TfLiteXNNPackDelegateCreate"), &create) ||
-        !find(djlplan_tflite_symbol("TfLiteXNNPackDelegateDelete"), &delete)) {
+        !find(djlplan_tflite_symbol("TfLiteXNNPackDelegateDelete"), &destroy)) {
         complain("the engine's library has no XNNPACK delegate");
         return NULL;
     }
     struct xnnpack_options options = {.num_threads = threads};
     complain("XNNPACK could not create a delegate");
-    return keep(create(&options), delete);
+    return keep(create(&options), destroy);
 }
 
 /* The library stays loaded: its code may be on a stack, or registered somewhere, for good. */
@@ -68,14 +68,14 @@ static struct djlplan_delegate *external(const char *file) {
         return NULL;
     }
     plugin_create create;
-    delegate_delete delete;
+    delegate_destroy destroy;
     if (!find(dlsym(library, "tflite_plugin_create_delegate"), &create) ||
-        !find(dlsym(library, "tflite_plugin_destroy_delegate"), &delete)) {
+        !find(dlsym(library, "tflite_plugin_destroy_delegate"), &destroy)) {
         complain("the library is no external delegate of TensorFlow Lite");
         return NULL;
     }
     complain("the library created no delegate");
-    return keep(create(NULL, NULL, 0, complain), delete);
+    return keep(create(NULL, NULL, 0, complain), destroy);
 }
 
 struct djlplan_delegate *djlplan_delegate_create(const char *library, int threads, char *message,
@@ -90,6 +90,6 @@ void *djlplan_delegate_handle(const struct djlplan_delegate *delegate) {
 }
 
 void djlplan_delegate_delete(struct djlplan_delegate *delegate) {
-    delegate->delete (delegate->delegate);
+    delegate->destroy(delegate->delegate);
     free(delegate);
 }

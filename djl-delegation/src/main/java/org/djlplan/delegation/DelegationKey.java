@@ -49,7 +49,7 @@ public enum DelegationKey implements Option {
             Origin.ANYONE,
             "operators that stay in the CPU kernels, separated by commas: numbers in the model's"
                     + " file (`17`, `17-23`), types (`CONV_2D`) or names of output tensors, where"
-                    + " `*` stands for anything; [how](delegation.md)"),
+                    + " `*` stands for anything; [how](how-it-works/delegation.md)"),
     PROGRESS(
             "none",
             Origin.ANYONE,

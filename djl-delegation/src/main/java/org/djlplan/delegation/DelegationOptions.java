@@ -185,7 +185,7 @@ public record DelegationOptions(
         }
     }
 
-    /** When candidates are measured. */
+    /** The time at which candidates are measured. */
     public enum ProfileMode {
         /** While the application runs, beginning with a prediction. */
         BACKGROUND,
@@ -195,7 +195,7 @@ public record DelegationOptions(
         OFF
     }
 
-    /** With how many threads per prediction a model may run. */
+    /** The numbers of threads per prediction with which a model may run. */
     public sealed interface ThreadSetting {
 
         /**

@@ -17,15 +17,15 @@ import org.djlplan.delegation.store.AttemptStore.PartialResult.Known;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
-import org.djlplan.memplan.spi.NodeTime;
-import org.djlplan.memplan.spi.Trial;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A runner that keeps its answers and gives those that an interrupted measurement kept: so the same
- * steps are taken again without running anything, until they come to where that was interrupted.
- * None of them is given before the delegate was asked for its partitions, nor if it reports others
+ * A runner that keeps its answers, and repeats those that an interrupted measurement kept: the same
+ * steps are taken again without running anything, until they come to where it was interrupted. No
+ * kept answer is given before the delegate was asked for its partitions, nor if it reports others
  * than were kept.
  */
 final class KeptAnswers implements CandidateRunner {
@@ -118,15 +118,7 @@ final class KeptAnswers implements CandidateRunner {
             long start = inner.workedNanos();
             Trial trial = prepareNow(candidate);
             long nanos = inner.workedNanos() - start;
-            learn(
-                    candidate,
-                    new Known(
-                            Optional.of(trial),
-                            Optional.empty(),
-                            nanos,
-                            before.nodes(),
-                            before.profileNanos(),
-                            before.times()));
+            learn(candidate, before.with(trial, nanos));
         } else if (!prepared.contains(candidate)) {
             givenNanos += before.prepareNanos();
         }
@@ -153,16 +145,7 @@ final class KeptAnswers implements CandidateRunner {
             prepared.remove(candidate);
             if (e.kind() != CandidateException.Kind.REFUSED) {
                 Failure failure = new Failure(e.kind(), String.valueOf(e.getMessage()));
-                Known before = of(candidate);
-                learn(
-                        candidate,
-                        new Known(
-                                before.trial(),
-                                Optional.of(failure),
-                                before.prepareNanos(),
-                                before.nodes(),
-                                before.profileNanos(),
-                                before.times()));
+                learn(candidate, of(candidate).with(failure));
             }
             throw e;
         }
@@ -185,16 +168,7 @@ final class KeptAnswers implements CandidateRunner {
         long[] nanos = noting(candidate, () -> inner.time(candidate, inferences));
         ImmutableLongArray all = ImmutableLongArray.builder().addAll(times).addAll(nanos).build();
         timesGiven.put(candidate, all.length());
-        Known before = of(candidate);
-        learn(
-                candidate,
-                new Known(
-                        before.trial(),
-                        before.failure(),
-                        before.prepareNanos(),
-                        before.nodes(),
-                        before.profileNanos(),
-                        all));
+        learn(candidate, of(candidate).with(all));
         return nanos;
     }
 
@@ -212,15 +186,7 @@ final class KeptAnswers implements CandidateRunner {
         long start = inner.workedNanos();
         List<NodeTime> nodes = noting(candidate, () -> inner.profile(candidate, inferences));
         long nanos = inner.workedNanos() - start;
-        learn(
-                candidate,
-                new Known(
-                        before.trial(),
-                        before.failure(),
-                        before.prepareNanos(),
-                        nodes,
-                        nanos,
-                        before.times()));
+        learn(candidate, before.with(nodes, nanos));
         return nodes;
     }
 

@@ -19,8 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Delegates what was measured to be best. What was measured is kept next to the model and used at
- * once from then on; until something was verified, the CPU kernels are.
+ * Delegates the set of operators that was measured to be best. What was measured is kept next to
+ * the model, and used at once by later loads; until a set was verified, the CPU kernels run
+ * everything.
  */
 public final class MeasuredDelegation implements DelegationProvider {
 

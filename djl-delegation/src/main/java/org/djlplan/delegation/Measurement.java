@@ -32,7 +32,10 @@ import org.djlplan.memplan.store.StoreLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The table of measurements of one request: found where it is kept, or measured and kept. */
+/**
+ * The table of measurements that answers one request: loaded from where it is kept, or measured and
+ * kept. One model at a time is measured in a JVM, and each model by one JVM at a time.
+ */
 final class Measurement {
 
     private static final Logger logger = LoggerFactory.getLogger(Measurement.class);

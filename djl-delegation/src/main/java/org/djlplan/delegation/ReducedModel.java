@@ -14,14 +14,14 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.DelegableModel;
-import org.djlplan.memplan.spi.NodeTime;
 import org.djlplan.memplan.spi.Tolerance;
-import org.djlplan.memplan.spi.Trial;
 
 /**
- * A model as if its delegate did not take some of its operators. What is measured of it is known by
- * these: it says nothing of the model with others excluded.
+ * A model as if its delegate did not take some of its operators. Its facts name these operators, as
+ * what is measured of it says nothing of the model with others excluded.
  */
 final class ReducedModel implements DelegableModel {
 
@@ -114,7 +114,7 @@ final class ReducedModel implements DelegableModel {
         return inner.neededBytes();
     }
 
-    /** Runs what is asked for; only the partitions are others. */
+    /** A runner with the reduced partitions; all else is the inner one's. */
     private final class Runner implements CandidateRunner {
 
         private final CandidateRunner runner;

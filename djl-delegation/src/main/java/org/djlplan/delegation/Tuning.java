@@ -12,8 +12,8 @@ import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.store.StoreKey;
 
 /**
- * Measuring by hand: what a load of the model with the same options would measure, but whether or
- * not that was measured before.
+ * A measurement that the user asks for: what a load of the model with the same options would
+ * measure, whether or not that was measured before.
  */
 public final class Tuning {
 

@@ -118,6 +118,16 @@ class ArchitectureTest {
                             "store",
                             "study");
 
+    /** Neither is in the runtime jar. */
+    @ArchTest
+    static final ArchRule nothingDependsOnCommandsAndStudies =
+            noClasses()
+                    .that()
+                    .resideOutsideOfPackages("org.djlplan.*.cli..", "org.djlplan.*.study..")
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage("org.djlplan.*.cli..", "org.djlplan.*.study..");
+
     @ArchTest
     static final ArchRule planningIsPure =
             classes()

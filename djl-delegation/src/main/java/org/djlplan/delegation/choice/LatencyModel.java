@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.djlplan.delegation.partition.Piece;
-import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 
 /**
- * What each piece takes on either side, and so what any union of pieces takes.
+ * A model of latency: the time that each piece takes on either side, and so any union of pieces.
  *
  * <p>What a piece takes depends on its own side and on that of the piece before it: the input is in
  * the right cache and layout or is not, and a delegate kernel begins or goes on. Operators that the

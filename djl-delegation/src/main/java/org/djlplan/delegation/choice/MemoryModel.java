@@ -10,8 +10,9 @@ import java.util.stream.IntStream;
 import org.djlplan.delegation.partition.Piece;
 
 /**
- * What a union of pieces takes of memory: what the CPU kernels take, and something for each piece
- * (packed weights, less what the arena no longer holds) and each delegate kernel (a workspace).
+ * A model of memory: a union of pieces takes what the CPU kernels take, and something for each
+ * piece (packed weights, less what the arena no longer holds) and each delegate kernel (a
+ * workspace).
  *
  * <p>How much that is, measured unions tell: beginning with nothing, the difference between
  * measured and predicted is shared out over the pieces and kernels of that union, in proportion to

@@ -5,7 +5,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 import java.util.Arrays;
 
 /**
- * How many times as long one candidate takes as another, and how sure that is.
+ * The ratio of two candidates' latencies, with bounds that tell how sure it is.
  *
  * <p>Both are timed once per round, so whatever slows a whole round down cancels out in the
  * logarithm of their quotient. Over the rounds:
@@ -33,7 +33,7 @@ public record PairedRatio(double ratio, double low, double high) {
     }
 
     /**
-     * How much logarithms of quotients spread on a machine.
+     * The spread of the logarithms of quotients on a machine.
      *
      * @param variance of one round
      * @param freedom how many rounds it is known from, more than 0

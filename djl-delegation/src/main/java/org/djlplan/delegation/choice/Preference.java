@@ -7,7 +7,8 @@ import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Goal.Objective;
 
 /**
- * What a goal means for what was predicted and for what was measured.
+ * The order of candidates by a goal, the same for predicted and for measured ones: what is too
+ * large, what is better, and what is not worth trying.
  *
  * @param goal what is wanted
  */

@@ -1,4 +1,5 @@
 /**
- * Predicting what sets of pieces cost, comparing what was measured, and choosing; pure functions.
+ * The choice among unions of pieces: models that predict what a union costs, the search for the
+ * best unions, and the statistics by which measured ones are compared. Pure functions.
  */
 package org.djlplan.delegation.choice;

@@ -7,8 +7,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Lets Ctrl-C end what a thread does in order: it is interrupted, and the JVM waits a moment until
- * it has closed what it has opened.
+ * Orderly end of a thread's work on Ctrl-C: it is interrupted, and the JVM waits a moment until it
+ * has closed what it has opened.
  */
 final class Cancellation {
 

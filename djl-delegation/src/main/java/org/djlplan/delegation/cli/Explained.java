@@ -17,11 +17,12 @@ import org.djlplan.delegation.study.Explanation;
 import org.djlplan.delegation.study.Verdict;
 import org.djlplan.delegation.study.XnnpackRules;
 import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.memplan.cli.TextTable;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 
 /**
- * Why each operator is delegated or not, as people and programs read it.
+ * Reasons why operators are delegated or not, for people and for programs.
  *
  * @param graph the model
  * @param lines its operators, as the file has them one after the other

@@ -11,7 +11,7 @@ import org.djlplan.delegation.DelegationOptions.ThreadSetting;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
 
-/** What measurements depend on, as people read it. */
+/** Machine and settings that measurements depend on, for people. */
 final class KeyFacts {
 
     /** Those that tell two tables of one model on one machine from each other. */

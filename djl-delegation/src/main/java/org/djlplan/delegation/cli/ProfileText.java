@@ -10,6 +10,7 @@ import java.util.Set;
 import org.djlplan.delegation.study.Pareto;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.memplan.cli.TextTable;
 import org.djlplan.memplan.graph.Graph;
 
 /** Tables of measurements for people: one line per candidate, the fastest first. */

@@ -17,7 +17,7 @@ import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.ProfileTable;
 
 /**
- * What a study has found of a model's partitions.
+ * Findings of a study of a model's partitions.
  *
  * @param model its name
  * @param operators how many it has
@@ -46,7 +46,7 @@ record Study(
         long nanos) {
 
     /**
-     * What one partition is and takes.
+     * One partition with its times.
      *
      * @param unit the partition
      * @param cpuNanos of its operators in the CPU kernels

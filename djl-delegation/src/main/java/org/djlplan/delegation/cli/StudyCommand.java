@@ -11,13 +11,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.djlplan.delegation.DelegationKey;
+import org.djlplan.memplan.cli.CliCommand;
 import org.djlplan.memplan.cli.ProgressLine;
 import org.djlplan.memplan.config.GivenOptions;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.config.Quantities;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
-import org.djlplan.memplan.spi.CliCommand;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.Tolerance;
@@ -92,7 +92,7 @@ public final class StudyCommand implements CliCommand {
     @Override
     public Integer call() throws IOException {
         Path file = model.file();
-        StudySettings settings = settings();
+        StudyRun.Settings settings = settings();
         Optional<Path> page = page(file);
         DelegableModel measurable = TfLiteModels.open(file, plan());
         Optional<Study> study =
@@ -123,7 +123,7 @@ public final class StudyCommand implements CliCommand {
         return study.fastest().isEmpty() ? ExitCode.SOFTWARE : ExitCode.OK;
     }
 
-    private Study study(DelegableModel measurable, StudySettings settings)
+    private Study study(DelegableModel measurable, StudyRun.Settings settings)
             throws IOException, InterruptedException {
         try (CandidateRunner runner = measurable.newProcess(Urgency.AWAITED, Tolerance.AUTO)) {
             return StudyRun.study(
@@ -144,7 +144,7 @@ public final class StudyCommand implements CliCommand {
                 GivenOptions.of(texts, Map.of(), Map.of(), List.of(DelegationKey.values())));
     }
 
-    private StudySettings settings() {
+    private StudyRun.Settings settings() {
         if (threads != -1 && threads < 1) {
             throw usage("--threads must be at least 1, not " + threads);
         }
@@ -160,7 +160,7 @@ public final class StudyCommand implements CliCommand {
                                                                 .formatted(budget)
                                                         + " such as 10s, 500ms or 2m"));
         Duration usual = time.compareTo(USUAL_BUDGET) < 0 ? time : USUAL_BUDGET;
-        return new StudySettings(threads, time, rounds, usual, Tolerance.AUTO);
+        return new StudyRun.Settings(threads, time, rounds, usual, Tolerance.AUTO);
     }
 
     private Optional<Path> page(Path file) {

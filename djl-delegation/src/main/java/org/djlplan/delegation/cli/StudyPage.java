@@ -1,8 +1,14 @@
 package org.djlplan.delegation.cli;
 
-import com.google.common.html.HtmlEscapers;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
+import org.djlplan.delegation.cli.Chart.Point;
+import org.djlplan.delegation.cli.Study.PartitionCost;
+import org.djlplan.delegation.cli.Study.SetTime;
+import org.djlplan.memplan.cli.TextTable;
 
 /** A study as a web page that needs nothing else. */
 final class StudyPage {
@@ -63,11 +69,11 @@ final class StudyPage {
         return PAGE.formatted(
                 escape(study.model()),
                 escape(StudyText.heading(study)),
-                StudyCharts.latencies(study),
+                Charts.latencies(study),
                 StudyText.verdict(study).stream()
                         .map(StudyPage::escape)
                         .collect(Collectors.joining("<br>\n")),
-                StudyCharts.partitions(study),
+                Charts.partitions(study),
                 table(StudyText.partitions(study)),
                 table(StudyText.correlations(study)),
                 table(StudyText.rule(study)),
@@ -77,20 +83,99 @@ final class StudyPage {
     }
 
     private static String table(TextTable table) {
-        StringBuilder html = new StringBuilder("<div class=\"wide\"><table>\n");
-        String tag = "th";
-        for (List<String> row : table.rows()) {
-            html.append("<tr>");
-            for (String cell : row) {
-                html.append("<%1$s>%2$s</%1$s>".formatted(tag, escape(cell)));
-            }
-            html.append("</tr>\n");
-            tag = "td";
-        }
-        return html.append("</table></div>\n").toString();
+        return "<div class=\"wide\"><table>\n" + table.html() + "</table></div>\n";
     }
 
     private static String escape(String text) {
-        return HtmlEscapers.htmlEscaper().escape(text);
+        return TextTable.escape(text);
+    }
+
+    /** A study's charts. */
+    private static final class Charts {
+
+        private static final double BAR = 0.36;
+
+        private Charts() {}
+
+        /** Returns the latency of every set, by how many partitions it delegates. */
+        static String latencies(Study study) {
+            List<SetTime> measured = study.fastest();
+            int most = measured.stream().mapToInt(set -> set.partitions().size()).max().orElse(0);
+            double slowest = measured.stream().mapToDouble(Charts::millis).max().orElse(0);
+            Chart chart =
+                    new Chart(
+                            "Latency of sets of partitions of " + study.model(),
+                            Chart.Axis.whole("delegated partitions", 0, most),
+                            Chart.Axis.upTo("median latency, ms", slowest));
+            study.set(Set.of())
+                    .filter(cpu -> cpu.measured().isPresent())
+                    .ifPresent(cpu -> chart.level("cpu", millis(cpu)));
+            measured.forEach(set -> chart.dot("set", point(set), 4, text(set)));
+            List<Point> rule = new ArrayList<>();
+            for (Set<Integer> partitions : study.rule()) {
+                study.set(partitions)
+                        .filter(set -> set.measured().isPresent())
+                        .ifPresent(
+                                set -> {
+                                    rule.add(point(set));
+                                    chart.dot("rule", point(set), 5, "TFLite's rule: " + text(set));
+                                });
+            }
+            chart.line("rule", rule);
+            Optional<SetTime> ours = study.ours().filter(set -> set.measured().isPresent());
+            ours.ifPresent(set -> chart.dot("ours", point(set), 8, "chosen: " + text(set)));
+            chart.legend("cpu", "CPU kernels");
+            chart.legend("set", "a set");
+            chart.legend("rule", "TFLite's first N");
+            chart.legend("ours", "chosen");
+            return chart.svg();
+        }
+
+        /** Returns what each partition takes on either side. */
+        static String partitions(Study study) {
+            int last =
+                    study.costs().stream()
+                            .mapToInt(cost -> cost.unit().partition() + 1)
+                            .max()
+                            .orElse(1);
+            double slowest =
+                    study.costs().stream()
+                            .mapToDouble(
+                                    cost ->
+                                            Figures.inMillis(
+                                                    Math.max(
+                                                            cost.cpuNanos(), cost.delegateNanos())))
+                            .max()
+                            .orElse(0);
+            Chart chart =
+                    new Chart(
+                            "Time of the partitions of " + study.model(),
+                            Chart.Axis.whole("partition", 1, last),
+                            Chart.Axis.upTo("time per inference, ms", slowest));
+            for (PartitionCost cost : study.costs()) {
+                int at = cost.unit().partition() + 1;
+                bar(chart, "cpu", at - BAR, at, cost.cpuNanos());
+                bar(chart, "delegate", at, at + BAR, cost.delegateNanos());
+            }
+            chart.legend("cpu", "CPU kernels");
+            chart.legend("delegate", "delegate");
+            return chart.svg();
+        }
+
+        private static void bar(Chart chart, String kind, double from, double to, long nanos) {
+            chart.bar(kind, from, to, Figures.inMillis(nanos), Figures.millis(nanos));
+        }
+
+        private static Point point(SetTime set) {
+            return new Point(set.partitions().size(), millis(set));
+        }
+
+        private static double millis(SetTime set) {
+            return Figures.inMillis(set.medianNanos().orElseThrow());
+        }
+
+        private static String text(SetTime set) {
+            return set.name() + ", " + Figures.millis(set.medianNanos().orElseThrow());
+        }
     }
 }

@@ -1,10 +1,15 @@
 package org.djlplan.delegation.cli;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import ai.djl.util.Progress;
 import com.google.common.collect.Collections2;
+import com.google.common.collect.ContiguousSet;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.ImmutableSortedSet;
+import com.google.common.collect.Sets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -21,6 +26,7 @@ import org.djlplan.delegation.partition.Piece;
 import org.djlplan.delegation.partition.PieceGraph;
 import org.djlplan.delegation.profile.ProfileSettings;
 import org.djlplan.delegation.profile.Profiler;
+import org.djlplan.delegation.study.FirstN;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Goal.Objective;
@@ -29,8 +35,9 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
-import org.djlplan.memplan.spi.NodeTime;
-import org.djlplan.memplan.spi.Trial;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
+import org.djlplan.memplan.spi.Tolerance;
 
 /**
  * Measures what a study needs: a usual profiling run first, then what partitions take on either
@@ -44,14 +51,14 @@ final class StudyRun {
 
     private final Graph graph;
     private final CandidateRunner runner;
-    private final StudySettings settings;
+    private final Settings settings;
     private final ImmutableList<ImmutableSortedSet<Integer>> partitions;
     private final PieceGraph units;
 
     private StudyRun(
             Graph graph,
             CandidateRunner runner,
-            StudySettings settings,
+            Settings settings,
             ImmutableList<ImmutableSortedSet<Integer>> partitions) {
         this.graph = graph;
         this.runner = runner;
@@ -67,10 +74,7 @@ final class StudyRun {
      * @throws CandidateException if the delegate cannot be asked, or the CPU kernels do not run
      */
     static Study study(
-            Graph graph,
-            CandidateRunner runner,
-            StudySettings settings,
-            Optional<Progress> progress)
+            Graph graph, CandidateRunner runner, Settings settings, Optional<Progress> progress)
             throws CandidateException, InterruptedException {
         ImmutableList<ImmutableSortedSet<Integer>> partitions =
                 runner.partitions().stream()
@@ -82,8 +86,8 @@ final class StudyRun {
     private Study study(Optional<Progress> progress)
             throws CandidateException, InterruptedException {
         ProfileTable usual = usual(progress);
-        List<ImmutableSet<Integer>> sets = StudySets.of(partitions, units);
-        List<ImmutableSet<Integer>> rule = StudySets.firstN(partitions, units);
+        List<ImmutableSet<Integer>> sets = MeasuredSets.of(partitions, units);
+        List<ImmutableSet<Integer>> rule = MeasuredSets.firstN(partitions, units);
         List<PartitionCost> costs = costs();
         long start = System.nanoTime();
         StudyTimes times = new StudyTimes(runner, settings.tolerance(), settings.rounds());
@@ -227,5 +231,80 @@ final class StudyRun {
                 .filter(node -> !Collections.disjoint(node.operators(), operators))
                 .mapToLong(NodeTime::nanos)
                 .sum();
+    }
+
+    /**
+     * The sets of partitions that a study measures. Partitions are given by their units' places.
+     */
+    static final class MeasuredSets {
+
+        /** All unions of so many partitions are measured: 1024. */
+        static final int ALL_UNIONS = 10;
+
+        private MeasuredSets() {}
+
+        /**
+         * Returns the sets, the smaller ones first: every union of few partitions; of more,
+         * nothing, everything, each partition alone, everything but each partition, and TFLite's
+         * first N for every N.
+         *
+         * @param partitions what the delegate reported
+         * @param units one per partition in which anything runs
+         */
+        static ImmutableList<ImmutableSet<Integer>> of(
+                List<? extends Set<Integer>> partitions, PieceGraph units) {
+            ContiguousSet<Integer> all = ContiguousSet.closedOpen(0, units.pieces().size());
+            Set<Set<Integer>> sets = new LinkedHashSet<>();
+            if (all.size() <= ALL_UNIONS) {
+                sets.addAll(Sets.powerSet(all));
+            } else {
+                sets.add(Set.of());
+                sets.add(all);
+                for (int unit : all) {
+                    sets.add(Set.of(unit));
+                    sets.add(Sets.difference(all, Set.of(unit)).immutableCopy());
+                }
+                firstN(partitions, units).forEach(sets::add);
+            }
+            return sets.stream()
+                    .map(ImmutableSet::copyOf)
+                    .distinct()
+                    .sorted(Comparator.comparingInt(Set::size))
+                    .collect(ImmutableList.toImmutableList());
+        }
+
+        /** Returns what TFLite's rule delegates if at most 1, 2, … partitions may be. */
+        static ImmutableList<ImmutableSet<Integer>> firstN(
+                List<? extends Set<Integer>> partitions, PieceGraph units) {
+            ImmutableList.Builder<ImmutableSet<Integer>> choices = ImmutableList.builder();
+            for (int count = 1; count <= partitions.size(); count++) {
+                Set<Integer> operators = FirstN.operators(partitions, count);
+                ImmutableSet.Builder<Integer> choice = ImmutableSet.builder();
+                for (int unit = 0; unit < units.pieces().size(); unit++) {
+                    if (operators.containsAll(units.pieces().get(unit).operators())) {
+                        choice.add(unit);
+                    }
+                }
+                choices.add(choice.build());
+            }
+            return choices.build();
+        }
+    }
+
+    /**
+     * Settings of a study.
+     *
+     * @param threads per prediction, −1 for the engine's default
+     * @param budget after how much time no more sets are begun
+     * @param rounds how many turns each set gets
+     * @param usualBudget of the usual run that the sets are compared with
+     * @param tolerance by which outputs are judged
+     */
+    record Settings(
+            int threads, Duration budget, int rounds, Duration usualBudget, Tolerance tolerance) {
+
+        Settings {
+            checkArgument(rounds > 0, "rounds: %s", rounds);
+        }
     }
 }

@@ -11,6 +11,7 @@ import org.djlplan.delegation.partition.Piece;
 import org.djlplan.delegation.study.Correlation;
 import org.djlplan.delegation.study.Correlation.Feature;
 import org.djlplan.delegation.table.Entry;
+import org.djlplan.memplan.cli.TextTable;
 
 /** A study for people. */
 final class StudyText {

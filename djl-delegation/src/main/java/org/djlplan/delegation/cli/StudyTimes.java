@@ -12,8 +12,8 @@ import org.djlplan.delegation.table.Entry.Latency;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.Tolerance;
-import org.djlplan.memplan.spi.Trial;
 
 /** Times candidates, all equally often, several in turns. */
 final class StudyTimes {

@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** What to find and how long to look for it. */
+/** Options for the objective of a search and for its limits. */
 final class TuneOptions {
 
     private static final Map<String, String> NAMES =
@@ -157,7 +157,7 @@ final class TuneOptions {
                                     ImmutableMap.of(),
                                     ImmutableMap.of(),
                                     ImmutableList.copyOf(DelegationKey.values())));
-            List<OffsetStrategy> unused = Strategies.named(plan.strategy());
+            List<OffsetStrategy> unused = Strategies.named(plan.planning().strategy());
             return new Setting(plan, DelegationOptions.parse(plan.delegation()));
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), asTyped(e.getMessage()), e);

@@ -7,7 +7,7 @@ import java.util.Optional;
 import org.djlplan.memplan.graph.Operator;
 
 /**
- * Cuts partitions into pieces where few bytes cross.
+ * The cuts of partitions into pieces, where few bytes cross.
  *
  * <p>A cut lies between two operators of a piece, in execution order; everything before it is one
  * piece then, everything after it the other. As execution order follows the data, nothing flows
@@ -37,7 +37,7 @@ final class Cuts {
     private static final int LEAST_SHARE = 16;
 
     /**
-     * Operators that stay together.
+     * Operators of a partition that stay together.
      *
      * @param operators ascending
      * @param partition the partition's place among those that the delegate reported

@@ -12,7 +12,7 @@ import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 
 /**
- * Who writes and who reads each tensor of a graph, and what of it is constant.
+ * The data flow of a graph: the writers and readers of each tensor, and what is constant.
  *
  * <p>A <em>constant operator</em> is a {@code DEQUANTIZE} or {@code DENSIFY} of a constant, or of
  * another constant operator's output: it unpacks weights once, and runs no more. Its output is as

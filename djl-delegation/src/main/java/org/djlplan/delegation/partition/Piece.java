@@ -6,8 +6,8 @@ import com.google.common.collect.ImmutableSortedSet;
 import java.util.SortedSet;
 
 /**
- * A part of a graph that is delegated as a whole or not at all: a partition, or a piece of one.
- * Convex: no path leaves it and comes back.
+ * A set of operators that is delegated as a whole or not at all: a whole partition, or what it was
+ * cut into. Convex: no path leaves it and comes back.
  *
  * @param operators their indices in the graph, ascending, without constant operators
  * @param partition the partition's place among those that the delegate reported

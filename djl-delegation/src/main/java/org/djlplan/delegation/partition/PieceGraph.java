@@ -14,7 +14,7 @@ import java.util.SortedSet;
 import org.djlplan.memplan.graph.Graph;
 
 /**
- * The pieces of a graph, and what becomes of a union of them.
+ * The pieces of a graph, and the delegate kernels that the engine makes of a union of them.
  *
  * <p>Constant operators belong to no piece, since they run in no inference: one goes to the
  * delegate if everything that reads its output does. (To delegate it with only some of its readers

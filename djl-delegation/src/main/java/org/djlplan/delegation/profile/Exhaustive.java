@@ -12,7 +12,7 @@ import org.djlplan.delegation.partition.PieceGraph;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 
-/** Measures all unions of whole partitions equally often. */
+/** The measurement of all unions of whole partitions, each equally often: for studies. */
 final class Exhaustive {
 
     /** All unions of so many partitions are measured, of more only those of the largest. */

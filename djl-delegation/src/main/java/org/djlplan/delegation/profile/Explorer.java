@@ -21,10 +21,10 @@ import org.djlplan.delegation.partition.PieceGraph;
 import org.djlplan.delegation.profile.Shortlist.Forecast;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 
 /**
- * Learns from few runs what pieces cost.
+ * The few runs that tell what pieces cost on either side.
  *
  * <ol>
  *   <li>Nothing delegated, and everything. If that is clearly better, and one partition, there is

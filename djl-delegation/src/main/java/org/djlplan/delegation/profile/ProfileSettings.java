@@ -11,7 +11,7 @@ import org.djlplan.delegation.table.Goal;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
- * What is to be measured.
+ * The settings of one measurement.
  *
  * @param goal what the choice is to reach
  * @param threads settings of threads to choose from, −1 for the engine's default; at least one

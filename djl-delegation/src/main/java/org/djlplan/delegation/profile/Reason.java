@@ -13,7 +13,7 @@ import org.djlplan.delegation.table.Entry;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 
-/** Says in one line why a candidate was chosen. */
+/** The reason of a choice, in one line for people. */
 final class Reason {
 
     private static final double NANOS_PER_MILLI = 1e6;

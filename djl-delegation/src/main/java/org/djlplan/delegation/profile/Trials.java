@@ -14,12 +14,13 @@ import org.djlplan.delegation.table.Entry.Latency;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
-import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.Tolerance;
-import org.djlplan.memplan.spi.Trial;
 
 /**
- * All that is run, and what came of it. A candidate that failed or was wrong once is not run again.
+ * All candidates that were run, and what came of each. One that failed or was wrong once is not run
+ * again.
  */
 final class Trials {
 
@@ -31,7 +32,7 @@ final class Trials {
 
     private static final int MOST_PER_TURN = 10;
 
-    /** A candidate's way so far. */
+    /** The outcome of a candidate's runs so far. */
     private sealed interface Outcome {
 
         record Proven(Contender contender, Trial trial, ImmutableLongArray nanos)

@@ -1,2 +1,5 @@
-/** Measuring a model's candidates, with a runner that is passed in, until one can be chosen. */
+/**
+ * The measurement of a model's candidates, with a runner that is passed in, until one can be
+ * chosen: explore, prove, race.
+ */
 package org.djlplan.delegation.profile;

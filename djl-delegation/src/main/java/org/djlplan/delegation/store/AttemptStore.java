@@ -16,18 +16,17 @@ import org.djlplan.delegation.store.AttemptStore.PartialResult.Failure;
 import org.djlplan.delegation.store.AttemptStore.PartialResult.Known;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.DelegableModel;
-import org.djlplan.memplan.spi.NodeTime;
 import org.djlplan.memplan.spi.OutputError;
-import org.djlplan.memplan.spi.Trial;
 import org.djlplan.memplan.store.CheckedJson;
 import org.djlplan.memplan.store.Codec;
 import org.djlplan.memplan.store.FolderStore;
 
 /**
- * What is kept while a model is measured, next to it or in its cache folder: a mark that measuring
- * has begun, and what was found out so far, so that an interrupted measurement goes on where it
- * stopped.
+ * The files of a measurement that has not ended, next to the model or in its cache folder: a mark
+ * that it has begun, and its answers so far, so that it goes on where it was interrupted.
  */
 public final class AttemptStore {
 
@@ -98,7 +97,7 @@ public final class AttemptStore {
     }
 
     /**
-     * What was found out before measuring was interrupted.
+     * The answers that were given before measuring was interrupted.
      *
      * @param partitions what the delegate could take; empty if it was not asked
      * @param candidates what is known of each that was run
@@ -125,7 +124,7 @@ public final class AttemptStore {
         }
 
         /**
-         * What is known of a candidate.
+         * The answers about one candidate.
          *
          * @param trial what its first runs showed; empty if it was not prepared
          * @param failure how its process ended; empty if it did not
@@ -145,9 +144,31 @@ public final class AttemptStore {
             public Known {
                 nodes = ImmutableList.copyOf(nodes);
             }
+
+            /** Returns the same with a trial that took some time. */
+            public Known with(Trial known, long nanos) {
+                return new Known(
+                        Optional.of(known), Optional.empty(), nanos, nodes, profileNanos, times);
+            }
+
+            /** Returns the same with a failure. */
+            public Known with(Failure known) {
+                return new Known(
+                        trial, Optional.of(known), prepareNanos, nodes, profileNanos, times);
+            }
+
+            /** Returns the same with times of nodes, which took some time. */
+            public Known with(List<NodeTime> known, long nanos) {
+                return new Known(trial, failure, prepareNanos, known, nanos, times);
+            }
+
+            /** Returns the same with the times of inferences. */
+            public Known with(ImmutableLongArray known) {
+                return new Known(trial, failure, prepareNanos, nodes, profileNanos, known);
+            }
         }
 
-        /** How a candidate failed. */
+        /** The failure of a candidate. */
         public record Failure(CandidateException.Kind kind, String message) {}
     }
 

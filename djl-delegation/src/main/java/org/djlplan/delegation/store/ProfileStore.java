@@ -31,8 +31,8 @@ import org.djlplan.memplan.store.ModelFiles;
 import org.djlplan.memplan.store.StoreKey;
 
 /**
- * Tables of measurements in files next to the model, or in its cache folder: what a table depends
- * on, how it is written, and which one may be believed.
+ * Tables of measurements in files next to the model, or in its cache folder: their keys, and their
+ * format.
  */
 public final class ProfileStore {
 

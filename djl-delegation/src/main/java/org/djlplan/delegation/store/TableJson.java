@@ -9,8 +9,8 @@ import java.io.IOException;
 import java.util.List;
 import java.util.SortedSet;
 import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.spi.Deviation;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.djlplan.memplan.store.CheckedJson;
 
 /**

@@ -18,16 +18,17 @@ import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
-import org.djlplan.memplan.spi.Trial;
 
 /**
- * What is asked of what is kept. Whoever can write a model's folder can write anything with a right
- * checksum: it is believed only if measuring for this request could have made it. That is so for
- * sets of operators that are made of the delegate's partitions, as far as these are known: a load
- * does not wait until the delegate was asked, and takes those in the file for the time being.
+ * The request that a kept value must answer. Whoever can write a model's folder can write anything
+ * with a right checksum: it is believed only if measuring for this request could have made it. That
+ * is so for sets of operators that are made of the delegate's partitions, as far as these are
+ * known: a load does not wait until the delegate was asked, and takes those in the file for the
+ * time being.
  *
  * @param graph of the model
  * @param threads the numbers of threads to choose from

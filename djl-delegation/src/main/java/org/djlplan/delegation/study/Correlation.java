@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import org.djlplan.delegation.partition.Piece;
 
-/** How well one quantity predicts the order of another. */
+/** Rank correlation: how well one quantity predicts the order of another. */
 public final class Correlation {
 
     private Correlation() {}
@@ -88,9 +88,9 @@ public final class Correlation {
     }
 
     /**
-     * What is known of a piece before anything is run; each may predict how much time it saves to
-     * delegate the piece. TensorFlow Lite itself goes by {@link #OPERATORS}: of many partitions it
-     * delegates those with most nodes.
+     * A feature of a piece that is known before anything is run; each may predict how much time it
+     * saves to delegate the piece. TensorFlow Lite itself goes by {@link #OPERATORS}: of many
+     * partitions it delegates those with most nodes.
      */
     public enum Feature {
         /** The number of its operators. */

@@ -14,12 +14,13 @@ import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
-import org.djlplan.memplan.spi.Deviation;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
- * Why each operator of a model is delegated or not, as far as a table of measurements tells.
+ * An explanation of a choice: why each operator of a model is delegated or not, as far as a table
+ * of measurements tells.
  *
  * <p>The reason for an operator that could be delegated is what became of the set that has it and
  * is nearest to the chosen one: of which the fewest operators are on another side. If that set did
@@ -213,7 +214,7 @@ public final class Explanation {
                 : largest;
     }
 
-    /** What is known of the operators that a delegate takes. */
+    /** Rules of a delegate, as far as they are known: the operators that it takes. */
     @FunctionalInterface
     public interface DelegateRules {
 

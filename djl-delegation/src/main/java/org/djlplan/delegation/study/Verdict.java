@@ -6,7 +6,7 @@ import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.CandidateException;
 
-/** Whether an operator is delegated, and if not, why. */
+/** The verdict on one operator: that it is delegated, or why not. */
 public sealed interface Verdict {
 
     /** For milliseconds in reasons. */
@@ -152,7 +152,7 @@ public sealed interface Verdict {
      *
      * @param with the smallest of these sets
      * @param type of the output that is furthest beyond its limit
-     * @param difference of that output, see {@link org.djlplan.memplan.spi.Deviation}
+     * @param difference of that output, see {@link org.djlplan.memplan.spi.OutputError.Deviation}
      * @param limit what is accepted of it; not less than {@code difference} for integers of which
      *     too many elements differ
      * @param spread whether the difference is that of all elements together, not of one

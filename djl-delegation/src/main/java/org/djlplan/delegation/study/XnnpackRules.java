@@ -15,8 +15,8 @@ import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Tensor;
 
 /**
- * What XNNPACK takes as TensorFlow Lite 2.6.2 has it, by default: floats of 32 bits, with sizes and
- * weights that are known beforehand.
+ * The rules of XNNPACK as TensorFlow Lite 2.6.2 has it, by default: floats of 32 bits, with sizes
+ * and weights that are known beforehand.
  *
  * <p>Source: {@code tensorflow/lite/delegates/xnnpack/README.md} and {@code xnnpack_delegate.cc} of
  * 2.6 (the checks at the beginning of each {@code Visit…Node}). A graph has no parameters of

@@ -17,7 +17,7 @@ public sealed interface Entry {
     Candidate candidate();
 
     /**
-     * It ran.
+     * A candidate that ran.
      *
      * @param candidate what was tried
      * @param kernels how many delegate kernels it has
@@ -41,7 +41,7 @@ public sealed interface Entry {
     }
 
     /**
-     * It did not run, and is not tried again.
+     * A candidate that did not run, and is not tried again.
      *
      * @param candidate what was tried
      * @param kind what happened
@@ -51,7 +51,7 @@ public sealed interface Entry {
             implements Entry {}
 
     /**
-     * Its outputs were outside the tolerance, and it was not timed.
+     * A candidate whose outputs were outside the tolerance; it was not timed.
      *
      * @param candidate what was tried
      * @param errors how far its outputs are from the CPU kernels'

@@ -5,7 +5,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 import java.util.OptionalLong;
 
 /**
- * What a choice is to reach.
+ * The goal of a choice.
  *
  * @param objective what is made small
  * @param maxMemoryBytes what a candidate's memory may be at most; empty for no limit
@@ -19,7 +19,7 @@ public record Goal(Objective objective, OptionalLong maxMemoryBytes) {
                 maxMemoryBytes);
     }
 
-    /** What a choice makes as small as possible. */
+    /** The figure that a choice makes as small as possible. */
     public enum Objective {
         /** The median latency of a prediction. */
         LATENCY,

@@ -1,2 +1,2 @@
-/** What was measured of a model's candidates, and what was chosen; types only. */
+/** The table of what was measured of a model's candidates, and of the choice; types only. */
 package org.djlplan.delegation.table;

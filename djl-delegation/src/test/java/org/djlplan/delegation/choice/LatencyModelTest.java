@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Set;
 import org.djlplan.delegation.choice.LatencyModel.Run;
 import org.djlplan.delegation.partition.Piece;
-import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.junit.jupiter.api.Test;
 
 /** Operators 1 and 3, 4 are pieces; 0, 2 and 5 always run on the CPU. */

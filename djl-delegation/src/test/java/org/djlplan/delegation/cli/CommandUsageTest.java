@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.djlplan.memplan.spi.CliCommand;
+import org.djlplan.memplan.cli.CliCommand;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -22,10 +22,10 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateException.Kind;
 import org.djlplan.memplan.spi.CandidateRunner;
-import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
-import org.djlplan.memplan.spi.Trial;
 import org.junit.jupiter.api.Test;
 
 class StudyRunTest {
@@ -112,7 +112,7 @@ class StudyRunTest {
         return StudyRun.study(
                 SampleStudies.graph(),
                 runner,
-                new StudySettings(2, budget, 3, Duration.ofMillis(200), Tolerance.AUTO),
+                new StudyRun.Settings(2, budget, 3, Duration.ofMillis(200), Tolerance.AUTO),
                 Optional.empty());
     }
 

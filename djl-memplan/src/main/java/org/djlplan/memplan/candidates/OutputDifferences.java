@@ -5,7 +5,7 @@ import java.nio.ByteOrder;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.runtime.tflite.TensorInfo;
-import org.djlplan.memplan.spi.Deviation;
+import org.djlplan.memplan.spi.OutputError.Deviation;
 
 /** The distance of an output from a reference, by the type of its elements. */
 final class OutputDifferences {

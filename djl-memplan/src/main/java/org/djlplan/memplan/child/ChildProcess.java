@@ -1,13 +1,18 @@
 package org.djlplan.memplan.child;
 
+import com.google.common.collect.EvictingQueue;
 import com.google.common.collect.ImmutableList;
 import com.google.common.util.concurrent.Uninterruptibles;
+import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutionException;
@@ -193,5 +198,133 @@ public final class ChildProcess implements AutoCloseable {
         reader.setDaemon(true);
         reader.start();
         return reader;
+    }
+
+    /** The answer to a request, or what came in its place. */
+    public sealed interface Answer {
+
+        /**
+         * The request was carried out.
+         *
+         * @param value what the child answered
+         */
+        record Result(JsonElement value) implements Answer {}
+
+        /**
+         * The child could not do it, and said why; it still runs.
+         *
+         * @param kind one word that parent and child agree on
+         * @param message in one line, for people
+         */
+        record Failure(String kind, String message) implements Answer {}
+
+        /**
+         * The child ended, or said what is no answer and was ended.
+         *
+         * @param how in one line, for people; begins with a verb: "ended with exit code 1; …"
+         * @param outOfMemory whether the system killed it, which it does when there is no memory
+         *     left
+         */
+        record Lost(String how, boolean outOfMemory) implements Answer {}
+
+        /**
+         * No answer came in time. The child still runs.
+         *
+         * @param patience how long that was
+         */
+        record Silent(Duration patience) implements Answer {}
+    }
+
+    /**
+     * The last lines of a child's error stream, and those that its JVM wrote of a crash, for which
+     * some take the output. For any number of threads.
+     */
+    static final class LastWords {
+
+        private static final int LINES = 8;
+
+        /** Starts each line that a JVM writes when native code crashed it. */
+        private static final String CRASH_MARK = "#";
+
+        /**
+         * What matters of those lines begins with one of these, or follows {@link #FRAME_FOLLOWS}.
+         */
+        private static final ImmutableList<String> CAUSES =
+                ImmutableList.of("SIG", "Internal Error", "Native memory allocation");
+
+        private static final String FRAME_FOLLOWS = "# Problematic frame:";
+
+        private final EvictingQueue<String> lines = EvictingQueue.create(LINES);
+
+        /** The signal and the function it came from. */
+        private final List<String> crash = new ArrayList<>();
+
+        private boolean frameFollows;
+
+        /** Takes a line of the error stream. */
+        synchronized void addError(String line) {
+            String text = line.strip();
+            if (text.startsWith(CRASH_MARK)) {
+                addOutput(line);
+            } else if (!text.isEmpty()) {
+                lines.add(text);
+            }
+        }
+
+        /** Takes a line of the output, of which only a crash matters. */
+        synchronized void addOutput(String line) {
+            String text = line.strip();
+            if (!text.startsWith(CRASH_MARK)) {
+                return;
+            }
+            String content = text.substring(CRASH_MARK.length()).strip();
+            if (frameFollows || CAUSES.stream().anyMatch(content::startsWith)) {
+                crash.add(content);
+            }
+            frameFollows = text.equals(FRAME_FOLLOWS);
+        }
+
+        /** Returns the last few lines, without what a JVM says about a crash. */
+        synchronized ImmutableList<String> lines() {
+            return ImmutableList.copyOf(lines);
+        }
+
+        /** Returns the crash if there was one, else the last few lines, in one line. */
+        synchronized String summary() {
+            List<String> words = crash.isEmpty() ? ImmutableList.copyOf(lines) : crash;
+            return words.isEmpty() ? "(none)" : String.join(" | ", words);
+        }
+    }
+
+    /**
+     * A reader of lines of whatever length, of which the rest is dropped: a child may write
+     * anything.
+     */
+    static final class CutLines {
+
+        /** Enough for an answer about 100,000 operators. */
+        private static final int LONGEST = 16 << 20;
+
+        private CutLines() {}
+
+        /** Hands on each line without its end, until the input ends. */
+        static void forEach(Reader in, Consumer<String> taker) throws IOException {
+            forEach(in, LONGEST, taker);
+        }
+
+        static void forEach(Reader in, int longest, Consumer<String> taker) throws IOException {
+            StringBuilder line = new StringBuilder();
+            for (int c = in.read(); c >= 0; c = in.read()) {
+                if (c == '\n') {
+                    taker.accept(line.toString());
+                    line = new StringBuilder();
+                } else if (line.length() < longest) {
+                    line.append((char) c);
+                }
+            }
+            if (!line.isEmpty()) {
+                taker.accept(line.toString());
+            }
+        }
     }
 }

@@ -5,8 +5,9 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
 import com.google.gson.JsonParser;
 import java.util.Optional;
+import org.djlplan.memplan.child.ChildProcess.Answer;
 
-/** How an answer is written on a line of a child's output. */
+/** An answer as a line of a child's output. */
 final class ReplyLine {
 
     /** Starts each reply, so that whatever native code prints is not taken for one. */

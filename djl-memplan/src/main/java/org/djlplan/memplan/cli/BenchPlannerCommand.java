@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
         description = "Compare quality and time of every strategy, as a table.")
 public final class BenchPlannerCommand implements Callable<Integer> {
 
-    /** What a table and the validator can still be waited for. */
+    /** Larger problems take the table and the validator too long to wait for. */
     private static final int MOST_UNITS = 1_000_000;
 
     @Spec private CommandSpec spec;
@@ -116,8 +116,8 @@ public final class BenchPlannerCommand implements Callable<Integer> {
 
     private PlannerBenchOutput searchFiles() throws IOException {
         Duration limit = timeLimit == null ? Duration.ofSeconds(10) : timeLimit;
-        TechniqueBench bench =
-                new TechniqueBench(
+        PlannerBench.Techniques bench =
+                new PlannerBench.Techniques(
                         SearchLimits.ofTime(limit, Runtime.getRuntime().availableProcessors()),
                         capacityBytes);
         List<PlannerBench.Instance> instances = read();
@@ -130,7 +130,7 @@ public final class BenchPlannerCommand implements Callable<Integer> {
                                 .formatted(instance.name(), size, most));
             }
         }
-        List<TechniqueBench.Row> rows = new ArrayList<>();
+        List<PlannerBench.Techniques.Row> rows = new ArrayList<>();
         instances.forEach(instance -> rows.addAll(bench.rows(instance)));
         return new PlannerBenchOutput(1, List.of(), List.of(), rows);
     }

@@ -99,7 +99,7 @@ final class CompareCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        ComparisonExtent extent = extent();
+        Comparer.Extent extent = extent();
         options.check(true, true);
         delegation.tellIfAbsent(options);
         PrintWriter err = spec.commandLine().getErr();
@@ -116,9 +116,9 @@ final class CompareCommand implements Callable<Integer> {
         return comparison.complaints().isEmpty() ? 0 : 1;
     }
 
-    private ComparisonExtent extent() {
+    private Comparer.Extent extent() {
         try {
-            return new ComparisonExtent(rounds, fresh, against, ways(), tolerance);
+            return new Comparer.Extent(rounds, fresh, against, ways(), tolerance);
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }

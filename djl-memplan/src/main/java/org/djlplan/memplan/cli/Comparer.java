@@ -1,7 +1,10 @@
 package org.djlplan.memplan.cli;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSet;
 import com.google.common.io.ByteStreams;
 import com.google.common.io.Closer;
 import com.google.common.io.MoreFiles;
@@ -60,16 +63,16 @@ final class Comparer {
      * @param extent how often, and against what
      * @throws Failure if one of the runs fails
      */
-    Comparison compare(RunOptions options, ComparisonExtent extent) throws IOException {
-        ImmutableList<Contestant> others = others(extent);
+    Comparison compare(RunOptions options, Extent extent) throws IOException {
+        ImmutableList<WorkerProcess.Contestant> others = others(extent);
         if (options.model() instanceof ModelRef.OfFile file) {
             readThrough(file.readable());
         }
         if (options.engine() == EngineKind.PYTORCH) {
-            prepare(Contestant.RECORDING, options.with(OptionKey.VERIFY, "true"));
+            prepare(WorkerProcess.Contestant.RECORDING, options.with(OptionKey.VERIFY, "true"));
         }
         if (extent.ways().contains(Way.DELEGATED)) {
-            prepare(Contestant.MEASURING, options.measuring());
+            prepare(WorkerProcess.Contestant.MEASURING, options.measuring());
         }
         List<Comparison> runs = new ArrayList<>();
         for (int i = 0; i < extent.fresh(); i++) {
@@ -79,12 +82,12 @@ final class Comparer {
     }
 
     /** Runs a model until what it leaves for later processes is kept. */
-    private void prepare(Contestant contestant, RunOptions options) {
+    private void prepare(WorkerProcess.Contestant contestant, RunOptions options) {
         try (WorkerProcess worker =
                 WorkerProcess.start(
                         contestant, options, new MeasuringNews(messages, options.modelName()))) {
             worker.awaitLoaded();
-            if (contestant.equals(Contestant.RECORDING)) {
+            if (contestant.equals(WorkerProcess.Contestant.RECORDING)) {
                 worker.time(RECORDED_PREDICTIONS);
             }
             worker.finish();
@@ -92,15 +95,15 @@ final class Comparer {
         }
     }
 
-    private ImmutableList<Contestant> others(ComparisonExtent extent) {
-        ImmutableList.Builder<Contestant> others = ImmutableList.builder();
+    private ImmutableList<WorkerProcess.Contestant> others(Extent extent) {
+        ImmutableList.Builder<WorkerProcess.Contestant> others = ImmutableList.builder();
         for (Allocator allocator : extent.against()) {
             allocator
                     .environment()
                     .ifPresentOrElse(
                             environment ->
                                     others.add(
-                                            new Contestant(
+                                            new WorkerProcess.Contestant(
                                                     allocator.label(), Way.STOCK, environment)),
                             () ->
                                     messages.println(
@@ -111,7 +114,7 @@ final class Comparer {
     }
 
     private Comparison compareOnce(
-            RunOptions options, ComparisonExtent extent, List<Contestant> others)
+            RunOptions options, Extent extent, List<WorkerProcess.Contestant> others)
             throws IOException {
         Path folder = Files.createTempDirectory("djlplan-compare");
         try (Closer closer = Closer.create()) {
@@ -119,12 +122,12 @@ final class Comparer {
                     () ->
                             MoreFiles.deleteRecursively(
                                     folder, RecursiveDeleteOption.ALLOW_INSECURE));
-            Ready stock = ready(Contestant.of(Way.STOCK), options, folder, closer);
+            Ready stock = ready(WorkerProcess.Contestant.of(Way.STOCK), options, folder, closer);
             List<Ready> all = new ArrayList<>(List.of(stock));
             for (Way way : extent.ways()) {
-                all.add(ready(Contestant.of(way), options, folder, closer));
+                all.add(ready(WorkerProcess.Contestant.of(way), options, folder, closer));
             }
-            for (Contestant other : others) {
+            for (WorkerProcess.Contestant other : others) {
                 all.add(ready(other, options, folder, closer));
             }
             time(options.effort().iterations(), extent.rounds(), all);
@@ -153,7 +156,7 @@ final class Comparer {
     }
 
     private static Variant variant(
-            RunOptions options, ComparisonExtent extent, Ready stock, Ready ready, Way way)
+            RunOptions options, Extent extent, Ready stock, Ready ready, Way way)
             throws IOException {
         RunFigures figures = ready.figures(options);
         List<String> types = new ArrayList<>();
@@ -179,7 +182,8 @@ final class Comparer {
                 once);
     }
 
-    private Ready ready(Contestant contestant, RunOptions options, Path folder, Closer closer) {
+    private Ready ready(
+            WorkerProcess.Contestant contestant, RunOptions options, Path folder, Closer closer) {
         WorkerProcess worker =
                 WorkerProcess.start(
                         contestant, options, new MeasuringNews(messages, options.modelName()));
@@ -216,6 +220,28 @@ final class Comparer {
     private static void readThrough(Path model) throws IOException {
         try (InputStream in = Files.newInputStream(model)) {
             ByteStreams.copy(in, OutputStream.nullOutputStream());
+        }
+    }
+
+    /**
+     * Settings of a comparison.
+     *
+     * @param rounds number of turns that the timed predictions are spread over, at least 1
+     * @param fresh how often all of it is done with new processes, at least 1
+     * @param against what the stock engine runs with besides its usual allocator, in this order
+     * @param ways how the model is run besides stock, in this order; at least one
+     * @param tolerance how far outputs may be from stock's, relatively, even if a way promises more
+     */
+    record Extent(int rounds, int fresh, Set<Allocator> against, Set<Way> ways, double tolerance) {
+
+        Extent {
+            checkArgument(rounds >= 1, "--rounds must be at least 1, not %s", rounds);
+            checkArgument(fresh >= 1, "--fresh must be at least 1, not %s", fresh);
+            checkArgument(tolerance >= 0, "--tolerance must not be negative: %s", tolerance);
+            checkArgument(
+                    !ways.isEmpty() && !ways.contains(Way.STOCK), "ways besides stock: %s", ways);
+            against = ImmutableSet.copyOf(against);
+            ways = ImmutableSet.copyOf(ways);
         }
     }
 }

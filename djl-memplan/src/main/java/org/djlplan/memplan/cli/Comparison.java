@@ -94,7 +94,8 @@ record Comparison(
                                     limit().equals(Limit.IDENTICAL)
                                             ? "they must be identical"
                                             : "the limit is "
-                                                    + Scientific.text(limit().relative())));
+                                                    + OutputDifference.scientific(
+                                                            limit().relative())));
         }
 
         private Variant named(String name) {

@@ -12,7 +12,7 @@ import org.djlplan.memplan.cli.OutputDifference.Limit;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OutputAgreement;
 
-/** What a model's report says of delegation, as JSON and in sentences. */
+/** The part of a model's report that is about delegation, as JSON and in sentences. */
 final class DelegationFacts {
 
     private static final String FLOAT = "float";
@@ -146,6 +146,8 @@ final class DelegationFacts {
     }
 
     private static String number(double value, String type) {
-        return type.startsWith(FLOAT) ? Scientific.text(value) : OutputDifference.steps(value);
+        return type.startsWith(FLOAT)
+                ? OutputDifference.scientific(value)
+                : OutputDifference.steps(value);
     }
 }

@@ -6,7 +6,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Whether commands delegate, as the one line in an application does. */
+/** The option that keeps commands from delegating, as the one line in an application does. */
 final class DelegationSwitch {
 
     @Spec(Spec.Target.MIXEE)
@@ -40,7 +40,7 @@ final class DelegationSwitch {
         return isWanted(options) && PlannedLoading.knowsDelegation();
     }
 
-    /** Says so where nothing is delegated because djl-delegation is absent. */
+    /** Prints a line where nothing is delegated because djl-delegation is absent. */
     void tellIfAbsent(RunOptions options) {
         if (isWanted(options) && !PlannedLoading.knowsDelegation()) {
             PrintWriter err = spec.commandLine().getErr();

@@ -20,6 +20,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import org.djlplan.memplan.cli.demo.MobileNetV2;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -39,6 +41,8 @@ final class DemoCommand implements Callable<Integer> {
     private static final Gson GSON =
             new GsonBuilder().setPrettyPrinting().serializeNulls().create();
     private static final int ROUNDS = 5;
+    private static final String MODEL = "mobilenet_v2.tflite";
+    private static final long MODEL_SEED = 1;
 
     /** DJL's MobileNet v2, a block of the model zoo. */
     private static final String BLOCK = ModelRef.ZOO + "mobilenet_v2";
@@ -81,15 +85,15 @@ final class DemoCommand implements Callable<Integer> {
     private Comparison compareTfLite() throws IOException {
         Path folder = Files.createTempDirectory("djlplan-demo");
         try {
-            Path model = folder.resolve(DemoModel.NAME);
-            DemoModel.write(model);
+            Path model = folder.resolve(MODEL);
+            TfLiteWriter.write(MobileNetV2.build(MODEL_SEED), model);
             RunOptions options = RunOptions.of(model.toString(), effort, spec);
             Set<Way> ways =
                     delegation.delegates(options)
                             ? ImmutableSet.of(Way.PLANNED, Way.DELEGATED)
                             : ImmutableSet.of(Way.PLANNED);
             delegation.tellIfAbsent(options);
-            return compare(options, ways).named(DemoModel.NAME);
+            return compare(options, ways).named(MODEL);
         } finally {
             MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
         }
@@ -110,7 +114,7 @@ final class DemoCommand implements Callable<Integer> {
     private Comparison compare(RunOptions options, Set<Way> ways) throws IOException {
         options.check(true, true);
         return new Comparer(spec.commandLine().getErr())
-                .compare(options, new ComparisonExtent(ROUNDS, 1, Set.of(), ways, 0));
+                .compare(options, new Comparer.Extent(ROUNDS, 1, Set.of(), ways, 0));
     }
 
     /** Finds out before minutes are spent. */

@@ -1,11 +1,15 @@
 package org.djlplan.memplan.cli;
 
+import ai.djl.engine.Engine;
+import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintWriter;
+import java.util.Properties;
 import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
-import org.djlplan.memplan.spi.CliCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -21,7 +25,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         name = "djlplan",
         description = "Memory and delegation planning for models in Deep Java Library.",
         mixinStandardHelpOptions = true,
-        versionProvider = VersionProvider.class,
+        versionProvider = DjlPlan.VersionProvider.class,
         scope = ScopeType.INHERIT,
         synopsisSubcommandLabel = "COMMAND",
         exitCodeListHeading = "%nExit codes:%n",
@@ -56,7 +60,7 @@ public final class DjlPlan implements Callable<Integer> {
     }
 
     /** Returns the whole command, with those that other modules add. */
-    static CommandLine commandLine() {
+    public static CommandLine commandLine() {
         DjlPlan top = new DjlPlan();
         CommandLine commandLine = new CommandLine(top);
         commandLine.addSubcommand(new PlanCommand(PlannedLoading.graphs()));
@@ -96,5 +100,25 @@ public final class DjlPlan implements Callable<Integer> {
             e.printStackTrace(err);
         }
         return CommandLine.ExitCode.SOFTWARE;
+    }
+
+    /** The version of this project as its jar states it, and those of DJL and Java. */
+    static final class VersionProvider implements IVersionProvider {
+
+        private static final String POM = "/META-INF/maven/org.djlplan/djl-memplan/pom.properties";
+
+        @Override
+        public String[] getVersion() throws IOException {
+            Properties pom = new Properties();
+            try (InputStream in = VersionProvider.class.getResourceAsStream(POM)) {
+                if (in != null) {
+                    pom.load(in);
+                }
+            }
+            return new String[] {
+                "djlplan " + pom.getProperty("version", "(built from classes)"),
+                "DJL " + Engine.getDjlVersion() + ", Java " + System.getProperty("java.version")
+            };
+        }
     }
 }

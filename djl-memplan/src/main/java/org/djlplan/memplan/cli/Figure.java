@@ -18,7 +18,7 @@ enum Figure {
     DELEGATED("delegatedOperators", "operators delegated", Unit.COUNT),
     LOAD_MILLIS("loadMillis", "time to load", Unit.MILLIS);
 
-    /** What a figure counts. */
+    /** Unit of a figure. */
     enum Unit {
         MILLIS,
         BYTES,

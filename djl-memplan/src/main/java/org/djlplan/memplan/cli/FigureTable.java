@@ -1,6 +1,5 @@
 package org.djlplan.memplan.cli;
 
-import com.google.common.base.Strings;
 import com.google.common.collect.ImmutableList;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +22,8 @@ final class FigureTable {
                 rows.add(ImmutableList.of(figure.label(), text(figure, figures.get(figure))));
             }
         }
-        StringBuilder text = new StringBuilder(title(figures)).append('\n').append(layOut(rows));
+        StringBuilder text =
+                new StringBuilder(title(figures)).append('\n').append(TextTable.of(rows).text());
         facts("", figures).forEach(line -> text.append(line).append('\n'));
         return text.append("outputs (SHA-256)  ")
                 .append(figures.outputSha256())
@@ -35,7 +35,7 @@ final class FigureTable {
     static String of(Comparison comparison) {
         return heading(comparison)
                 + "\n"
-                + layOut(rows(comparison))
+                + rows(comparison).text()
                 + String.join("\n", sentences(comparison))
                 + "\n";
     }
@@ -48,10 +48,10 @@ final class FigureTable {
     }
 
     /**
-     * Returns the cells of a comparison: a heading, then label and stock, figure and ratio of each
+     * Returns the table of a comparison: a heading, then label and stock, figure and ratio of each
      * other way, and of every other allocator that there is.
      */
-    static ImmutableList<ImmutableList<String>> rows(Comparison comparison) {
+    static TextTable rows(Comparison comparison) {
         ImmutableList.Builder<ImmutableList<String>> rows = ImmutableList.builder();
         ImmutableList.Builder<String> heading =
                 ImmutableList.<String>builder().add("", Way.STOCK.label());
@@ -74,7 +74,7 @@ final class FigureTable {
                 rows.add(row(comparison, figure));
             }
         }
-        return rows.build();
+        return TextTable.of(rows.build());
     }
 
     private static ImmutableList<String> row(Comparison comparison, Figure figure) {
@@ -167,24 +167,5 @@ final class FigureTable {
 
     private static String format(String format, double value) {
         return String.format(Locale.ROOT, format, value);
-    }
-
-    private static String layOut(List<? extends List<String>> rows) {
-        int columns = rows.stream().mapToInt(List::size).max().orElse(0);
-        int[] widths = new int[columns];
-        for (List<String> row : rows) {
-            for (int i = 0; i < row.size(); i++) {
-                widths[i] = Math.max(widths[i], row.get(i).length());
-            }
-        }
-        StringBuilder text = new StringBuilder();
-        for (List<String> row : rows) {
-            StringBuilder line = new StringBuilder(Strings.padEnd(row.get(0), widths[0], ' '));
-            for (int i = 1; i < row.size(); i++) {
-                line.append("  ").append(Strings.padStart(row.get(i), widths[i], ' '));
-            }
-            text.append(line.toString().stripTrailing()).append('\n');
-        }
-        return text.toString();
     }
 }

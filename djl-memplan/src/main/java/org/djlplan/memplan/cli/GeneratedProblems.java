@@ -11,8 +11,8 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * Made-up problems of any size for benchmarks; the same kind, size and seed always give the same
- * problem.
+ * Synthetic planning problems of any size for benchmarks; the same kind, size and seed always give
+ * the same problem.
  */
 enum GeneratedProblems {
     /**

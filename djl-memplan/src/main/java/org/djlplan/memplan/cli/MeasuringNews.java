@@ -4,7 +4,7 @@ import ai.djl.util.Progress;
 import java.io.PrintWriter;
 import java.util.Optional;
 
-/** Says that a model is measured before that begins, and shows how far it is where that is seen. */
+/** A message that a model is about to be measured, then the progress where a terminal shows it. */
 final class MeasuringNews implements Progress {
 
     private final PrintWriter messages;

@@ -5,19 +5,19 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import org.djlplan.memplan.cli.zoo.Network;
 import org.djlplan.memplan.cli.zoo.Networks;
+import org.djlplan.memplan.cli.zoo.Networks.Network;
 import org.djlplan.memplan.config.Nearest;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** What a user names as the model: a file, one of DJL's own networks, or a block's class. */
+/** The model as a user names it: a file, one of DJL's own networks, or a block's class. */
 sealed interface ModelRef {
 
-    /** What the name of one of DJL's networks starts with. */
+    /** Prefix of the name of one of DJL's networks. */
     String ZOO = "zoo:";
 
-    /** What the name of a block's class starts with. */
+    /** Prefix of the name of a block's class. */
     String BLOCK = "block:";
 
     /**

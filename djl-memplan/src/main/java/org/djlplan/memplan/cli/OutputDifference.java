@@ -25,7 +25,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 
 /**
- * How far the outputs of two runs are apart.
+ * Difference of the outputs of two runs.
  *
  * @param identical all bytes are equal
  * @param comparable whether both have the same outputs, of the same types and sizes
@@ -45,7 +45,7 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
     }
 
     /**
-     * How far one output is apart.
+     * Difference of one output.
      *
      * @param type of its elements, as DJL names it, in lower case
      * @param relative (largest difference of two elements) / (largest element of the first run's
@@ -77,7 +77,7 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
         private String text(Limit limit) {
             return isFloat()
                     ? "within %s (limit %s)"
-                            .formatted(Scientific.text(relative), Scientific.text(limit.relative()))
+                            .formatted(scientific(relative), scientific(limit.relative()))
                     : "within %s (limit %s)".formatted(steps(largest), steps(limit.steps()));
         }
     }
@@ -97,7 +97,7 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
     }
 
     /**
-     * How far outputs may be apart; other types than these not at all.
+     * Largest difference that is accepted; outputs of other types than these must be equal.
      *
      * @param relative the largest error of floating-point outputs, relative as above
      * @param steps the largest difference of integers of 8 and 16 bits
@@ -145,12 +145,23 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
             return "other types or sizes";
         }
         List<String> parts = new ArrayList<>();
-        largest(Output::isFloat, Output::relative).ifPresent(x -> parts.add(Scientific.text(x)));
+        largest(Output::isFloat, Output::relative).ifPresent(x -> parts.add(scientific(x)));
         largest(Output::isQuantized, Output::largest).ifPresent(n -> parts.add(steps(n)));
         largest(output -> !output.isFloat() && !output.isQuantized(), Output::largest)
                 .filter(n -> n > 0 || parts.isEmpty())
                 .ifPresent(n -> parts.add(String.format(Locale.ROOT, "%.0f in integers", n)));
         return parts.isEmpty() ? "0" : String.join(" and ", parts);
+    }
+
+    /** Returns a small number as people write it, with two digits at most: 4.2e-6. */
+    static String scientific(double number) {
+        if (number == 0 || !Double.isFinite(number)) {
+            return number == 0 ? "0" : "more than any number";
+        }
+        return String.format(Locale.ROOT, "%.1e", number)
+                .replace(".0e", "e")
+                .replaceFirst("e([+-])0*(\\d)", "e$1$2")
+                .replace("e+", "e");
     }
 
     /** Returns so many steps of a quantized output, for people. */
@@ -176,7 +187,8 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
     /**
      * Compares two files of outputs.
      *
-     * @param layout type and bytes of each output in {@code expected}, as {@link OutputFile} tells
+     * @param layout type and bytes of each output in {@code expected}, as {@link
+     *     Measurement.OutputFile} tells
      * @param actualLayout the same for {@code actual}
      */
     static OutputDifference between(
@@ -235,7 +247,7 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
         return ByteBuffer.wrap(all).order(ByteOrder.nativeOrder());
     }
 
-    /** How to read the elements of an output. */
+    /** Element types, each with its way to read an element. */
     private enum Elements {
         FLOAT32,
         FLOAT64,

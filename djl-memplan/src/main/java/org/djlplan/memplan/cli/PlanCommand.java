@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
         description = "Plan the memory of a model's intermediate tensors and compare strategies.")
 public final class PlanCommand implements Callable<Integer> {
 
-    private final GraphSource source;
+    private final PlanInput.GraphSource source;
 
     @Spec private CommandSpec spec;
 
@@ -60,7 +60,7 @@ public final class PlanCommand implements Callable<Integer> {
     @Option(
             names = "--strategy",
             paramLabel = "NAME",
-            defaultValue = StrategyChoice.ALL,
+            defaultValue = PlanRun.Choice.ALL,
             description = {
                 "One strategy; 'best' for the best of those that models are loaded with; or 'all'"
                         + " (the default), shared objects as well."
@@ -109,13 +109,13 @@ public final class PlanCommand implements Callable<Integer> {
     private boolean json;
 
     /** For {@code djlplan}, which knows how to read models. */
-    PlanCommand(GraphSource source) {
+    PlanCommand(PlanInput.GraphSource source) {
         this.source = source;
     }
 
     @Override
     public Integer call() throws IOException {
-        StrategyChoice choice = checkUsage();
+        PlanRun.Choice choice = checkUsage();
         PlanInput input = read();
         PlanRun run = PlanRun.of(input, choice, searchLimits());
         OffsetPlan best =
@@ -128,17 +128,19 @@ public final class PlanCommand implements Callable<Integer> {
                                                         + " of "
                                                         + model.text()));
         PlanOutput output = run.describe(choice.bestOnly(), repeat);
-        Optional<ParallelPrice> price =
-                input.graph().filter(graph -> parallel).map(g -> ParallelPrice.of(g, best));
-        OffsetPlan chosen = price.map(ParallelPrice::plan).orElse(best);
+        Optional<PlanOutput.ParallelPrice> price =
+                input.graph()
+                        .filter(graph -> parallel)
+                        .map(g -> PlanOutput.ParallelPrice.of(g, best));
+        OffsetPlan chosen = price.map(PlanOutput.ParallelPrice::plan).orElse(best);
         if (out != null) {
             CsvFiles.writePlan(out, CsvPlan.of(chosen, input.ids()));
         }
         PrintWriter printer = spec.commandLine().getOut();
-        Optional<OrderEffect> order =
+        Optional<PlanOutput.OrderEffect> order =
                 input.graph()
                         .filter(graph -> reorder)
-                        .map(graph -> OrderEffect.of(graph, choice.arenaStrategy()));
+                        .map(graph -> PlanOutput.OrderEffect.of(graph, choice.arenaStrategy()));
         printer.println(json ? output.toJson(price, order) : output.toText(price, order));
         printer.flush();
         return withinCapacity(chosen) ? ExitCode.OK : ExitCode.SOFTWARE;
@@ -182,7 +184,7 @@ public final class PlanCommand implements Callable<Integer> {
         }
     }
 
-    private StrategyChoice checkUsage() {
+    private PlanRun.Choice checkUsage() {
         if (model instanceof ModelRef.OfFile ofFile) {
             checkFile(ofFile.file());
         }
@@ -199,7 +201,7 @@ public final class PlanCommand implements Callable<Integer> {
             throw usage("--capacity must not be negative: " + capacityBytes);
         }
         try {
-            return StrategyChoice.named(strategy);
+            return PlanRun.Choice.named(strategy);
         } catch (IllegalArgumentException e) {
             throw usage(e.getMessage());
         }

@@ -11,6 +11,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.plan.OffsetStrategy;
+import org.djlplan.memplan.plan.greedy.Rounds;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.study.csv.CsvFiles;
 import org.djlplan.memplan.study.csv.CsvRecords;
@@ -18,22 +20,25 @@ import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * What the plan command plans.
+ * Planning problem of the plan command, from a file or a model.
  *
  * @param view where the records come from
  * @param variants the planning problem, and the same with alias classes if there are any
  * @param graph what the records are from; empty for a file of records
  * @param ids names of the tensors
  * @param alignmentBytes what offsets are multiples of
+ * @param inRounds the strategy for sizes that become known while the model runs; empty if all are
+ *     known before
  */
 record PlanInput(
         View view,
         List<PlanningProblem> variants,
         Optional<Graph> graph,
         Map<Integer, String> ids,
-        long alignmentBytes) {
+        long alignmentBytes,
+        Optional<OffsetStrategy> inRounds) {
 
-    /** Where records come from. */
+    /** Origin of the usage records. */
     enum View {
         /** The model file alone: kernels' temporaries are unknown. */
         FILE,
@@ -54,12 +59,12 @@ record PlanInput(
         ids = ImmutableMap.copyOf(ids);
     }
 
-    /** Whether {@code file} is a file of records by its name. */
+    /** Returns whether {@code file} is a file of records by its name. */
     static boolean isCsv(Path file) {
         return hasEnding(file, ".csv");
     }
 
-    /** Whether {@code file} is a model by its name. */
+    /** Returns whether {@code file} is a model by its name. */
     static boolean isModel(Path file) {
         return hasEnding(file, ".tflite");
     }
@@ -71,7 +76,15 @@ record PlanInput(
     static PlanInput readCsv(Path file) throws IOException {
         CsvRecords records = CsvFiles.readRecords(existing(file));
         PlanningProblem problem = new PlanningProblem(records.records());
-        return new PlanInput(View.CSV, List.of(problem), Optional.empty(), records.ids(), 1);
+        return new PlanInput(
+                View.CSV,
+                List.of(problem),
+                Optional.empty(),
+                records.ids(),
+                1,
+                records.knownAt().isEmpty()
+                        ? Optional.empty()
+                        : Optional.of(Rounds.strategy(records.knownAt())));
     }
 
     static PlanInput readModel(Path file, GraphSource source, boolean live) throws IOException {
@@ -90,7 +103,8 @@ record PlanInput(
                 variants,
                 Optional.of(graph),
                 CsvRecords.numbered(variants.get(0)).ids(),
-                UsageRecords.ALIGNMENT_BYTES);
+                UsageRecords.ALIGNMENT_BYTES,
+                Optional.empty());
     }
 
     static Path existing(Path file) throws IOException {
@@ -101,5 +115,39 @@ record PlanInput(
             throw new NoSuchFileException(file.toString(), null, "there is no such file");
         }
         return file;
+    }
+
+    /**
+     * Readers of graphs: of files, of engines and of imperative blocks.
+     *
+     * @param file reads a {@code .tflite} file alone
+     * @param live opens it in the engine, which adds the kernels' temporaries
+     * @param block runs an imperative block once and looks on
+     */
+    record GraphSource(Reader file, Reader live, BlockReader block) {
+
+        /** Turns an imperative block into its graph. */
+        @FunctionalInterface
+        interface BlockReader {
+
+            /**
+             * Returns the graph of the block.
+             *
+             * @param inputs one per input, or none if the block has usual ones
+             */
+            Graph read(ModelRef block, List<InputSpec> inputs);
+        }
+
+        /** Turns a model file into its graph. */
+        @FunctionalInterface
+        interface Reader {
+
+            /**
+             * Returns the graph of the model.
+             *
+             * @throws IOException if the file cannot be read or is no model
+             */
+            Graph read(Path model) throws IOException;
+        }
     }
 }

@@ -9,9 +9,16 @@ import com.google.gson.JsonSerializer;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import org.djlplan.memplan.config.InPlace;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.order.PlannedOrder;
+import org.djlplan.memplan.plan.OffsetPlan;
+import org.djlplan.memplan.plan.portfolio.Attempt;
+import org.djlplan.memplan.study.parallel.AntichainBound;
+import org.djlplan.memplan.study.parallel.ParallelPlanner;
 
 /**
- * What the plan command tells; the fields are those of its JSON.
+ * Output of the plan command; the fields are those of its JSON.
  *
  * @param records number of planned tensors
  * @param view where the records come from: {@code file}, {@code live} or {@code csv}
@@ -156,5 +163,118 @@ record PlanOutput(
                 result.strategy,
                 result.totalBytes,
                 result.provedMinimal ? ", " + proof : "");
+    }
+
+    /**
+     * Gain of a better order of operators; the fields are those of its JSON.
+     *
+     * @param breadthBeforeBytes maximum breadth in the model's own order
+     * @param breadthAfterBytes maximum breadth in the order that was found
+     * @param arenaBeforeBytes smallest arena in the model's own order
+     * @param arenaAfterBytes smallest arena in the order that was found
+     * @param minimal whether it is proved that no order has a smaller maximum breadth
+     * @param operators indices of the operators in the model, in the order to execute
+     */
+    record OrderEffect(
+            long breadthBeforeBytes,
+            long breadthAfterBytes,
+            long arenaBeforeBytes,
+            long arenaAfterBytes,
+            boolean minimal,
+            List<Integer> operators) {
+
+        /**
+         * Searches for an order.
+         *
+         * @param strategy by which both orders are planned
+         */
+        static OrderEffect of(Graph graph, String strategy) {
+            PlannedOrder found = PlannedOrder.of(graph, strategy, InPlace.TRUE);
+            return new OrderEffect(
+                    found.order().breadthBeforeBytes(),
+                    found.order().breadthAfterBytes(),
+                    found.arenaBeforeBytes(),
+                    found.arenaAfterBytes(),
+                    found.order().minimal(),
+                    found.order().operators());
+        }
+
+        String toText() {
+            return String.format(
+                    Locale.ROOT,
+                    "%n%n%-18s %18s %18s%n%-18s %,18d %,18d%n%-18s %,18d %,18d%n%s",
+                    "order of operators",
+                    "as it stands",
+                    "as found",
+                    "maximum breadth",
+                    breadthBeforeBytes,
+                    breadthAfterBytes,
+                    "arena",
+                    arenaBeforeBytes,
+                    arenaAfterBytes,
+                    minimal
+                            ? "proved: no order has a smaller maximum breadth"
+                            : "not proved: another order may have a smaller maximum breadth");
+        }
+    }
+
+    /**
+     * A plan for an engine that runs independent branches at once, and what it costs.
+     *
+     * @param plan the plan, valid in any order of operators that the graph allows
+     * @param figures the comparison
+     */
+    record ParallelPrice(OffsetPlan plan, Figures figures) {
+
+        /**
+         * Cost of the plan; the fields are those of its JSON.
+         *
+         * @param strategy name of the strategy, with {@code "+in-place"} when tensors share places
+         * @param serialBytes arena of the best plan for operators that run one after another
+         * @param totalBytes arena of this plan
+         * @param ratio this arena divided by the serial one; 1 when neither needs any
+         * @param lowerBoundBytes what no plan for branches at once can go below, with the same
+         *     tensors sharing places
+         * @param provedMinimal whether this plan reaches that bound
+         */
+        record Figures(
+                String strategy,
+                long serialBytes,
+                long totalBytes,
+                double ratio,
+                long lowerBoundBytes,
+                boolean provedMinimal) {
+
+            String toText() {
+                return String.format(
+                        Locale.ROOT,
+                        "%nbranches at once: %s, %,d bytes%s, %.3f times as much",
+                        strategy,
+                        totalBytes,
+                        provedMinimal ? ", at the lower bound" : "",
+                        ratio);
+            }
+        }
+
+        /**
+         * Plans {@code graph} for branches at once.
+         *
+         * @param serial the plan to compare with
+         */
+        static ParallelPrice of(Graph graph, OffsetPlan serial) {
+            Attempt planned = ParallelPlanner.plan(graph, InPlace.TRUE);
+            long totalBytes = planned.plan().totalBytes();
+            long serialBytes = serial.totalBytes();
+            long boundBytes = AntichainBound.bytes(planned.plan().problem());
+            return new ParallelPrice(
+                    planned.plan(),
+                    new Figures(
+                            planned.name(),
+                            serialBytes,
+                            totalBytes,
+                            serialBytes == 0 ? 1 : Math.round(1e3 * totalBytes / serialBytes) / 1e3,
+                            boundBytes,
+                            totalBytes == boundBytes));
+        }
     }
 }

@@ -4,6 +4,7 @@ import static com.google.common.base.Preconditions.checkState;
 
 import com.google.common.base.Stopwatch;
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Iterables;
 import com.google.common.math.Quantiles;
 import java.util.ArrayList;
@@ -12,6 +13,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.djlplan.memplan.config.Nearest;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.portfolio.Attempt;
@@ -30,7 +32,7 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * What the chosen strategies made of an input.
+ * Plans that the chosen strategies made of one input.
  *
  * @param input what was planned
  * @param offsets plans of one arena, one per strategy and variant
@@ -44,12 +46,18 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
     }
 
     /**
-     * Plans.
+     * Plans. Where sizes become known while the model runs, only the strategy that works in rounds
+     * is run: the others would have to know them before.
      *
      * @param limits of the search for a smaller plan than those that the strategies found; empty
      *     for none
      */
-    static PlanRun of(PlanInput input, StrategyChoice choice, Optional<SearchLimits> limits) {
+    static PlanRun of(PlanInput input, Choice choice, Optional<SearchLimits> limits) {
+        if (input.inRounds().isPresent()) {
+            Portfolio rounds =
+                    new Portfolio(List.of(input.inRounds().get()), input.alignmentBytes());
+            return new PlanRun(input, rounds.attempts(input.variants()), List.of());
+        }
         Portfolio portfolio = new Portfolio(choice.offsets(), input.alignmentBytes());
         List<Attempt> attempts = portfolio.attempts(input.variants());
         Optional<Attempt> searched =
@@ -120,9 +128,10 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
                 .orElseThrow();
     }
 
-    private static PlanOutput.Result result(Attempt attempt, int repeat) {
+    private PlanOutput.Result result(Attempt attempt, int repeat) {
         OffsetPlan plan = attempt.plan();
-        OffsetStrategy again = Strategies.named(plan.strategy()).get(0);
+        OffsetStrategy again =
+                input.inRounds().orElseGet(() -> Strategies.named(plan.strategy()).get(0));
         int times = again instanceof ExactSearch ? 1 : repeat;
         return new PlanOutput.Result(
                 attempt.name(),
@@ -160,5 +169,68 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
 
     private static double rounded(double nanos) {
         return Math.round(nanos / 1e3) / 1e3;
+    }
+
+    /**
+     * The strategies that a user of the plan command asked for.
+     *
+     * @param offsets those that lay everything out in one arena
+     * @param sharedObjects those that give out buffers
+     * @param bestOnly whether only the best plan is to be shown
+     * @param search whether to search for a smaller plan than theirs
+     */
+    record Choice(
+            List<OffsetStrategy> offsets,
+            List<SharedObjectsStrategy> sharedObjects,
+            boolean bestOnly,
+            boolean search) {
+
+        /** The name that stands for every strategy. */
+        static final String ALL = "all";
+
+        Choice {
+            offsets = ImmutableList.copyOf(offsets);
+            sharedObjects = ImmutableList.copyOf(sharedObjects);
+        }
+
+        /**
+         * Returns what a name stands for: {@link #ALL}, one strategy, or {@link Strategies#BEST}.
+         *
+         * @throws IllegalArgumentException if there is no such strategy; the message names the
+         *     nearest
+         */
+        static Choice named(String name) {
+            if (name.equals(ALL)) {
+                return new Choice(Strategies.all(), SharedStrategies.all(), false, true);
+            }
+            Optional<SharedObjectsStrategy> shared = SharedStrategies.named(name);
+            if (shared.isPresent()) {
+                return new Choice(List.of(), List.of(shared.get()), false, false);
+            }
+            if (!Strategies.names().contains(name)) {
+                throw new IllegalArgumentException(
+                        "no strategy '%s'; did you mean '%s'?"
+                                .formatted(name, Nearest.of(name, names())));
+            }
+            if (name.equals(new ExactSearch().name())) {
+                return new Choice(Strategies.named(Strategies.BEST), List.of(), true, true);
+            }
+            return new Choice(
+                    Strategies.named(name), List.of(), name.equals(Strategies.BEST), false);
+        }
+
+        /** Returns the name by which one arena is planned: shared objects are laid end to end. */
+        String arenaStrategy() {
+            if (offsets.size() == 1) {
+                return offsets.get(0).name();
+            }
+            return offsets.isEmpty() ? new EndToEnd(sharedObjects.get(0)).name() : Strategies.BEST;
+        }
+
+        private static ImmutableSet<String> names() {
+            ImmutableSet.Builder<String> names = ImmutableSet.builder();
+            SharedStrategies.all().forEach(strategy -> names.add(strategy.name()));
+            return names.addAll(Strategies.names()).add(ALL).build();
+        }
     }
 }

@@ -83,9 +83,9 @@ final class PlannedLoading {
 
     /**
      * Returns the arguments of a model that is not run as stock: the user's, and for TFLite the
-     * number of threads, which on PyTorch is one for the whole JVM ({@link WorkerJvm}). Where
-     * something is delegated, that is what is kept, unless the user says otherwise: what would be
-     * measured in the background disturbs what is measured here.
+     * number of threads, which on PyTorch is one for the whole JVM ({@link WorkerProcess.Jvm}).
+     * Where something is delegated, that is what is kept, unless the user says otherwise: what
+     * would be measured in the background disturbs what is measured here.
      */
     static ImmutableMap<String, String> arguments(RunOptions options, Way way) {
         Map<String, String> arguments = new LinkedHashMap<>();
@@ -123,7 +123,7 @@ final class PlannedLoading {
                         ImmutableMap.of(),
                         known);
         PlanOptions options = PlanOptions.parse(given);
-        ImmutableList<OffsetStrategy> unused = Strategies.named(options.strategy());
+        ImmutableList<OffsetStrategy> unused = Strategies.named(options.planning().strategy());
         delegation().forEach(provider -> provider.check(options.delegation()));
     }
 
@@ -143,8 +143,8 @@ final class PlannedLoading {
     }
 
     /** Returns how commands read the graph of a {@code .tflite} file. */
-    static GraphSource graphs() {
-        return new GraphSource(
+    static PlanInput.GraphSource graphs() {
+        return new PlanInput.GraphSource(
                 PlannedLoading::readFile, PlannedLoading::askEngine, PlannedLoading::runBlock);
     }
 

@@ -2,11 +2,34 @@ package org.djlplan.memplan.cli;
 
 import com.google.common.base.Stopwatch;
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Sets;
 import com.google.common.math.Quantiles;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import org.djlplan.memplan.plan.OffsetPlan;
+import org.djlplan.memplan.plan.OffsetStrategy;
+import org.djlplan.memplan.plan.PlanValidator;
+import org.djlplan.memplan.plan.portfolio.Strategies;
+import org.djlplan.memplan.plan.search.ExactSearch;
+import org.djlplan.memplan.plan.search.SearchLimits;
+import org.djlplan.memplan.plan.search.SearchResult;
+import org.djlplan.memplan.plan.search.Technique;
+import org.djlplan.memplan.study.parallel.ParallelPlanner;
+import org.djlplan.memplan.study.shared.EndToEnd;
+import org.djlplan.memplan.study.shared.SharedObjectsPlan;
+import org.djlplan.memplan.study.shared.SharedObjectsStrategy;
+import org.djlplan.memplan.study.shared.SharedObjectsValidator;
+import org.djlplan.memplan.study.shared.SharedStrategies;
 import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.PlanningProblem;
 
@@ -25,7 +48,7 @@ final class PlannerBench {
     record Instance(String name, PlanningProblem problem) {}
 
     /**
-     * What one strategy made of one problem.
+     * Result of one strategy on one problem.
      *
      * @param instance name of the problem
      * @param units number of units
@@ -101,5 +124,144 @@ final class PlannerBench {
                 Quantiles.median().compute(nanos) / 1e6,
                 nanos.size(),
                 plan.valid().getAsBoolean());
+    }
+
+    /**
+     * A strategy of either layout as benchmarks see it.
+     *
+     * @param name as the strategy says
+     * @param sharedObjects whether it gives out buffers, not offsets in one arena
+     * @param admits which problems it can plan
+     * @param planner plans
+     */
+    record BenchedStrategy(
+            String name,
+            boolean sharedObjects,
+            Predicate<PlanningProblem> admits,
+            Function<PlanningProblem, Plan> planner) {
+
+        /**
+         * A plan whose figures are computed when asked for, not while planning is timed.
+         *
+         * @param totalBytes size of the arena, or of all buffers together
+         * @param valid whether the independent check finds nothing wrong
+         */
+        record Plan(LongSupplier totalBytes, BooleanSupplier valid) {}
+
+        /**
+         * Returns every strategy, those of offsets first. Shared objects laid end to end are left
+         * out: they are the same plans again.
+         */
+        static ImmutableList<BenchedStrategy> all() {
+            Map<String, BenchedStrategy> all = new LinkedHashMap<>();
+            for (List<OffsetStrategy> some :
+                    List.of(Strategies.all(), ParallelPlanner.strategies())) {
+                for (OffsetStrategy strategy : some) {
+                    if (!(strategy instanceof EndToEnd)) {
+                        all.putIfAbsent(strategy.name(), of(strategy));
+                    }
+                }
+            }
+            OffsetStrategy search = new ExactSearch();
+            all.put(search.name(), of(search));
+            SharedStrategies.all().forEach(strategy -> all.put(strategy.name(), of(strategy)));
+            return ImmutableList.copyOf(all.values());
+        }
+
+        static BenchedStrategy of(OffsetStrategy strategy) {
+            return new BenchedStrategy(
+                    strategy.name(),
+                    false,
+                    strategy::admits,
+                    problem -> {
+                        OffsetPlan plan = strategy.plan(problem);
+                        return new Plan(
+                                plan::totalBytes,
+                                () -> PlanValidator.violations(plan, 1).isEmpty());
+                    });
+        }
+
+        static BenchedStrategy of(SharedObjectsStrategy strategy) {
+            return new BenchedStrategy(
+                    strategy.name(),
+                    true,
+                    strategy::admits,
+                    problem -> {
+                        SharedObjectsPlan plan = strategy.plan(problem);
+                        return new Plan(
+                                plan::totalBytes,
+                                () -> SharedObjectsValidator.violations(plan).isEmpty());
+                    });
+        }
+
+        /** Returns the name that reports give its layout. */
+        String layout() {
+            return sharedObjects ? PlanOutput.SHARED_OBJECTS : PlanOutput.OFFSETS;
+        }
+    }
+
+    /**
+     * Searches for a plan that fits, with all techniques and without each, to see what it brings.
+     */
+    static final class Techniques {
+
+        /** Stands for the search with all techniques. */
+        static final String NONE = "none";
+
+        /**
+         * One search.
+         *
+         * @param instance name of the problem
+         * @param without the technique that was off, or {@link #NONE}
+         * @param seconds how long it took
+         * @param nodes how many partial plans it looked at
+         * @param totalBytes size of the arena it found
+         * @param fits whether that is within the capacity
+         */
+        record Row(
+                String instance,
+                String without,
+                double seconds,
+                long nodes,
+                long totalBytes,
+                boolean fits) {}
+
+        private final SearchLimits limits;
+        private final long capacityBytes;
+
+        /**
+         * @param limits of each search
+         * @param capacityBytes what the plan has to fit into
+         */
+        Techniques(SearchLimits limits, long capacityBytes) {
+            this.limits = limits.withCapacityBytes(capacityBytes);
+            this.capacityBytes = capacityBytes;
+        }
+
+        /** Returns one row with all techniques, then one without each, after a warm-up. */
+        ImmutableList<Row> rows(PlannerBench.Instance instance) {
+            new ExactSearch(limits).search(instance.problem());
+            ImmutableList.Builder<Row> rows = ImmutableList.builder();
+            rows.add(row(instance, NONE, Technique.ALL));
+            for (Technique off : Technique.values()) {
+                String name = off.name().toLowerCase(Locale.ROOT).replace('_', '-');
+                rows.add(row(instance, name, Sets.difference(Technique.ALL, Set.of(off))));
+            }
+            return rows.build();
+        }
+
+        private Row row(PlannerBench.Instance instance, String without, Set<Technique> techniques) {
+            Stopwatch watch = Stopwatch.createStarted();
+            SearchResult result = new ExactSearch(limits, techniques).search(instance.problem());
+            double seconds = watch.elapsed(TimeUnit.NANOSECONDS) / 1e9;
+            long bytes = result.plan().totalBytes();
+            return new Row(
+                    instance.name(),
+                    without,
+                    seconds,
+                    result.nodes(),
+                    bytes,
+                    bytes <= capacityBytes);
+        }
     }
 }

@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * What the bench-planner command tells; the fields are those of its JSON.
+ * Output of the bench-planner command; the fields are those of its JSON.
  *
  * @param repeat how many times were asked for
  * @param results one per instance and strategy
@@ -21,7 +21,7 @@ record PlannerBenchOutput(
         int repeat,
         List<PlannerBench.Row> results,
         List<CostCurve> curves,
-        List<TechniqueBench.Row> techniques) {
+        List<PlannerBench.Techniques.Row> techniques) {
 
     PlannerBenchOutput {
         results = ImmutableList.copyOf(results);
@@ -120,7 +120,7 @@ record PlannerBenchOutput(
                 "nodes",
                 "bytes",
                 "fits");
-        for (TechniqueBench.Row row : techniques) {
+        for (PlannerBench.Techniques.Row row : techniques) {
             line(
                     text,
                     "%-20s %-20s %10.3f %12d %14d  %s",

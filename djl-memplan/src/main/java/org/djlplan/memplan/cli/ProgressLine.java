@@ -1,66 +1,174 @@
 package org.djlplan.memplan.cli;
 
 import ai.djl.util.Progress;
+import com.google.common.primitives.Ints;
+import java.io.IOException;
+import java.io.PrintStream;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Progress as one line that is written over and over, and cleared at the end. */
-public final class ProgressLine implements Progress {
+/** Progress in percent: on a terminal, or as lines from a worker process to its parent. */
+public abstract class ProgressLine implements Progress {
 
     private static final int PERCENT = 100;
-    private static final String BACK_AND_CLEAR = "\r\u001b[K";
 
-    private final PrintWriter out;
     private String message = "";
     private long max = 1;
     private long done;
-    private String shown = "";
 
-    /**
-     * @param out a terminal
-     */
-    ProgressLine(PrintWriter out) {
-        this.out = out;
-    }
+    private ProgressLine() {}
 
     /** Returns one on the error stream, if somebody can watch it there. */
     public static Optional<Progress> ifWatched(PrintWriter err) {
-        return Terminal.isErrorStream() ? Optional.of(new ProgressLine(err)) : Optional.empty();
+        return isErrorStreamWatched() ? Optional.of(new OnTerminal(err)) : Optional.empty();
+    }
+
+    /** {@code System.console()} tells it of the other two streams only. */
+    private static boolean isErrorStreamWatched() {
+        try {
+            String file = Path.of("/proc/self/fd/2").toRealPath().toString();
+            return file.startsWith("/dev/pts/") || file.startsWith("/dev/tty");
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     @Override
-    public synchronized void reset(String newMessage, long newMax, String trailingMessage) {
+    public final synchronized void reset(String newMessage, long newMax, String trailingMessage) {
         message = newMessage;
         max = Math.max(1, newMax);
         done = 0;
     }
 
     @Override
-    public synchronized void start(long initialProgress) {
+    public final synchronized void start(long initialProgress) {
+        begin(message);
         update(initialProgress, "");
     }
 
     @Override
-    public synchronized void end() {
-        out.print(shown.isEmpty() ? "" : BACK_AND_CLEAR);
-        out.flush();
-        shown = "";
+    public final synchronized void end() {
+        finish();
     }
 
     @Override
-    public synchronized void increment(long increment) {
+    public final synchronized void increment(long increment) {
         update(done + increment, "");
     }
 
     @Override
-    public synchronized void update(long progress, String additionalMessage) {
+    public final synchronized void update(long progress, String additionalMessage) {
         done = progress;
-        String line = String.format(Locale.ROOT, "%s %d %%", message, PERCENT * done / max);
-        if (!line.equals(shown)) {
-            out.print(BACK_AND_CLEAR + line);
+        show(message, PERCENT * done / max);
+    }
+
+    abstract void begin(String name);
+
+    abstract void show(String name, long percent);
+
+    abstract void finish();
+
+    /** One line that is written over and over, and cleared at the end. */
+    static final class OnTerminal extends ProgressLine {
+
+        private static final String BACK_AND_CLEAR = "\r\u001b[K";
+
+        private final PrintWriter out;
+        private String shown = "";
+
+        /**
+         * @param out a terminal
+         */
+        OnTerminal(PrintWriter out) {
+            this.out = out;
+        }
+
+        @Override
+        void begin(String name) {
+            // The first percentage shows it.
+        }
+
+        @Override
+        void show(String name, long percent) {
+            String line = String.format(Locale.ROOT, "%s %d %%", name, percent);
+            if (!line.equals(shown)) {
+                out.print(BACK_AND_CLEAR + line);
+                out.flush();
+                shown = line;
+            }
+        }
+
+        @Override
+        void finish() {
+            out.print(shown.isEmpty() ? "" : BACK_AND_CLEAR);
             out.flush();
-            shown = line;
+            shown = "";
+        }
+    }
+
+    /** Lines on a worker's error stream, as its output has the answers. */
+    static final class ToParent extends ProgressLine {
+
+        /** Starts each line, so that nothing else is taken for one. */
+        private static final String PREFIX = "djlplan-progress ";
+
+        private static final String BEGIN = "begin ";
+        private static final String END = "end";
+
+        private final PrintStream out;
+        private String told = "";
+
+        /**
+         * @param out the error stream
+         */
+        ToParent(PrintStream out) {
+            this.out = out;
+        }
+
+        /**
+         * Hands on what a line says, in percent.
+         *
+         * @return whether it is one of these lines
+         */
+        static boolean read(String line, Progress listener) {
+            if (!line.startsWith(PREFIX)) {
+                return false;
+            }
+            String text = line.substring(PREFIX.length());
+            if (text.startsWith(BEGIN)) {
+                listener.reset(text.substring(BEGIN.length()), PERCENT);
+                listener.start(0);
+            } else if (text.equals(END)) {
+                listener.end();
+            } else {
+                Optional.ofNullable(Ints.tryParse(text)).ifPresent(listener::update);
+            }
+            return true;
+        }
+
+        @Override
+        void begin(String name) {
+            tell(BEGIN + name.replace('\n', ' '));
+        }
+
+        @Override
+        void show(String name, long percent) {
+            tell(Long.toString(percent));
+        }
+
+        @Override
+        void finish() {
+            tell(END);
+        }
+
+        private void tell(String text) {
+            if (!text.equals(told)) {
+                out.println(PREFIX + text);
+                out.flush();
+                told = text;
+            }
         }
     }
 }

@@ -1,7 +1,5 @@
 package org.djlplan.memplan.cli;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.html.HtmlEscapers;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -42,26 +40,11 @@ final class ReportPage {
     }
 
     private static String section(Comparison comparison) {
-        ImmutableList<ImmutableList<String>> rows = FigureTable.rows(comparison);
-        StringBuilder table = new StringBuilder(row(rows.get(0), "th"));
-        rows.stream().skip(1).forEach(cells -> table.append(row(cells, "td")));
         return SECTION.formatted(
-                escape(FigureTable.heading(comparison)),
-                table,
+                TextTable.escape(FigureTable.heading(comparison)),
+                FigureTable.rows(comparison).html(),
                 FigureTable.sentences(comparison).stream()
-                        .map(ReportPage::escape)
+                        .map(TextTable::escape)
                         .collect(Collectors.joining("<br>\n")));
-    }
-
-    private static String row(List<String> cells, String tag) {
-        StringBuilder row = new StringBuilder("<tr>");
-        for (String cell : cells) {
-            row.append("<%1$s>%2$s</%1$s>".formatted(tag, escape(cell)));
-        }
-        return row.append("</tr>\n").toString();
-    }
-
-    private static String escape(String text) {
-        return HtmlEscapers.htmlEscaper().escape(text);
     }
 }

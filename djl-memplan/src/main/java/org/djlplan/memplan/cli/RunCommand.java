@@ -64,7 +64,9 @@ final class RunCommand implements Callable<Integer> {
         Path outputs = Files.createTempFile("djlplan", ".outputs");
         try (WorkerProcess worker =
                 WorkerProcess.start(
-                        Contestant.of(way), options, new MeasuringNews(err, options.modelName()))) {
+                        WorkerProcess.Contestant.of(way),
+                        options,
+                        new MeasuringNews(err, options.modelName()))) {
             worker.awaitLoaded();
             worker.warmUp();
             worker.writeOutputs(outputs);

@@ -8,7 +8,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** How many threads, predictions and seconds a run takes. */
+/** Options for the number of threads, of predictions and of seconds of a run. */
 final class RunEffort {
 
     @Spec(Spec.Target.MIXEE)

@@ -14,7 +14,7 @@ import java.util.OptionalInt;
 import org.djlplan.memplan.report.DelegationReport;
 
 /**
- * What was measured of one model run one way.
+ * Figures measured of one model run in one mode.
  *
  * @param model the model's file as the user named it
  * @param engine name of the DJL engine

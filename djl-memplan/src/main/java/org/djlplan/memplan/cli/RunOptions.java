@@ -26,7 +26,7 @@ final class RunOptions {
 
     private static final String DELEGATION = PlanOptions.DELEGATION_PREFIX;
 
-    /** Whether anything is delegated. */
+    /** The option that switches delegation off. */
     static final String ENABLED = DELEGATION + "enabled";
 
     /** When delegation is measured. */
@@ -211,7 +211,7 @@ final class RunOptions {
     }
 
     private void completeTfLite(Path file, boolean stock) {
-        List<InputSpec> own = TfLiteInputs.read(file);
+        List<InputSpec> own = InputSpec.OfTfLite.read(file);
         List<InputSpec> wanted = InputSpec.reshape(own, inputs);
         checkArgument(
                 !stock || threads().isPresent() || wanted.equals(own),

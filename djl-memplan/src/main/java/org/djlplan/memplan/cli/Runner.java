@@ -1,12 +1,26 @@
 package org.djlplan.memplan.cli;
 
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.tflite.engine.TfLiteDataType;
+import ai.djl.translate.TranslateException;
+import ai.djl.util.Progress;
+import com.google.common.collect.ImmutableMap;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.djlplan.memplan.report.PlanReport;
+import org.tensorflow.lite.Interpreter;
+import org.tensorflow.lite.Tensor;
 
 /** A loaded model that runs on the present values of its inputs. */
-sealed interface Runner extends AutoCloseable permits DjlRunner, BareInterpreterRunner {
+sealed interface Runner extends AutoCloseable {
 
     /**
      * Loads a model.
@@ -16,15 +30,14 @@ sealed interface Runner extends AutoCloseable permits DjlRunner, BareInterpreter
      */
     static Runner load(RunOptions options, Way way, List<ModelInput> inputs) {
         if (way != Way.STOCK) {
-            return DjlRunner.loadPlanned(options, way, inputs);
+            return OfDjl.loadPlanned(options, way, inputs);
         }
         if (options.model() instanceof ModelRef.OfFile file
                 && options.engine() == EngineKind.TFLITE
                 && options.threads().isPresent()) {
-            return BareInterpreterRunner.load(
-                    file.readable(), options.threads().getAsInt(), inputs);
+            return OfInterpreter.load(file.readable(), options.threads().getAsInt(), inputs);
         }
-        return DjlRunner.loadStock(options, inputs);
+        return OfDjl.loadStock(options, inputs);
     }
 
     /** Receives the outputs of one prediction, one after the other. */
@@ -52,4 +65,156 @@ sealed interface Runner extends AutoCloseable permits DjlRunner, BareInterpreter
     /** Frees the model. */
     @Override
     void close();
+
+    /**
+     * A TensorFlow Lite interpreter without DJL and without a delegate: the only way to give the
+     * stock engine a number of threads, as DJL has no route to it.
+     */
+    static final class OfInterpreter implements Runner {
+
+        private final Interpreter interpreter;
+        private final Object[] inputs;
+
+        private OfInterpreter(Interpreter interpreter, List<ModelInput> inputs) {
+            this.interpreter = interpreter;
+            this.inputs = inputs.stream().map(ModelInput::values).toArray();
+        }
+
+        /** Loads the model for the shapes of {@code inputs}. */
+        static OfInterpreter load(Path model, int threads, List<ModelInput> inputs) {
+            Interpreter interpreter =
+                    new Interpreter(
+                            model.toFile(), new Interpreter.Options().setNumThreads(threads));
+            for (int i = 0; i < inputs.size(); i++) {
+                int[] shape = InputSpec.OfTfLite.dimensions(inputs.get(i).shape());
+                if (!Arrays.equals(shape, interpreter.getInputTensor(i).shape())) {
+                    interpreter.resizeInput(i, shape);
+                }
+            }
+            return new OfInterpreter(interpreter, inputs);
+        }
+
+        @Override
+        public void run() {
+            // No output is copied: DJL reads the interpreter's own tensors, too.
+            Map<Integer, Object> noOutputs = ImmutableMap.of();
+            interpreter.runForMultipleInputsOutputs(inputs, noOutputs);
+        }
+
+        @Override
+        public void run(OutputSink sink) {
+            run();
+            for (int i = 0; i < interpreter.getOutputTensorCount(); i++) {
+                Tensor output = interpreter.getOutputTensor(i);
+                sink.accept(
+                        TfLiteDataType.fromTf(output.dataType()).name().toLowerCase(Locale.ROOT),
+                        output.asReadOnlyBuffer());
+            }
+        }
+
+        @Override
+        public Optional<PlanReport> report() {
+            return Optional.empty();
+        }
+
+        @Override
+        public void close() {
+            interpreter.close();
+        }
+    }
+
+    /**
+     * A model in DJL: arrays in and arrays out.
+     *
+     * <p>The inputs are made once. On PyTorch each prediction gets a manager, as a translator's
+     * context is: DJL keeps everything that a block makes until the manager of its inputs is
+     * closed.
+     */
+    static final class OfDjl implements Runner {
+
+        private final ArraysModel model;
+        private final NDManager manager;
+        private final NDList inputs;
+        private final boolean managerPerPrediction;
+
+        private OfDjl(ArraysModel model, List<ModelInput> inputs, EngineKind engine) {
+            this.model = model;
+            this.managerPerPrediction = engine == EngineKind.PYTORCH;
+            this.manager = model.model().getNDManager().newSubManager();
+            this.inputs = new NDList();
+            for (ModelInput input : inputs) {
+                this.inputs.add(manager.create(input.values(), input.shape(), input.type()));
+            }
+        }
+
+        /** Loads the model as DJL does without this project. */
+        static OfDjl loadStock(RunOptions options, List<ModelInput> inputs) {
+            return new OfDjl(
+                    ArraysModel.load(options, ArraysModel.stockFactory(), Map.of()),
+                    inputs,
+                    options.engine());
+        }
+
+        /** Loads the model planned, or delegated as well, with the user's arguments. */
+        static OfDjl loadPlanned(RunOptions options, Way way, List<ModelInput> inputs) {
+            ImmutableMap<String, String> arguments = PlannedLoading.arguments(options, way);
+            Optional<Progress> progress =
+                    way == Way.DELEGATED && PlannedLoading.knowsDelegation()
+                            ? Optional.of(new ProgressLine.ToParent(System.err))
+                            : Optional.empty();
+            return new OfDjl(
+                    ArraysModel.load(
+                            options,
+                            PlannedLoading.translatorFactory(arguments, progress),
+                            PlannedLoading.othersArguments(arguments)),
+                    inputs,
+                    options.engine());
+        }
+
+        @Override
+        public void run() {
+            predict(outputs -> {});
+        }
+
+        @Override
+        public void run(OutputSink sink) {
+            predict(
+                    outputs -> {
+                        for (NDArray output : outputs) {
+                            sink.accept(
+                                    output.getDataType().name().toLowerCase(Locale.ROOT),
+                                    output.toByteBuffer());
+                        }
+                    });
+        }
+
+        private void predict(Consumer<NDList> reader) {
+            try {
+                if (managerPerPrediction) {
+                    // Closing it closes the outputs and gives the inputs, which may be outputs,
+                    // back.
+                    try (NDManager call = manager.newSubManager()) {
+                        call.tempAttachAll(inputs);
+                        reader.accept(model.predictor().predict(inputs));
+                    }
+                } else {
+                    try (NDList outputs = model.predictor().predict(inputs)) {
+                        reader.accept(outputs);
+                    }
+                }
+            } catch (TranslateException e) {
+                throw new Failure("the prediction failed", e);
+            }
+        }
+
+        @Override
+        public Optional<PlanReport> report() {
+            return PlanReport.of(model.model());
+        }
+
+        @Override
+        public void close() {
+            model.close();
+        }
+    }
 }

@@ -42,7 +42,7 @@ public final class ValidateCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print one JSON object.")
     private boolean json;
 
-    /** What the command tells; the fields are those of its JSON. */
+    /** Output of the command; the fields are those of its JSON. */
     private record Output(int records, long totalBytes, boolean valid, List<Finding> violations) {}
 
     /** One broken rule, and the names of the tensors that break it. */

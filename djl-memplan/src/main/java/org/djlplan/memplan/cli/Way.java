@@ -2,7 +2,7 @@ package org.djlplan.memplan.cli;
 
 import java.util.Locale;
 
-/** How a model is run. */
+/** Mode in which a model is run: stock, planned, or planned and delegated. */
 enum Way {
     /** By DJL or the bare engine, without this project. */
     STOCK,

@@ -1,15 +1,22 @@
 package org.djlplan.memplan.cli;
 
 import ai.djl.util.Progress;
+import com.google.common.collect.EvictingQueue;
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import org.djlplan.memplan.child.Answer;
+import java.util.Map;
+import java.util.Queue;
+import java.util.TreeMap;
+import java.util.function.Consumer;
 import org.djlplan.memplan.child.ChildProcess;
+import org.djlplan.memplan.child.ChildProcess.Answer;
+import org.djlplan.memplan.child.JavaCommand;
 
 /**
  * A child process that runs one model one way ({@link WorkerCommand}), so that nothing but the
@@ -24,7 +31,7 @@ final class WorkerProcess implements AutoCloseable {
     private final String name;
     private final Duration timeout;
     private final ChildProcess process;
-    private final WorkerErrors errors;
+    private final Errors errors;
 
     /**
      * Starts a child that loads the model.
@@ -34,13 +41,13 @@ final class WorkerProcess implements AutoCloseable {
     static WorkerProcess start(Contestant contestant, RunOptions options, Progress progress) {
         ImmutableList.Builder<String> command =
                 ImmutableList.<String>builder()
-                        .addAll(WorkerJvm.command(options))
+                        .addAll(Jvm.command(options))
                         .add(DjlPlan.class.getName(), "worker")
                         .add("--way", contestant.way().label());
         command.addAll(options.toArguments());
         ProcessBuilder builder = new ProcessBuilder(command.build());
         builder.environment().putAll(contestant.environment());
-        WorkerErrors errors = new WorkerErrors(progress);
+        Errors errors = new Errors(progress);
         try {
             return new WorkerProcess(
                     contestant.name(),
@@ -52,8 +59,7 @@ final class WorkerProcess implements AutoCloseable {
         }
     }
 
-    private WorkerProcess(
-            String name, Duration timeout, ChildProcess process, WorkerErrors errors) {
+    private WorkerProcess(String name, Duration timeout, ChildProcess process, Errors errors) {
         this.name = name;
         this.timeout = timeout;
         this.process = process;
@@ -141,5 +147,127 @@ final class WorkerProcess implements AutoCloseable {
         throw new Failure(
                 "%s: %s took more than %d s (see --timeout)"
                         .formatted(name, doing, timeout.toSeconds()));
+    }
+
+    /**
+     * Lines of a worker's error stream that a user is to see: the last few, without progress and
+     * without what native code tells of itself, such as which delegate it created. It is printed by
+     * the parent before its results, never between them. For any number of threads.
+     */
+    static final class Errors implements Consumer<String> {
+
+        private static final int LINES = 8;
+
+        /** So begin the engine's own news; warnings and errors begin otherwise. */
+        private static final String NATIVE_NEWS = "INFO: ";
+
+        /** So begins what a JVM says of a crash, which the exit code tells. */
+        private static final String CRASH = "#";
+
+        private final Progress progress;
+        private final Queue<String> lines = EvictingQueue.create(LINES);
+
+        /**
+         * @param progress told how far the worker's measuring is
+         */
+        Errors(Progress progress) {
+            this.progress = progress;
+        }
+
+        @Override
+        public void accept(String line) {
+            if (ProgressLine.ToParent.read(line, progress)) {
+                return;
+            }
+            String text = line.strip();
+            if (!text.isEmpty() && !text.startsWith(NATIVE_NEWS) && !text.startsWith(CRASH)) {
+                synchronized (lines) {
+                    lines.add(text);
+                }
+            }
+        }
+
+        /** Ends the showing of progress. */
+        void end() {
+            progress.end();
+        }
+
+        /** Returns the last lines. */
+        ImmutableList<String> lines() {
+            synchronized (lines) {
+                return ImmutableList.copyOf(lines);
+            }
+        }
+    }
+
+    /**
+     * One way to run a model in a process of its own.
+     *
+     * @param name what it is called in messages and tables
+     * @param way how the model is run
+     * @param environment what the process's environment says besides this one's
+     */
+    record Contestant(String name, Way way, Map<String, String> environment) {
+
+        /** With a plan, to make and store it. */
+        static final Contestant RECORDING = new Contestant("recording", Way.PLANNED, Map.of());
+
+        /** With delegation, to measure what to delegate and keep it. */
+        static final Contestant MEASURING = new Contestant("measuring", Way.DELEGATED, Map.of());
+
+        Contestant {
+            environment = ImmutableMap.copyOf(environment);
+        }
+
+        static Contestant of(Way way) {
+            return new Contestant(way.label(), way, Map.of());
+        }
+    }
+
+    /**
+     * Command line of a child's JVM: as this one's, but with a heap that does not grow while
+     * measuring.
+     */
+    static final class Jvm {
+
+        /**
+         * Fixed and touched at the start, so that garbage collection never shows in memory figures.
+         */
+        private static final ImmutableList<String> QUIET =
+                ImmutableList.of(
+                        "-Xms128m",
+                        "-Xmx1g",
+                        "-XX:+AlwaysPreTouch",
+                        "-XX:+UseSerialGC",
+                        "-XX:+DisplayVMOutputToStderr");
+
+        /**
+         * The optimizing compiler takes 5 MB now and then, which would be seen beside an arena of
+         * 10; on PyTorch there is little Java code to optimize.
+         */
+        private static final String NO_OPTIMIZING_COMPILER = "-XX:TieredStopAtLevel=1";
+
+        private Jvm() {}
+
+        /** Returns the command line up to and including the class path. */
+        static ImmutableList<String> command(RunOptions options) {
+            Map<String, String> properties = new TreeMap<>();
+            properties.put("ai.djl.offline", "true");
+            if (options.engine() == EngineKind.PYTORCH && options.threads().isPresent()) {
+                // The same for stock and planned; DJL sets no threads of single models.
+                String threads = Integer.toString(options.threads().getAsInt());
+                properties.put("ai.djl.pytorch.num_threads", threads);
+                properties.put("ai.djl.pytorch.num_interop_threads", "1");
+            }
+            ImmutableList.Builder<String> flags = ImmutableList.<String>builder().addAll(QUIET);
+            if (options.engine() == EngineKind.PYTORCH) {
+                flags.add(NO_OPTIMIZING_COMPILER);
+            }
+            return JavaCommand.of(
+                    JavaCommand.ofThisJvm(),
+                    flags.build(),
+                    properties,
+                    System.getProperty("java.class.path"));
+        }
     }
 }

@@ -16,20 +16,15 @@ import org.djlplan.memplan.machine.Machine;
  * The options of one model.
  *
  * @param enabled whether to plan at all
- * @param strategy name of a strategy, or {@code best}
- * @param inPlace when tensors may share places
+ * @param planning how memory is planned
  * @param reorder whether operators run in an order that needs a smaller arena
- * @param search when a plan above its lower bound is searched for a smaller one
- * @param sharedArena whether arenas are shared with other models
- * @param maxArenas how many arenas may be in use at once; empty for the engine's default
- * @param arenaWait how long a prediction waits for one
+ * @param arenas the arenas in which predictions run
  * @param maxInterpreters how many predictions may run at once
  * @param threads the engine's threads per prediction, −1 for its default
  * @param liveness how intermediates of imperative blocks are closed early
  * @param verify whether first planned predictions are compared with stock ones
  * @param warmup whether to record and plan while loading
  * @param inputShapes inputs to record with; none to use those that the model describes
- * @param hugePages whether arenas ask for huge pages
  * @param workers how many threads run forward passes
  * @param maxPredictions how many predictions may be under way at once; empty for any number
  * @param translatorFactory class name of the factory to wrap
@@ -38,20 +33,15 @@ import org.djlplan.memplan.machine.Machine;
  */
 public record PlanOptions(
         boolean enabled,
-        String strategy,
-        InPlace inPlace,
+        PlanningOptions planning,
         boolean reorder,
-        SearchMode search,
-        boolean sharedArena,
-        OptionalInt maxArenas,
-        Duration arenaWait,
+        ArenaOptions arenas,
         int maxInterpreters,
         int threads,
         Liveness liveness,
         boolean verify,
         boolean warmup,
         List<InputShape> inputShapes,
-        boolean hugePages,
         WorkerCount workers,
         OptionalInt maxPredictions,
         Optional<String> translatorFactory,
@@ -60,8 +50,6 @@ public record PlanOptions(
 
     /** What every option of delegation starts with. */
     public static final String DELEGATION_PREFIX = "delegation.";
-
-    private static final String BEST = "best";
 
     private static final String DELEGATION_ENABLED = DELEGATION_PREFIX + "enabled";
 
@@ -73,11 +61,6 @@ public record PlanOptions(
     /** Returns the name of the delegate, by default that of the engine for CPUs. */
     public String delegate() {
         return delegation.getOrDefault(DELEGATION_PREFIX + "delegate", "xnnpack");
-    }
-
-    /** Returns when plans are searched: never where a strategy is named, whose plan is wanted. */
-    public SearchMode effectiveSearch() {
-        return strategy.equals(BEST) ? search : new SearchMode.Off();
     }
 
     /** Returns whether operators may be delegated, which they may by default. */
@@ -106,20 +89,18 @@ public record PlanOptions(
         PlanOptions options =
                 new PlanOptions(
                         flag(values, OptionKey.ENABLED, true),
-                        values.getOrDefault(OptionKey.STRATEGY, BEST),
-                        inPlace(values),
+                        new PlanningOptions(
+                                values.getOrDefault(OptionKey.STRATEGY, PlanningOptions.BEST),
+                                inPlace(values),
+                                search(values)),
                         flag(values, OptionKey.REORDER, false),
-                        search(values),
-                        flag(values, OptionKey.SHARED_ARENA, true),
-                        given(values, OptionKey.MAX_ARENAS, 1),
-                        Duration.ofMillis(number(values, OptionKey.ARENA_WAIT_MILLIS, 10_000, 0)),
+                        arenas(values),
                         number(values, OptionKey.MAX_INTERPRETERS, cores, 1),
                         threads(values),
                         liveness(values),
                         flag(values, OptionKey.VERIFY, false),
                         flag(values, OptionKey.WARMUP, false),
                         inputShapes(values),
-                        flag(values, OptionKey.HUGE_PAGES, false),
                         workers(values),
                         given(values, OptionKey.MAX_PREDICTIONS, 1),
                         Optional.ofNullable(values.get(OptionKey.TRANSLATOR_FACTORY)),
@@ -147,6 +128,14 @@ public record PlanOptions(
             default:
                 throw wrong(key, value, "true or false");
         }
+    }
+
+    private static ArenaOptions arenas(Map<OptionKey, String> values) {
+        return new ArenaOptions(
+                flag(values, OptionKey.SHARED_ARENA, true),
+                given(values, OptionKey.MAX_ARENAS, 1),
+                Duration.ofMillis(number(values, OptionKey.ARENA_WAIT_MILLIS, 10_000, 0)),
+                flag(values, OptionKey.HUGE_PAGES, false));
     }
 
     private static InPlace inPlace(Map<OptionKey, String> values) {

@@ -58,7 +58,7 @@ public final class ModelPlanning {
                         arguments,
                         providers.stream().flatMap(p -> p.options().stream()).toList());
         options = PlanOptions.parse(effective);
-        Strategies.named(options.strategy());
+        Strategies.named(options.planning().strategy());
         progress =
                 Optional.ofNullable(effective.values().get(PROGRESS)).map(ModelPlanning::progress);
         if (options.delegationEnabled() && !providers.isEmpty()) {

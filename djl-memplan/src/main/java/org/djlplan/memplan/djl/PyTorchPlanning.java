@@ -19,17 +19,13 @@ import org.djlplan.memplan.config.WorkerCount;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.djl.purity.BlockCode;
 import org.djlplan.memplan.djl.purity.Finding;
-import org.djlplan.memplan.machine.Machine;
+import org.djlplan.memplan.planning.AllocationPlanning;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.torch.AllocationPlans;
 import org.djlplan.memplan.runtime.torch.TorchAllocator;
 import org.djlplan.memplan.runtime.torch.TorchMemory;
-import org.djlplan.memplan.runtime.torch.TorchOptions;
-import org.djlplan.memplan.store.BackgroundStore;
 import org.djlplan.memplan.store.CpuFeatures;
-import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.ModelFiles;
-import org.djlplan.memplan.store.ModelPlans;
-import org.djlplan.memplan.store.PlanCodec;
 import org.djlplan.memplan.store.StoreKey;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -85,7 +81,7 @@ final class PyTorchPlanning {
         code.filter(known -> !known.pure()).ifPresent(known -> refuse(model, known, mode));
         TorchMemory memory =
                 new TorchMemory(
-                        model.getName(), torchOptions(), () -> plans(model, block, code, mode));
+                        model.getName(), options.arenas(), () -> plans(model, block, code, mode));
         model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);
         Optional<LivenessExecutor> liveness =
                 code.filter(known -> mode != Liveness.OFF)
@@ -154,8 +150,8 @@ final class PyTorchPlanning {
     /** A pass for which there is no arena would wait for one anyway. */
     private WorkerCount workers() {
         WorkerCount wanted = options.workers();
-        return options.maxArenas().isPresent()
-                ? wanted.atMost(options.maxArenas().getAsInt())
+        return options.arenas().most().isPresent()
+                ? wanted.atMost(options.arenas().most().getAsInt())
                 : wanted;
     }
 
@@ -168,17 +164,8 @@ final class PyTorchPlanning {
         return !(block instanceof SymbolBlock);
     }
 
-    private TorchOptions torchOptions() {
-        return new TorchOptions(
-                options.strategy(),
-                options.effectiveSearch(),
-                options.sharedArena(),
-                options.maxArenas().orElse(2 * Machine.cores()),
-                options.arenaWait(),
-                options.hugePages());
-    }
-
-    private ModelPlans plans(Model model, Block block, Optional<BlockCode> code, Liveness mode) {
+    private AllocationPlans plans(
+            Model model, Block block, Optional<BlockCode> code, Liveness mode) {
         Path cache = Utils.getCacheDir().resolve("djl-plan");
         boolean fromFiles = isImperative(block) || PyTorchModelFile.of(model).isPresent();
         Path folder = fromFiles && model.getModelPath() != null ? model.getModelPath() : cache;
@@ -192,10 +179,9 @@ final class PyTorchPlanning {
                                 "engine", engine.getEngineName() + ' ' + engine.getVersion(),
                                 "djl", Engine.getDjlVersion(),
                                 "cpu", CpuFeatures.current(),
-                                "strategy", options.strategy(),
+                                "strategy", options.planning().strategy(),
                                 "liveness", mode.name()));
-        return new ModelPlans(
-                new BackgroundStore<>(FolderStore.at(new PlanCodec(), folder, cache)), key);
+        return AllocationPlanning.of(options.planning(), key, folder, cache);
     }
 
     private static String structure(Model model, Block block) {

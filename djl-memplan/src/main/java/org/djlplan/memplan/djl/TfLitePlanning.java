@@ -69,7 +69,8 @@ final class TfLitePlanning {
                     ServedModel.open(
                             ordered,
                             options,
-                            GraphPlanning.of(file.get(), options, ModelDelegation.cacheFolder()),
+                            GraphPlanning.of(
+                                    file.get(), options.planning(), ModelDelegation.cacheFolder()),
                             delegation.map(d -> d.of(ordered)));
             install(model, file.get(), adapter, served);
             delegation.ifPresent(d -> d.attach(served));

@@ -6,7 +6,7 @@ import com.google.common.collect.ImmutableList;
 import java.util.List;
 
 /**
- * What is known of an array before it is looked into.
+ * The element type and shape of an array.
  *
  * @param dataType its element type, by the engine's name, in lower case
  * @param shape its dimensions; none for a scalar

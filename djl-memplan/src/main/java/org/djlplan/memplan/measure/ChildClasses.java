@@ -33,7 +33,7 @@ import java.util.jar.Manifest;
 import java.util.stream.Stream;
 
 /**
- * Where the classes of a measuring process are: those that it needs and no others, so that nothing
+ * The class path of a measuring process: the classes that it needs and no others, so that nothing
  * of the application acts there, such as the configuration of its logging. They are taken from
  * where this JVM loaded them. A jar or folder with nothing else in it is used as it is. Of one with
  * more, for example an application in one jar, and of a jar within a jar what is needed is copied.

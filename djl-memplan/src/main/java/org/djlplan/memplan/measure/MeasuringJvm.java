@@ -14,8 +14,8 @@ import java.util.stream.Stream;
 import org.djlplan.memplan.child.JavaCommand;
 
 /**
- * How the JVM of a measuring process is started. Nothing that configures the application's JVM acts
- * in it, and its command line tells nothing of the application.
+ * The command that starts the JVM of a measuring process. Nothing that configures the application's
+ * JVM acts in it, and its command line tells nothing of the application.
  *
  * <p>Several candidates live in the process one after another. What one of them frees must be given
  * back before the next is measured (ProcessMemory.trim), else that one seems to take less memory

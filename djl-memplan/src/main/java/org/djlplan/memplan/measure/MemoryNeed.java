@@ -9,7 +9,7 @@ import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 
 /**
- * How much memory a measuring process needs, computed from the model: an upper estimate.
+ * An upper estimate of the memory that a measuring process needs, computed from the model.
  *
  * @param heapBytes the limit of its Java heap: inputs, and the outputs of the CPU kernels with each
  *     number of threads

@@ -20,13 +20,13 @@ import java.util.function.Function;
 import java.util.stream.StreamSupport;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.Deviation;
-import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
-import org.djlplan.memplan.spi.Trial;
+import org.djlplan.memplan.spi.OutputError.Deviation;
 
 /**
- * What a {@link ProcessRunner} and its process tell each other, as JSON. Reading anything else
+ * The messages between a {@link ProcessRunner} and its process, as JSON. Reading anything else
  * throws a RuntimeException.
  */
 final class Messages {

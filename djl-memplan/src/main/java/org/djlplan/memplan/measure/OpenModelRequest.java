@@ -7,7 +7,7 @@ import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
- * What a process is to run candidates of.
+ * Tells a measuring process which model to open, and how.
  *
  * @param file the model's file
  * @param delegate as in {@code delegation.delegate}

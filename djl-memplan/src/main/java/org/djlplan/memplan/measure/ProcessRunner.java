@@ -17,21 +17,22 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.LongStream;
-import org.djlplan.memplan.child.Answer;
+import org.djlplan.memplan.child.ChildProcess.Answer;
 import org.djlplan.memplan.machine.Machine;
+import org.djlplan.memplan.measure.MeasuringChild.Limits;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateException.Kind;
 import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.NoRoomException;
-import org.djlplan.memplan.spi.NodeTime;
-import org.djlplan.memplan.spi.Trial;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs candidates in a process of its own.
+ * A runner of candidates in a process of its own.
  *
  * <p>When the process dies or does not answer in time, the candidate that was asked for is to
  * blame. The next call starts another process, which prepares the other candidates again as they
@@ -361,9 +362,9 @@ public final class ProcessRunner implements CandidateRunner {
         if (urgency == Urgency.AWAITED) {
             return process.ask(request, patience);
         }
-        WorkTime.Piece piece = workTime.begin(process);
+        WorkTime.Stint stint = workTime.begin(process);
         Answer answer = process.ask(request, patience);
-        lastPart = piece.end();
+        lastPart = stint.end();
         return answer;
     }
 

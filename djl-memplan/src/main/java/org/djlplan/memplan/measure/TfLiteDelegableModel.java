@@ -11,6 +11,8 @@ import java.util.Set;
 import org.djlplan.memplan.candidates.CandidateInterpreters;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.measure.MeasuringChild.Limits;
+import org.djlplan.memplan.measure.MeasuringChild.NoProcessException;
 import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
@@ -21,7 +23,7 @@ import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
- * A {@code .tflite} model that can be measured.
+ * A {@code .tflite} model whose candidates can be measured in a process.
  *
  * @param model the model in the order to run it in
  * @param graph as the file that is run has it
@@ -76,7 +78,7 @@ public record TfLiteDelegableModel(
         ImmutableMap.Builder<String, String> facts = ImmutableMap.builder();
         facts.put("engine", "TFLite")
                 .put("native", library.version())
-                .put("delegate", DelegateIdentity.of(delegate()))
+                .put("delegate", identity(delegate()))
                 .put("measuring", METHOD);
         // Operators are known by index: what was measured in one order says nothing of another.
         model.fingerprint().ifPresent(order -> facts.put("order", order));
@@ -103,8 +105,8 @@ public record TfLiteDelegableModel(
                 new OpenModelRequest(
                         model.file(),
                         delegate(),
-                        options.strategy(),
-                        options.inPlace(),
+                        options.planning().strategy(),
+                        options.planning().inPlace(),
                         tolerance,
                         library.file(),
                         MemoryNeed.of(graph));
@@ -122,5 +124,24 @@ public record TfLiteDelegableModel(
         return Files.isExecutable(java)
                 ? noProcess
                 : Optional.of("there is no program " + java + " to start a process with");
+    }
+
+    /**
+     * Returns the name of a delegate and, if it is a library in a file of its own, that file's size
+     * and time of change.
+     *
+     * @param delegate as in {@code delegation.delegate}
+     */
+    static String identity(String delegate) {
+        if (!delegate.contains("/")) {
+            return delegate;
+        }
+        try {
+            Path library = Path.of(delegate).toAbsolutePath();
+            return "%s, %d bytes of %s"
+                    .formatted(library, Files.size(library), Files.getLastModifiedTime(library));
+        } catch (IOException e) {
+            return delegate;
+        }
     }
 }

@@ -6,7 +6,7 @@ import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.runtime.GuestProcess;
 
 /**
- * How long measuring processes that give way to others could work, without the time in which they
+ * The time that measuring processes worked which give way to others, without that in which they
  * waited for a processor; and the rests after it, where a control group allows only so much
  * processor time: least priority does not help there, as what the process takes is missing to the
  * application.
@@ -28,15 +28,15 @@ final class WorkTime {
         this.machine = machine;
     }
 
-    /** A piece of work that has begun. */
-    final class Piece {
+    /** Work that has begun. */
+    final class Stint {
 
         private final MeasuringChild child;
         private final GuestProcess.Times before;
         private final long throttledNanos = machine.throttledNanos();
         private final long startNanos = System.nanoTime();
 
-        private Piece(MeasuringChild child) {
+        private Stint(MeasuringChild child) {
             this.child = child;
             before = child.times();
         }
@@ -65,8 +65,8 @@ final class WorkTime {
         }
     }
 
-    Piece begin(MeasuringChild child) {
-        return new Piece(child);
+    Stint begin(MeasuringChild child) {
+        return new Stint(child);
     }
 
     /** Returns how long processes worked. */

@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.order.SegmentSearch.Effort;
+import org.djlplan.memplan.order.SegmentSearch.Schedule;
 import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.UsageRecords;
 
@@ -14,7 +16,7 @@ import org.djlplan.memplan.usage.UsageRecords;
  *
  * <p>The graph is divided at its cuts. The segments are taken up by the breadth they have in the
  * order of the graph, largest first; one that stays below what another one is proved to need keeps
- * its order. Each is searched by {@link BeamSearch}, then by {@link ExactSearch} until that has a
+ * its order. Each is searched by {@link ScheduleSearch}, by beam, then exactly until that has a
  * proof or its effort is spent. Deterministic; the effort is bounded by counts, to about a second.
  */
 public final class OrderSearch {
@@ -36,16 +38,16 @@ public final class OrderSearch {
     public static OperatorOrder of(Graph graph) {
         long beforeBytes = LowerBounds.offsetBytes(UsageRecords.of(graph));
         Nodes nodes = Nodes.of(graph);
-        List<Found> segments =
+        List<Schedule> segments =
                 Segment.of(nodes).stream()
-                        .map(Found::asItStands)
-                        .sorted(Comparator.comparingLong(Found::peakBytes).reversed())
+                        .map(Schedule::asItStands)
+                        .sorted(Comparator.comparingLong(Schedule::peakBytes).reversed())
                         .toList();
         long provedBytes = segments.stream().mapToLong(OrderSearch::proved).max().orElse(0);
         SegmentSearch search = new SegmentSearch(new Effort(BEAM_EFFORT), new Effort(EXACT_EFFORT));
-        TreeMap<Integer, Found> chosen = new TreeMap<>();
-        for (Found segment : segments) {
-            Found better = segment;
+        TreeMap<Integer, Schedule> chosen = new TreeMap<>();
+        for (Schedule segment : segments) {
+            Schedule better = segment;
             if (segment.peakBytes() > provedBytes) {
                 better = search.improve(segment, provedBytes);
                 provedBytes = Math.max(provedBytes, proved(better));
@@ -65,14 +67,14 @@ public final class OrderSearch {
     }
 
     /** An order need not keep to the parts into which a segment was divided. */
-    private static long proved(Found found) {
-        return found.segment().closed() ? found.lowerBoundBytes() : 0;
+    private static long proved(Schedule schedule) {
+        return schedule.segment().closed() ? schedule.lowerBoundBytes() : 0;
     }
 
-    private static List<Integer> operators(Nodes nodes, Iterable<Found> segments) {
+    private static List<Integer> operators(Nodes nodes, Iterable<Schedule> segments) {
         ImmutableList.Builder<Integer> operators = ImmutableList.builder();
-        for (Found segment : segments) {
-            for (int node : segment.way().asList()) {
+        for (Schedule segment : segments) {
+            for (int node : segment.nodes().asList()) {
                 operators.addAll(nodes.nodes().get(segment.segment().first() + node).operators());
             }
         }

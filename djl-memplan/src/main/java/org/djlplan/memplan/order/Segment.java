@@ -3,6 +3,7 @@ package org.djlplan.memplan.order;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.Lists;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,7 +15,7 @@ import java.util.TreeMap;
  */
 final class Segment {
 
-    /** How a planned tensor is used. */
+    /** A planned tensor and the nodes that use it. */
     private static final class Use {
         private final long bytes;
         private final long[] users;
@@ -34,7 +35,9 @@ final class Segment {
         }
     }
 
-    /** Longer runs between two cuts are divided: sets of their nodes would take too much memory. */
+    /**
+     * Longer ranges between two cuts are divided: sets of their nodes would take too much memory.
+     */
     private static final int LARGEST = 4096;
 
     private final int first;
@@ -47,7 +50,7 @@ final class Segment {
     private final ImmutableList<Use> uses;
     private final long throughBytes;
 
-    /** One stretch of nodes, from {@code first} to before {@code end}. */
+    /** A range of nodes, from {@code first} to before {@code end}. */
     private record Range(int first, int end, boolean closed) {}
 
     private Segment(Nodes all, Range range, Lives lives) {
@@ -267,7 +270,7 @@ final class Segment {
         Lives lives = new Lives(all);
         ImmutableList.Builder<Segment> segments = ImmutableList.builder();
         int first = 0;
-        for (int end : Cuts.ends(all.nodes())) {
+        for (int end : all.segmentEnds()) {
             boolean closed = end - first <= LARGEST;
             while (first < end) {
                 int part = Math.min(end, first + LARGEST);
@@ -276,5 +279,98 @@ final class Segment {
             }
         }
         return segments.build();
+    }
+
+    /**
+     * From which node to which each planned tensor is used, with the nodes in the graph's order.
+     */
+    private static final class Lives {
+
+        private final Map<Integer, Integer> first = new HashMap<>();
+        private final Map<Integer, Integer> last = new HashMap<>();
+        private final long[] crossingBytes;
+
+        /**
+         * @throws ArithmeticException if the sizes add up to more than a long holds
+         */
+        Lives(Nodes all) {
+            List<Nodes.Node> nodes = all.nodes();
+            for (int i = 0; i < nodes.size(); i++) {
+                for (int tensor : nodes.get(i).tensors()) {
+                    first.putIfAbsent(tensor, i);
+                    last.put(tensor, i);
+                }
+            }
+            crossingBytes = new long[nodes.size() + 1];
+            for (Map.Entry<Integer, Integer> start : first.entrySet()) {
+                long bytes = all.bytes().get(start.getKey());
+                crossingBytes[start.getValue() + 1] += bytes;
+                int end = last.get(start.getKey()) + 1;
+                if (end < crossingBytes.length) {
+                    crossingBytes[end] -= bytes;
+                }
+            }
+            for (int i = 1; i < crossingBytes.length; i++) {
+                crossingBytes[i] = Math.addExact(crossingBytes[i], crossingBytes[i - 1]);
+            }
+        }
+
+        /** Returns the first node that uses a tensor. */
+        int first(int tensor) {
+            return first.get(tensor);
+        }
+
+        /** Returns the last node that uses a tensor. */
+        int last(int tensor) {
+            return last.get(tensor);
+        }
+
+        /** Returns the size of all tensors that are used both before a node and from it on. */
+        long crossingBytes(int node) {
+            return crossingBytes[node];
+        }
+    }
+
+    /** Sets of small numbers as bits, all of one length. */
+    private static final class Masks {
+
+        private Masks() {}
+
+        static int words(int size) {
+            return (size + Long.SIZE - 1) / Long.SIZE;
+        }
+
+        static void set(long[] mask, int number) {
+            mask[number / Long.SIZE] |= 1L << number;
+        }
+
+        static boolean has(long[] mask, int number) {
+            return (mask[number / Long.SIZE] >>> number & 1) != 0;
+        }
+
+        static void addAll(long[] mask, long[] others) {
+            for (int i = 0; i < mask.length; i++) {
+                mask[i] |= others[i];
+            }
+        }
+
+        static boolean disjoint(long[] one, long[] other) {
+            for (int i = 0; i < one.length; i++) {
+                if ((one[i] & other[i]) != 0) {
+                    return false;
+                }
+            }
+            return true;
+        }
+
+        /** Returns whether {@code outer} has all of {@code inner}. */
+        static boolean contains(long[] outer, long[] inner) {
+            for (int i = 0; i < outer.length; i++) {
+                if ((inner[i] & ~outer[i]) != 0) {
+                    return false;
+                }
+            }
+            return true;
+        }
     }
 }

@@ -9,8 +9,8 @@ import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 
 /**
- * Tells which operators may do more than compute their outputs from their inputs. They keep their
- * relative order, since the graph does not show what passes between them.
+ * The table of operators that may do more than compute their outputs from their inputs. They keep
+ * their relative order, since the graph does not show what passes between them.
  */
 final class SideEffects {
 

@@ -8,9 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import org.djlplan.memplan.config.InPlace;
-import org.djlplan.memplan.config.PlanOptions;
-import org.djlplan.memplan.config.SearchMode;
+import org.djlplan.memplan.config.PlanningOptions;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
@@ -36,8 +34,7 @@ public final class GraphPlanning implements PlanFinder {
     private static final Logger logger = LoggerFactory.getLogger(GraphPlanning.class);
 
     private final String model;
-    private final String strategy;
-    private final InPlace inPlace;
+    private final PlanningOptions options;
     private final PlanningService service;
     private final FolderStore<SearchedPlan> store;
     private final Supplier<Optional<String>> engine;
@@ -51,17 +48,14 @@ public final class GraphPlanning implements PlanFinder {
      */
     GraphPlanning(
             Path file,
-            String strategy,
-            InPlace inPlace,
-            SearchMode search,
+            PlanningOptions options,
             Path cacheFolder,
             Function<Duration, PlanImprover> improvers,
             Supplier<Optional<String>> engine) {
         Path absolute = file.toAbsolutePath();
         model = absolute.getFileName().toString();
-        this.strategy = strategy;
-        this.inPlace = inPlace;
-        service = new PlanningService(model, search, improvers);
+        this.options = options;
+        service = new PlanningService(model, options.search(), improvers);
         store = FolderStore.at(new SearchedPlanCodec(), absolute.getParent(), cacheFolder);
         this.engine = engine;
     }
@@ -72,15 +66,9 @@ public final class GraphPlanning implements PlanFinder {
      * @param file the model's
      * @param cacheFolder where plans are kept when that is not possible beside the file
      */
-    public static GraphPlanning of(Path file, PlanOptions options, Path cacheFolder) {
+    public static GraphPlanning of(Path file, PlanningOptions options, Path cacheFolder) {
         return new GraphPlanning(
-                file,
-                options.strategy(),
-                options.inPlace(),
-                options.effectiveSearch(),
-                cacheFolder,
-                PlanImprover::within,
-                GraphPlanning::loadedEngine);
+                file, options, cacheFolder, PlanImprover::within, GraphPlanning::loadedEngine);
     }
 
     private static Optional<String> loadedEngine() {
@@ -94,7 +82,8 @@ public final class GraphPlanning implements PlanFinder {
 
     @Override
     public EvaluatedPlan find(Request request) {
-        MemoryPlanner planner = new MemoryPlanner(request.live(), strategy, inPlace);
+        MemoryPlanner planner =
+                new MemoryPlanner(request.live(), options.strategy(), options.inPlace());
         EvaluatedPlan planned = planner.planned();
         if (planned.provedMinimal() || !service.searches()) {
             return planned;
@@ -126,36 +115,36 @@ public final class GraphPlanning implements PlanFinder {
                         "threads",
                         Integer.toString(request.threads()),
                         "strategy",
-                        strategy,
+                        options.strategy(),
                         "inPlace",
-                        inPlace.name()));
+                        options.inPlace().name()));
     }
 
     /** A graph above its lower bound. */
     private final class LiveGraph implements PlanningService.Request {
 
         private final MemoryPlanner planner;
-        private final PlanningService.Known planned;
+        private final EvaluatedPlan planned;
         private final StoreKey key;
 
         LiveGraph(MemoryPlanner planner, EvaluatedPlan planned, StoreKey key) {
             this.planner = planner;
-            this.planned = new PlanningService.Known(planned, 0);
+            this.planned = planned;
             this.key = key;
         }
 
         @Override
-        public PlanningService.Known known() {
+        public EvaluatedPlan known() {
             Optional<SearchedPlan> kept = store.load(key);
             if (kept.isEmpty()) {
                 return planned;
             }
             SearchedPlan found = kept.get();
             try {
-                EvaluatedPlan restored = planner.restored(found.plan(), found.provedMinimal());
-                return restored.plan().totalBytes() <= planned.plan().plan().totalBytes()
-                        ? new PlanningService.Known(restored, found.searchedMillis())
-                        : planned;
+                EvaluatedPlan restored =
+                        planner.restored(found.plan(), found.provedMinimal())
+                                .searchedFor(found.searchedMillis());
+                return restored.arenaBytes() <= planned.arenaBytes() ? restored : planned;
             } catch (IllegalArgumentException e) {
                 if (warned.add(key)) {
                     logger.warn("{}: a stored plan is made anew: {}", model, e.getMessage());
@@ -170,13 +159,13 @@ public final class GraphPlanning implements PlanFinder {
         }
 
         @Override
-        public void keep(PlanningService.Known found) {
-            store.save(
-                    key,
-                    new SearchedPlan(
-                            found.plan().plan(),
-                            found.plan().provedMinimal(),
-                            found.searchedMillis()));
+        public void keep(EvaluatedPlan found) {
+            store.save(key, SearchedPlan.of(found));
+        }
+
+        @Override
+        public void flush() {
+            store.flush();
         }
 
         @Override

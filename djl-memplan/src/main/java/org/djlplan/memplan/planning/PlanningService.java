@@ -43,29 +43,27 @@ final class PlanningService implements AutoCloseable {
         this.improvers = improvers;
     }
 
-    /**
-     * The smallest plan of a problem that is known.
-     *
-     * @param plan the plan and its figures
-     * @param searchedMillis for how long it might have been searched; 0 if it was not
-     */
-    record Known(EvaluatedPlan plan, long searchedMillis) {}
-
     /** A problem, and the place where its plan is kept between runs of a JVM. */
     interface Request {
 
-        /** Returns the plan that was kept if it can be used, else that of the strategies. */
-        Known known();
+        /**
+         * Returns the smallest plan that is known: the one that is kept by now if it can be used,
+         * else that of the strategies. May wait for files.
+         */
+        EvaluatedPlan known();
 
         /**
          * Returns the smallest plan after a search.
          *
-         * @param best the smallest that is known
+         * @param best the smallest that was known before
          */
         EvaluatedPlan search(EvaluatedPlan best, PlanImprover improver);
 
         /** Keeps what a search found. */
-        void keep(Known found);
+        void keep(EvaluatedPlan found);
+
+        /** Waits until what is kept is written, so that whoever searches next finds it. */
+        void flush();
 
         /** Tries to be the only one that searches; empty if another one does. */
         Optional<StoreLock> tryLock();
@@ -76,27 +74,14 @@ final class PlanningService implements AutoCloseable {
         return !(mode instanceof SearchMode.Off);
     }
 
-    /**
-     * Returns the plan to use now. If a search goes on in the background, what it finds is kept.
-     *
-     * @param mayWait whether the model's user expects to wait
-     */
-    EvaluatedPlan plan(Request request, boolean mayWait) {
-        Known known = request.known();
-        if (!isOpen(known)) {
-            return known.plan();
-        }
-        if (mayWait && mode instanceof SearchMode.AtLoad) {
-            return searchNow(request, known);
-        }
-        searchLater(request);
-        return known.plan();
+    /** Returns whether the model's user wants to wait for searches. */
+    boolean waits() {
+        return mode instanceof SearchMode.AtLoad;
     }
 
-    private boolean isOpen(Known known) {
-        return searches()
-                && !known.plan().provedMinimal()
-                && known.searchedMillis() < limitMillis();
+    /** Returns whether a plan should be searched for a smaller one. */
+    private boolean isOpen(EvaluatedPlan known) {
+        return searches() && !known.provedMinimal() && known.searchedMillis() < limitMillis();
     }
 
     /** Never 0, which is for what was not searched. */
@@ -104,22 +89,43 @@ final class PlanningService implements AutoCloseable {
         return Math.max(1, mode.limit().toMillis());
     }
 
-    private EvaluatedPlan searchNow(Request request, Known known) {
+    /**
+     * Returns the plan to use now. If a search goes on in the background, what it finds is kept.
+     *
+     * @param mayWait whether the model's user expects to wait
+     */
+    EvaluatedPlan plan(Request request, boolean mayWait) {
+        EvaluatedPlan known = request.known();
+        if (mayWait && waits()) {
+            return searchNow(request, known);
+        }
+        searchLater(request, known);
+        return known;
+    }
+
+    /** Returns the smallest plan after a search, or the known one if there is no use in that. */
+    EvaluatedPlan searchNow(Request request, EvaluatedPlan known) {
+        if (!isOpen(known)) {
+            return known;
+        }
         try {
-            Known found = searched(request, known);
-            if (!Thread.currentThread().isInterrupted()) {
-                keep(request, found, known);
+            EvaluatedPlan found = searched(request, known);
+            if (Thread.currentThread().isInterrupted()) {
+                // It may have ended too early.
+                return found.searchedFor(known.searchedMillis());
             }
-            return found.plan();
+            keep(request, found, known);
+            return found;
         } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
             logger.warn("{}: a search for a smaller plan failed", model, e);
-            return known.plan();
+            return known;
         }
     }
 
-    private void searchLater(Request request) {
+    /** Searches in the background, unless there is no use in that. */
+    void searchLater(Request request, EvaluatedPlan known) {
         synchronized (searches) {
-            if (!closed) {
+            if (!closed && isOpen(known)) {
                 searches.removeIf(BackgroundSearch::isDone);
                 searches.add(BackgroundSearch.start(search -> searchAlone(search, request)));
             }
@@ -136,10 +142,11 @@ final class PlanningService implements AutoCloseable {
             return;
         }
         try {
-            Known known = request.known();
+            EvaluatedPlan known = request.known();
             if (isOpen(known)) {
                 search.interruptibly(() -> searched(request, known))
                         .ifPresent(found -> keep(request, found, known));
+                request.flush();
             }
         } finally {
             lock.get().close();
@@ -147,19 +154,19 @@ final class PlanningService implements AutoCloseable {
     }
 
     /** Returns the smallest plan known after a search. */
-    private Known searched(Request request, Known known) {
-        EvaluatedPlan found = request.search(known.plan(), improvers.apply(mode.limit()));
-        boolean smaller = found.plan().totalBytes() <= known.plan().plan().totalBytes();
-        return new Known(smaller ? found : known.plan(), limitMillis());
+    private EvaluatedPlan searched(Request request, EvaluatedPlan known) {
+        EvaluatedPlan found = request.search(known, improvers.apply(mode.limit()));
+        return (found.arenaBytes() <= known.arenaBytes() ? found : known)
+                .searchedFor(limitMillis());
     }
 
-    private void keep(Request request, Known found, Known before) {
+    private void keep(Request request, EvaluatedPlan found, EvaluatedPlan before) {
         request.keep(found);
         logger.debug(
                 "{}: a search found an arena of {} bytes in place of {}",
                 model,
-                found.plan().plan().totalBytes(),
-                before.plan().plan().totalBytes());
+                found.arenaBytes(),
+                before.arenaBytes());
     }
 
     /** Ends what goes on in the background; what it would have found is not kept. */

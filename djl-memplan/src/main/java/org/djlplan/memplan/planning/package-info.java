@@ -3,8 +3,10 @@
  * strategies make one at once; where that is above its lower bound, a search looks for a smaller
  * one, which is kept for later runs.
  *
- * <p>{@link org.djlplan.memplan.planning.PlanningService} does this for any problem. {@link
- * org.djlplan.memplan.planning.GraphPlanning} knows what a plan of a TFLite graph depends on and
- * where it is kept.
+ * <p>{@code PlanningService} does this for any problem. {@link
+ * org.djlplan.memplan.planning.GraphPlanning} and {@link
+ * org.djlplan.memplan.planning.AllocationPlanning} know what the plan of a TFLite graph and of the
+ * allocations of a PyTorch model depends on, and where it is kept; they answer what the runtime
+ * asks.
  */
 package org.djlplan.memplan.planning;

@@ -12,13 +12,13 @@ import java.util.function.Function;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.machine.Machine;
-import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OrderReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.NoArenaException;
+import org.djlplan.memplan.runtime.PlanFigures;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.tflite.InterpreterFactory;
 import org.djlplan.memplan.runtime.tflite.InterpreterPool;
@@ -146,7 +146,7 @@ public final class ServedModel implements AutoCloseable {
         // State is in the interpreter: it cannot move to another if an arena is not to be had
         // again, and a second one would have its own.
         stateful = ServedCandidates.isStateful(model.graph());
-        boolean shared = options.sharedArena() && !stateful;
+        boolean shared = options.arenas().shared() && !stateful;
         factory =
                 new InterpreterFactory(
                         model.sessions(),
@@ -361,7 +361,8 @@ public final class ServedModel implements AutoCloseable {
         if (need.isEmpty()) {
             return Optional.of(interpreter.runStock(values));
         }
-        try (ArenaPool.Lease lease = need.get().lease(maxArenas(), options.arenaWait())) {
+        try (ArenaPool.Lease lease =
+                need.get().lease(maxArenas(), options.arenas().longestWait())) {
             if (!lease.pooled()) {
                 countUnplanned.run();
             }
@@ -375,7 +376,7 @@ public final class ServedModel implements AutoCloseable {
     }
 
     private int maxArenas() {
-        return options.maxArenas().orElse(Machine.cores());
+        return options.arenas().most().orElse(Machine.cores());
     }
 
     private ModelInterpreter borrow(List<List<Integer>> shapes, Candidate candidate)
@@ -407,21 +408,11 @@ public final class ServedModel implements AutoCloseable {
                                                 i.description().arenaBytes()))
                         .toList();
         ModelInterpreter.Description serving = serving();
-        Optional<EvaluatedPlan> plan = serving.plan();
         PlanReport report =
                 new PlanReport(
                         "TFLite",
                         serving.unplannedReason(),
-                        new PlanReport.Plan(
-                                plan.map(EvaluatedPlan::strategy).orElse(""),
-                                plan.map(planned -> planned.plan().problem().records().size())
-                                        .orElse(0),
-                                plan.map(EvaluatedPlan::aliasedTensors).orElse(0),
-                                plan.map(EvaluatedPlan::naiveBytes).orElse(0L),
-                                plan.map(EvaluatedPlan::lowerBoundBytes).orElse(0L),
-                                serving.arenaBytes(),
-                                plan.map(EvaluatedPlan::provedMinimal).orElse(false),
-                                serving.ownBytes()),
+                        PlanFigures.of(serving.plan(), serving.ownBytes()),
                         interpreters,
                         new PlanReport.Predictions(predictions.sum(), unplanned.sum(), 0, 0),
                         delegate.map(name -> delegation(name, serving)),

@@ -1,11 +1,11 @@
 package org.djlplan.memplan.spi;
 
-/** A candidate cannot run. Others may. */
+/** Thrown when a candidate cannot run; others may. */
 public final class CandidateException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
-    /** What happened. */
+    /** The kind of a failure. */
     public enum Kind {
         /** The engine or the delegate said no. */
         REFUSED,

@@ -1,13 +1,18 @@
 package org.djlplan.memplan.spi;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSortedSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
 
 /**
- * Runs candidates of one model to measure them, as they would run in an application: in the planned
- * arena, with random inputs of fixed seeds. Several may be prepared at once and be timed in turns.
- * For one thread at a time.
+ * A runner of candidates of one model, to measure them as they would run in an application: in the
+ * planned arena, with random inputs of fixed seeds. Several may be prepared at once and be timed in
+ * turns. For one thread at a time.
  *
  * <p>An exception concerns its candidate only: it is no longer prepared, the others stay so (if
  * their process died, they are prepared again when they are asked for). Interrupting the thread
@@ -62,4 +67,39 @@ public interface CandidateRunner extends AutoCloseable {
     /** Frees everything. */
     @Override
     void close();
+
+    /**
+     * The first runs of a candidate, and what they showed.
+     *
+     * @param kernels how many delegate kernels its operators became
+     * @param errors of the outputs against the CPU kernels, in their order
+     * @param memoryBytes what the process's anonymous resident memory grew by: packed weights,
+     *     workspaces and the arena. 0 where the system does not tell
+     * @param inferences how many runs this took
+     */
+    record Trial(int kernels, List<OutputError> errors, long memoryBytes, int inferences) {
+
+        public Trial {
+            checkArgument(kernels >= 0, "kernels: %s", kernels);
+            checkArgument(memoryBytes >= 0, "memoryBytes: %s", memoryBytes);
+            checkArgument(inferences >= 0, "inferences: %s", inferences);
+            errors = ImmutableList.copyOf(errors);
+        }
+    }
+
+    /**
+     * The time of one node: an operator in its CPU kernel, or all operators of one delegate kernel.
+     *
+     * @param operators their indices in the graph
+     * @param delegated whether the delegate runs them
+     * @param nanos median of several runs
+     */
+    record NodeTime(SortedSet<Integer> operators, boolean delegated, long nanos) {
+
+        public NodeTime {
+            operators = ImmutableSortedSet.copyOf(operators);
+            checkArgument(!operators.isEmpty(), "a node without operators");
+            checkArgument(nanos >= 0, "nanos: %s", nanos);
+        }
+    }
 }

@@ -62,7 +62,7 @@ public interface DelegableModel {
     /** Returns an upper estimate of the memory that a process needs that runs candidates. */
     long neededBytes();
 
-    /** How a process that runs candidates shares processors with the application. */
+    /** The priority of a process that runs candidates, beside the application. */
     enum Urgency {
         /**
          * Others go first: it has the least priority, keeps to what a container's quota leaves, and

@@ -1,8 +1,8 @@
 package org.djlplan.memplan.spi;
 
 /**
- * Where native delegates come from: a GPU, NNAPI or any other delegate with a native handle. A
- * class that implements this and has a public constructor without parameters is named by {@code
+ * A source of native delegates: a GPU, NNAPI or any other delegate with a native handle. A class
+ * that implements this and has a public constructor without parameters is named by {@code
  * delegation.delegate=class:NAME}.
  */
 public interface DelegateFactory {

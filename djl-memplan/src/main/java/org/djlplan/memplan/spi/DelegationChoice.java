@@ -7,7 +7,7 @@ import java.util.List;
 import org.djlplan.memplan.report.OutputAgreement;
 
 /**
- * What a model runs with, and why.
+ * The operators and threads that a model runs with, and why.
  *
  * @param candidate the operators and threads of a prediction that has the processors for itself
  * @param lighter verified candidates of fewer threads, for predictions that share the processors
@@ -24,7 +24,7 @@ public record DelegationChoice(
         String reason,
         List<OutputAgreement> outputs) {
 
-    /** Where a choice comes from. */
+    /** The origin of a choice. */
     public enum Origin {
         /** Nothing was run: these are the CPU kernels. */
         UNVERIFIED,

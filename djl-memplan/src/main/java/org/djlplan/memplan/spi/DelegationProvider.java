@@ -7,7 +7,10 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.djlplan.memplan.config.Option;
 
-/** Chooses which operators of a model go to the engine's delegate. Found by ServiceLoader. */
+/**
+ * The module that chooses which operators of a model go to the engine's delegate. Found by
+ * ServiceLoader.
+ */
 public interface DelegationProvider {
 
     /** Returns the options it knows, the keys of which start with {@code "delegation."}. */

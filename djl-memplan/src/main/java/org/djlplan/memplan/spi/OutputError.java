@@ -5,7 +5,8 @@ import static com.google.common.base.Preconditions.checkArgument;
 import org.djlplan.memplan.graph.ElementType;
 
 /**
- * How far an output is from what the CPU kernels compute of the same inputs; the worst of several.
+ * The distance of an output from what the CPU kernels compute of the same inputs; the worst of
+ * several.
  *
  * @param type of the output's elements
  * @param deviation from the CPU kernels' output
@@ -33,5 +34,43 @@ public record OutputError(ElementType type, Deviation deviation, Deviation noise
     /** Returns the same with the noise known. */
     public OutputError withNoise(Deviation known) {
         return new OutputError(type, deviation, known, headroom);
+    }
+
+    /**
+     * The distance of a tensor from another one; the worst of several pairs.
+     *
+     * @param largest for floating-point types the largest absolute difference of two elements
+     *     divided by the largest absolute element of the other tensor (by 1 if that is 0); for
+     *     integers of 8 and 16 bits the largest absolute difference, which for quantized tensors is
+     *     in steps; for other types the number of elements that differ. Infinite where only one is
+     *     a number
+     * @param spread for floating-point types the Euclidean norm of the difference divided by that
+     *     of the other tensor; for integers of 8 and 16 bits the share of elements that are more
+     *     than one step apart; else 0
+     * @param otherTops for integers of 8 and 16 bits: in how many pairs of vectors the largest
+     *     element is another one, by more than one step; else 0
+     */
+    public record Deviation(double largest, double spread, int otherTops) {
+
+        /** Equal tensors. */
+        public static final Deviation NONE = new Deviation(0, 0, 0);
+
+        /** Tensors that cannot be compared. */
+        public static final Deviation INFINITE =
+                new Deviation(Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY, 0);
+
+        public Deviation {
+            checkArgument(largest >= 0, "largest: %s", largest);
+            checkArgument(spread >= 0, "spread: %s", spread);
+            checkArgument(otherTops >= 0, "otherTops: %s", otherTops);
+        }
+
+        /** Returns the worst of both. */
+        public Deviation and(Deviation other) {
+            return new Deviation(
+                    Math.max(largest, other.largest),
+                    Math.max(spread, other.spread),
+                    otherTops + other.otherTops);
+        }
     }
 }

@@ -3,9 +3,10 @@ package org.djlplan.memplan.spi;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import java.util.OptionalDouble;
+import org.djlplan.memplan.spi.OutputError.Deviation;
 
 /**
- * How far outputs may be from those of the CPU kernels.
+ * The distance from the CPU kernels' outputs that is accepted.
  *
  * <p>A delegate that is right computes the same with other roundings. How much these move an output
  * depends on the model: where it amplifies the last bit of its inputs a thousand times, so it does

@@ -1,2 +1,5 @@
-/** What other modules add: the choice of nodes for a delegate, and commands. */
+/**
+ * The interfaces that other modules implement: the choice of operators for a delegate, a user's
+ * delegates, and commands; and the models and runners that they are given.
+ */
 package org.djlplan.memplan.spi;

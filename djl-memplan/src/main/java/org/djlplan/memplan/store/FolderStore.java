@@ -131,12 +131,7 @@ public final class FolderStore<T> implements Store<T> {
         }
     }
 
-    /**
-     * Tries to be the only one, of all JVMs and threads, that makes the value of a key. Whoever
-     * gets the lock should look again whether the value is there by now.
-     *
-     * @return empty if another one is
-     */
+    @Override
     public Optional<StoreLock> tryLock(StoreKey key) {
         String name = format.nameOf(key) + LOCK;
         return StoreLock.tryAcquire(

@@ -1,6 +1,8 @@
 package org.djlplan.memplan.store;
 
 import static com.google.common.base.Preconditions.checkArgument;
+import static org.djlplan.memplan.store.SearchedPlanCodec.numbers;
+import static org.djlplan.memplan.store.SearchedPlanCodec.sameLength;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
@@ -11,25 +13,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.function.ToLongFunction;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.plan.OffsetPlan;
-import org.djlplan.memplan.plan.PlanValidator;
-import org.djlplan.memplan.plan.Violation;
-import org.djlplan.memplan.source.block.CreatedArray;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.source.trace.Allocation;
 import org.djlplan.memplan.source.trace.AllocationTrace;
-import org.djlplan.memplan.usage.PlanningProblem;
-import org.djlplan.memplan.usage.UsageRecords;
 
 /**
  * Memory plans in files. Shown here on several lines, written on one:
  *
  * <pre>{@code
  * {"liveness":{"dataTypes":["float32","float32"],"shapes":[[1,64,112,112],[]],"closedAt":[1,-1]},
- *  "allocations":{"strategy":"greedy-by-size",
+ *  "allocations":{"strategy":"greedy-by-size","provedMinimal":false,"searchedMillis":10000,
  *   "bytes":[3211264,0,4],"allocatedAt":[0,2,3],"freedAt":[1,-1,4],"offset":[0,-1,0]}}
  * }</pre>
  *
@@ -38,8 +34,7 @@ import org.djlplan.memplan.usage.UsageRecords;
  */
 public final class PlanCodec implements Codec<StoredPlan> {
 
-    /** Most arrays or allocations of a plan: checking it takes time quadratic in these. */
-    static final int MOST_ENTRIES = 1 << 16;
+    private static final int MOST_ENTRIES = SearchedPlanCodec.MOST_ENTRIES;
 
     /** Most dimensions of an array. */
     private static final int MOST_DIMENSIONS = 64;
@@ -57,7 +52,7 @@ public final class PlanCodec implements Codec<StoredPlan> {
 
     @Override
     public int version() {
-        return 1;
+        return 2;
     }
 
     @Override
@@ -78,13 +73,13 @@ public final class PlanCodec implements Codec<StoredPlan> {
     }
 
     private static void write(JsonWriter json, LivenessTrace liveness) throws IOException {
-        List<CreatedArray> arrays = liveness.arrays();
+        List<LivenessTrace.Array> arrays = liveness.arrays();
         json.beginObject().name("dataTypes").beginArray();
-        for (CreatedArray array : arrays) {
+        for (LivenessTrace.Array array : arrays) {
             json.value(array.type().dataType());
         }
         json.endArray().name("shapes").beginArray();
-        for (CreatedArray array : arrays) {
+        for (LivenessTrace.Array array : arrays) {
             List<Long> shape = array.type().shape();
             checkArgument(shape.size() <= MOST_DIMENSIONS, "%s dimensions", shape.size());
             numbers(json, shape, dimension -> dimension);
@@ -94,10 +89,11 @@ public final class PlanCodec implements Codec<StoredPlan> {
         json.endObject();
     }
 
-    private static void write(JsonWriter json, AllocationPlan plan) throws IOException {
-        List<Allocation> allocations = plan.trace().allocations();
-        Map<Integer, Long> offsets = plan.plan().unitOffsets();
-        json.beginObject().name("strategy").value(plan.plan().strategy());
+    private static void write(JsonWriter json, StoredPlan.Allocations planned) throws IOException {
+        List<Allocation> allocations = planned.trace().allocations();
+        Map<Integer, Long> offsets = planned.plan().plan().unitOffsets();
+        json.beginObject();
+        SearchedPlanCodec.begin(json, planned.plan());
         json.name("bytes");
         numbers(json, allocations, Allocation::bytes);
         json.name("allocatedAt");
@@ -111,20 +107,10 @@ public final class PlanCodec implements Codec<StoredPlan> {
         json.endArray().endObject();
     }
 
-    private static <T> void numbers(JsonWriter json, List<T> of, ToLongFunction<T> number)
-            throws IOException {
-        checkArgument(of.size() <= MOST_ENTRIES, "%s entries", of.size());
-        json.beginArray();
-        for (T each : of) {
-            json.value(number.applyAsLong(each));
-        }
-        json.endArray();
-    }
-
     @Override
     public StoredPlan read(CheckedJson json) throws IOException {
         Optional<LivenessTrace> liveness = Optional.empty();
-        Optional<AllocationPlan> allocations = Optional.empty();
+        Optional<StoredPlan.Allocations> allocations = Optional.empty();
         json.beginObject();
         while (json.hasNext()) {
             String part = json.nextName();
@@ -143,26 +129,34 @@ public final class PlanCodec implements Codec<StoredPlan> {
         List<String> dataTypes = json.expect("dataTypes").list(MOST_ENTRIES, json::nextString);
         List<ImmutableLongArray> shapes =
                 json.expect("shapes").list(MOST_ENTRIES, () -> json.numbers(MOST_DIMENSIONS));
-        ImmutableLongArray closedAt = json.expect("closedAt").numbers(MOST_ENTRIES);
+        ImmutableLongArray closedAt = numbers(json, "closedAt");
         json.endObject();
-        ImmutableList.Builder<CreatedArray> arrays = ImmutableList.builder();
-        for (int i = 0; i < sameSize(dataTypes.size(), shapes.size(), closedAt.length()); i++) {
+        if (dataTypes.size() != shapes.size() || shapes.size() != closedAt.length()) {
+            throw new IOException(
+                    "parallel arrays of "
+                            + dataTypes.size()
+                            + ", "
+                            + shapes.size()
+                            + " and "
+                            + closedAt.length());
+        }
+        ImmutableList.Builder<LivenessTrace.Array> arrays = ImmutableList.builder();
+        for (int i = 0; i < dataTypes.size(); i++) {
             ArrayType type = new ArrayType(dataTypes.get(i), shapes.get(i).asList());
-            arrays.add(new CreatedArray(type, time(closedAt.get(i))));
+            arrays.add(new LivenessTrace.Array(type, time(closedAt.get(i))));
         }
         return new LivenessTrace(arrays.build());
     }
 
-    private static AllocationPlan allocations(CheckedJson json) throws IOException {
+    private static StoredPlan.Allocations allocations(CheckedJson json) throws IOException {
         json.beginObject();
-        String strategy = json.expect("strategy").nextString();
-        ImmutableLongArray bytes = json.expect("bytes").numbers(MOST_ENTRIES);
-        ImmutableLongArray allocatedAt = json.expect("allocatedAt").numbers(MOST_ENTRIES);
-        ImmutableLongArray freedAt = json.expect("freedAt").numbers(MOST_ENTRIES);
-        ImmutableLongArray offset = json.expect("offset").numbers(MOST_ENTRIES);
+        SearchedPlanCodec.Beginning beginning = SearchedPlanCodec.Beginning.read(json);
+        ImmutableLongArray bytes = numbers(json, "bytes");
+        ImmutableLongArray allocatedAt = numbers(json, "allocatedAt");
+        ImmutableLongArray freedAt = numbers(json, "freedAt");
+        ImmutableLongArray offset = numbers(json, "offset");
         json.endObject();
-        int count =
-                sameSize(bytes.length(), allocatedAt.length(), freedAt.length(), offset.length());
+        int count = sameLength(bytes, allocatedAt, freedAt, offset);
         ImmutableList.Builder<Allocation> allocations = ImmutableList.builder();
         ImmutableMap.Builder<Integer, Long> offsets = ImmutableMap.builder();
         for (int i = 0; i < count; i++) {
@@ -173,8 +167,9 @@ public final class PlanCodec implements Codec<StoredPlan> {
             }
         }
         AllocationTrace trace = new AllocationTrace(allocations.build());
-        return new AllocationPlan(
-                trace, new OffsetPlan(strategy, trace.problem(), offsets.buildOrThrow()));
+        OffsetPlan plan =
+                new OffsetPlan(beginning.strategy(), trace.problem(), offsets.buildOrThrow());
+        return new StoredPlan.Allocations(trace, beginning.of(plan));
     }
 
     @Override
@@ -182,18 +177,8 @@ public final class PlanCodec implements Codec<StoredPlan> {
         if (stored.allocations().isEmpty()) {
             return;
         }
-        OffsetPlan plan = stored.allocations().get().plan();
-        List<Violation> violations = PlanValidator.violations(plan, UsageRecords.ALIGNMENT_BYTES);
-        if (!violations.isEmpty()) {
-            Violation first = violations.get(0);
-            throw new IOException(
-                    first.describe(
-                            first.tensors().stream().map(id -> "allocation " + id).toList()));
-        }
-        PlanningProblem problem = plan.problem();
-        if (plan.totalBytes() > UsageRecords.naiveBytes(problem.records())) {
-            throw new IOException("an arena of " + plan.totalBytes() + " bytes, more than naive");
-        }
+        OffsetPlan plan = stored.allocations().get().plan().plan();
+        SearchedPlanCodec.check(plan, "allocation ");
         if (plan.totalBytes() > UNDOUBTED_BYTES && plan.totalBytes() > memoryBytes()) {
             throw new IOException(
                     "an arena of " + plan.totalBytes() + " bytes, more than this machine has");
@@ -207,14 +192,5 @@ public final class PlanCodec implements Codec<StoredPlan> {
 
     private static OptionalInt time(long number) {
         return number == NONE ? OptionalInt.empty() : OptionalInt.of(Math.toIntExact(number));
-    }
-
-    private static int sameSize(int size, int... others) throws IOException {
-        for (int other : others) {
-            if (other != size) {
-                throw new IOException("parallel arrays of " + size + " and " + other);
-            }
-        }
-        return size;
     }
 }

@@ -33,6 +33,9 @@ import org.djlplan.memplan.usage.UsageRecords;
  */
 public final class SearchedPlanCodec implements Codec<SearchedPlan> {
 
+    /** Most tensors or allocations of a plan: checking it takes time quadratic in these. */
+    static final int MOST_ENTRIES = 1 << 16;
+
     private static final Pattern STRATEGY = Pattern.compile("[a-z0-9-]{1,64}");
 
     @Override
@@ -54,9 +57,8 @@ public final class SearchedPlanCodec implements Codec<SearchedPlan> {
     public void write(JsonWriter json, SearchedPlan searched) throws IOException {
         OffsetPlan plan = searched.plan();
         List<UsageRecord> records = plan.problem().records();
-        json.beginObject().name("strategy").value(plan.strategy());
-        json.name("provedMinimal").value(searched.provedMinimal());
-        json.name("searchedMillis").value(searched.searchedMillis());
+        json.beginObject();
+        begin(json, searched);
         numbers(json.name("tensor"), records, UsageRecord::tensor);
         numbers(json.name("first"), records, UsageRecord::first);
         numbers(json.name("last"), records, UsageRecord::last);
@@ -69,9 +71,32 @@ public final class SearchedPlanCodec implements Codec<SearchedPlan> {
         json.endArray().endObject();
     }
 
-    private static <T> void numbers(JsonWriter json, List<T> of, ToLongFunction<T> number)
+    /** Writes what the files of all plans have in common. */
+    static void begin(JsonWriter json, SearchedPlan searched) throws IOException {
+        json.name("strategy").value(searched.plan().strategy());
+        json.name("provedMinimal").value(searched.provedMinimal());
+        json.name("searchedMillis").value(searched.searchedMillis());
+    }
+
+    /** What {@link #begin} wrote. */
+    record Beginning(String strategy, boolean provedMinimal, long searchedMillis) {
+
+        static Beginning read(CheckedJson json) throws IOException {
+            return new Beginning(
+                    json.expect("strategy").nextString(),
+                    json.expect("provedMinimal").nextBoolean(),
+                    json.expect("searchedMillis").nextLong());
+        }
+
+        SearchedPlan of(OffsetPlan plan) {
+            return new SearchedPlan(plan, provedMinimal, searchedMillis);
+        }
+    }
+
+    /** Writes an array with a number for each element. */
+    static <T> void numbers(JsonWriter json, List<T> of, ToLongFunction<T> number)
             throws IOException {
-        checkArgument(of.size() <= PlanCodec.MOST_ENTRIES, "%s entries", of.size());
+        checkArgument(of.size() <= MOST_ENTRIES, "%s entries", of.size());
         json.beginArray();
         for (T each : of) {
             json.value(number.applyAsLong(each));
@@ -82,26 +107,16 @@ public final class SearchedPlanCodec implements Codec<SearchedPlan> {
     @Override
     public SearchedPlan read(CheckedJson json) throws IOException {
         json.beginObject();
-        String strategy = json.expect("strategy").nextString();
-        boolean provedMinimal = json.expect("provedMinimal").nextBoolean();
-        long searchedMillis = json.expect("searchedMillis").nextLong();
+        Beginning beginning = Beginning.read(json);
         ImmutableLongArray tensor = numbers(json, "tensor");
         ImmutableLongArray first = numbers(json, "first");
         ImmutableLongArray last = numbers(json, "last");
         ImmutableLongArray bytes = numbers(json, "bytes");
         ImmutableLongArray offset = numbers(json, "offset");
         List<List<Integer>> aliases =
-                json.expect("aliases")
-                        .list(
-                                PlanCodec.MOST_ENTRIES,
-                                () -> ids(json.numbers(PlanCodec.MOST_ENTRIES)));
+                json.expect("aliases").list(MOST_ENTRIES, () -> ids(json.numbers(MOST_ENTRIES)));
         json.endObject();
-        int count = tensor.length();
-        for (ImmutableLongArray other : List.of(first, last, bytes, offset)) {
-            if (other.length() != count) {
-                throw new IOException("parallel arrays of " + count + " and " + other.length());
-            }
-        }
+        int count = sameLength(tensor, first, last, bytes, offset);
         ImmutableList.Builder<UsageRecord> records = ImmutableList.builder();
         ImmutableMap.Builder<Integer, Long> offsets = ImmutableMap.builder();
         for (int i = 0; i < count; i++) {
@@ -115,8 +130,7 @@ public final class SearchedPlanCodec implements Codec<SearchedPlan> {
             offsets.put(id, offset.get(i));
         }
         PlanningProblem problem = new PlanningProblem(records.build(), aliases);
-        return new SearchedPlan(
-                plan(strategy, problem, offsets.buildOrThrow()), provedMinimal, searchedMillis);
+        return beginning.of(plan(beginning.strategy(), problem, offsets.buildOrThrow()));
     }
 
     private static OffsetPlan plan(
@@ -135,8 +149,20 @@ public final class SearchedPlanCodec implements Codec<SearchedPlan> {
         return plan;
     }
 
-    private static ImmutableLongArray numbers(CheckedJson json, String name) throws IOException {
-        return json.expect(name).numbers(PlanCodec.MOST_ENTRIES);
+    /** Reads an array of numbers that comes next. */
+    static ImmutableLongArray numbers(CheckedJson json, String name) throws IOException {
+        return json.expect(name).numbers(MOST_ENTRIES);
+    }
+
+    /** Returns the length that all arrays have. */
+    static int sameLength(ImmutableLongArray... parallel) throws IOException {
+        int length = parallel[0].length();
+        for (ImmutableLongArray other : parallel) {
+            if (other.length() != length) {
+                throw new IOException("parallel arrays of " + length + " and " + other.length());
+            }
+        }
+        return length;
     }
 
     private static List<Integer> ids(ImmutableLongArray numbers) {
@@ -145,7 +171,15 @@ public final class SearchedPlanCodec implements Codec<SearchedPlan> {
 
     @Override
     public void check(SearchedPlan searched) throws IOException {
-        OffsetPlan plan = searched.plan();
+        check(searched.plan(), "tensor ");
+    }
+
+    /**
+     * Checks that a plan is valid and no larger than without sharing.
+     *
+     * @param element for people: what has the numbers, such as a tensor
+     */
+    static void check(OffsetPlan plan, String element) throws IOException {
         if (!STRATEGY.matcher(plan.strategy()).matches()) {
             throw new IOException("a strategy of no such name");
         }
@@ -153,7 +187,7 @@ public final class SearchedPlanCodec implements Codec<SearchedPlan> {
         if (!violations.isEmpty()) {
             Violation first = violations.get(0);
             throw new IOException(
-                    first.describe(first.tensors().stream().map(id -> "tensor " + id).toList()));
+                    first.describe(first.tensors().stream().map(id -> element + id).toList()));
         }
         if (plan.totalBytes() > UsageRecords.naiveBytes(plan.problem().records())) {
             throw new IOException("an arena of " + plan.totalBytes() + " bytes, more than naive");

@@ -1,12 +1,31 @@
 package org.djlplan.memplan.store;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import java.util.Optional;
 import org.djlplan.memplan.source.block.LivenessTrace;
+import org.djlplan.memplan.source.trace.AllocationTrace;
 
 /**
- * What is known of a model's predictions with inputs of certain types.
+ * All that is kept of a model's predictions with inputs of certain types.
  *
  * @param liveness when an imperative block's arrays are closed; empty for other blocks
  * @param allocations where allocations lie; empty as long as they were not recorded
  */
-public record StoredPlan(Optional<LivenessTrace> liveness, Optional<AllocationPlan> allocations) {}
+public record StoredPlan(Optional<LivenessTrace> liveness, Optional<Allocations> allocations) {
+
+    /**
+     * The places of a prediction's allocations.
+     *
+     * @param trace the allocations
+     * @param plan offsets of those that may be placed
+     */
+    public record Allocations(AllocationTrace trace, SearchedPlan plan) {
+
+        public Allocations {
+            checkArgument(
+                    plan.plan().problem().units().equals(trace.problem().units()),
+                    "the plan is not one of these allocations");
+        }
+    }
+}

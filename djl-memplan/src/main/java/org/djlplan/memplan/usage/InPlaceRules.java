@@ -30,7 +30,7 @@ import org.djlplan.memplan.graph.ElementType;
  */
 public final class InPlaceRules {
 
-    /** How an output shares an input's place. */
+    /** The ways in which an output may share an input's place. */
     public enum Kind {
         /** The output is a copy of the first input under another shape, onto itself if shared. */
         VIEW,

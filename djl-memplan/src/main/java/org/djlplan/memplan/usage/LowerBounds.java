@@ -3,7 +3,7 @@ package org.djlplan.memplan.usage;
 import java.util.Collection;
 
 /**
- * What no plan can go below (Pisarchyk and Lee 2020, section 3). Given {@link
+ * Sizes below which there is no plan (Pisarchyk and Lee 2020, section 3). Given {@link
  * PlanningProblem#records()} the bounds hold for plans without aliases; given {@link
  * PlanningProblem#units()}, for plans with exactly these alias classes: another choice of classes
  * may have a lower one.

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What a strategy is asked to place: usage records, and alias classes of tensors that share one
+ * The problem that a strategy solves: usage records, and alias classes of tensors that share one
  * place because one is written over the other or is a view of it; and optionally {@link Conflicts},
  * when operators need not run in the order that the intervals are counted in.
  *

@@ -1,6 +1,7 @@
 package org.djlplan.memplan.usage;
 
 import com.google.common.collect.ImmutableList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -35,5 +36,57 @@ public final class PositionalMaxima {
             }
         }
         return maxima.build();
+    }
+
+    /**
+     * Counts the records added so far that are alive at each of some operators: a segment tree with
+     * addition to a range and the maximum of all.
+     */
+    private static final class AliveCounts {
+
+        private final int[] operators;
+
+        /** Largest count below a node, without what was added to the nodes above it. */
+        private final int[] maximum;
+
+        /** What was added to all operators below a node. */
+        private final int[] added;
+
+        /**
+         * @param operators operators to count at, ascending and distinct
+         */
+        AliveCounts(int[] operators) {
+            this.operators = operators.clone();
+            maximum = new int[4 * Math.max(1, operators.length)];
+            added = new int[maximum.length];
+        }
+
+        /** Counts a record at every operator of its interval; it starts at one of the operators. */
+        void add(UsageRecord record) {
+            int from = Arrays.binarySearch(operators, record.first());
+            int found = Arrays.binarySearch(operators, record.last());
+            int to = found >= 0 ? found : -found - 2;
+            add(1, 0, operators.length - 1, from, to);
+        }
+
+        /** Returns the largest count at any operator. */
+        int maximum() {
+            return maximum[1];
+        }
+
+        private void add(int node, int low, int high, int from, int to) {
+            if (to < low || high < from) {
+                return;
+            }
+            if (from <= low && high <= to) {
+                maximum[node]++;
+                added[node]++;
+                return;
+            }
+            int middle = (low + high) >>> 1;
+            add(2 * node, low, middle, from, to);
+            add(2 * node + 1, middle + 1, high, from, to);
+            maximum[node] = added[node] + Math.max(maximum[2 * node], maximum[2 * node + 1]);
+        }
     }
 }

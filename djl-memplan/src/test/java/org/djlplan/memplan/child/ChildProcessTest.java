@@ -4,11 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.io.StringReader;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.djlplan.memplan.child.ChildProcess.Answer;
+import org.djlplan.memplan.child.ChildProcess.CutLines;
+import org.djlplan.memplan.child.ChildProcess.LastWords;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -49,5 +55,70 @@ class ChildProcessTest {
             assertEquals(false, lost.outOfMemory());
             assertTrue(lost.how().contains("signal 11"), lost.how());
         }
+    }
+
+    private final LastWords words = new LastWords();
+
+    @Test
+    void summary_nothing_saysSo() {
+        assertEquals("(none)", words.summary());
+        assertEquals(List.of(), words.lines());
+    }
+
+    @Test
+    void summary_someLines_areTheLast() {
+        for (int i = 0; i < 20; i++) {
+            words.addError("  line " + i + " ");
+            words.addError("");
+        }
+        assertEquals(8, words.lines().size());
+        assertEquals("line 19", words.lines().get(7));
+        assertEquals(String.join(" | ", words.lines()), words.summary());
+    }
+
+    /** As JDK 17 writes it. */
+    @Test
+    void summary_crash_isItsSignalAndFrame() {
+        words.addError("INFO: Initialized TensorFlow Lite runtime.");
+        List.of(
+                        "#",
+                        "# A fatal error has been detected by the Java Runtime Environment:",
+                        "#",
+                        "#  SIGSEGV (0xb) at pc=0x00007f0a5c0b1234, pid=41, tid=42",
+                        "#",
+                        "# JRE version: OpenJDK Runtime Environment (17.0.15+6)",
+                        "# Problematic frame:",
+                        "# C  [libtensorflowlite_jni.so+0x1234]  TfLiteInterpreterInvoke+0x14",
+                        "#",
+                        "# No core dump will be written. Core dumps have been disabled.",
+                        "#")
+                .forEach(words::addOutput);
+        assertEquals(
+                "SIGSEGV (0xb) at pc=0x00007f0a5c0b1234, pid=41, tid=42"
+                        + " | C  [libtensorflowlite_jni.so+0x1234]  TfLiteInterpreterInvoke+0x14",
+                words.summary());
+        assertEquals(List.of("INFO: Initialized TensorFlow Lite runtime."), words.lines());
+    }
+
+    private static List<String> lines(String text, int longest) throws IOException {
+        List<String> lines = new ArrayList<>();
+        CutLines.forEach(new StringReader(text), longest, lines::add);
+        return lines;
+    }
+
+    @Test
+    void forEach_lines_areHandedOnWithoutTheirEnds() throws IOException {
+        assertEquals(List.of("a", "", "b\0c"), lines("a\n\nb\0c\n", 10));
+    }
+
+    @Test
+    void forEach_noEnd_isALineToo() throws IOException {
+        assertEquals(List.of("a", "b"), lines("a\nb", 10));
+        assertEquals(List.of(), lines("", 10));
+    }
+
+    @Test
+    void forEach_longLine_isCutAndTheNextIsWhole() throws IOException {
+        assertEquals(List.of("abc", "def"), lines("abcabc\ndef\n", 3));
     }
 }

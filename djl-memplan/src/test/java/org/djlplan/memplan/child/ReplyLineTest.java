@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonPrimitive;
 import java.util.Optional;
+import org.djlplan.memplan.child.ChildProcess.Answer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

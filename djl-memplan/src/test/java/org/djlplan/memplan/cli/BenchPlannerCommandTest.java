@@ -78,8 +78,8 @@ class BenchPlannerCommandTest {
     }
 
     private static Set<String> namesOfAll() {
-        return BenchedStrategy.all().stream()
-                .map(BenchedStrategy::name)
+        return PlannerBench.BenchedStrategy.all().stream()
+                .map(PlannerBench.BenchedStrategy::name)
                 .collect(Collectors.toSet());
     }
 
@@ -177,7 +177,7 @@ class BenchPlannerCommandTest {
                 err::toString);
         List<JsonObject> rows = rows("techniques");
         assertEquals(1 + Technique.values().length, rows.size());
-        assertEquals(TechniqueBench.NONE, rows.get(0).get("without").getAsString());
+        assertEquals(PlannerBench.Techniques.NONE, rows.get(0).get("without").getAsString());
         assertEquals(rows.size(), Set.copyOf(texts(rows, "without")).size());
         assertTrue(texts(rows, "without").contains("release-bound"));
         for (JsonObject row : rows) {
@@ -276,8 +276,8 @@ class BenchPlannerCommandTest {
 
     @Test
     void claims_areOfStrategiesThatExist() {
-        assertTrue(namesOfAll().containsAll(ClaimedCosts.strategies()));
-        assertEquals("n^3", ClaimedCosts.of("shared-min-cost-flow").orElseThrow());
-        assertTrue(ClaimedCosts.of("exact-search").isEmpty());
+        assertTrue(namesOfAll().containsAll(CostCurve.ClaimedCosts.strategies()));
+        assertEquals("n^3", CostCurve.ClaimedCosts.of("shared-min-cost-flow").orElseThrow());
+        assertTrue(CostCurve.ClaimedCosts.of("exact-search").isEmpty());
     }
 }

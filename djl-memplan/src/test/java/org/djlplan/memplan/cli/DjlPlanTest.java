@@ -140,7 +140,7 @@ class DjlPlanTest {
 
     @Test
     void command_threadsOfPyTorch_areSetForTheJvm() {
-        List<String> line = WorkerJvm.command(parse("zoo:lenet", "--threads", "3"));
+        List<String> line = WorkerProcess.Jvm.command(parse("zoo:lenet", "--threads", "3"));
         assertTrue(line.contains("-Dai.djl.pytorch.num_threads=3"), line.toString());
         assertTrue(line.contains("-Dai.djl.pytorch.num_interop_threads=1"), line.toString());
     }

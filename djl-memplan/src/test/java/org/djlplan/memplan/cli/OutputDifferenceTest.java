@@ -136,7 +136,7 @@ class OutputDifferenceTest {
 
     private Written write(String name, String type, ByteBuffer values) throws IOException {
         Path file = folder.resolve(name);
-        try (OutputFile out = new OutputFile(file)) {
+        try (Measurement.OutputFile out = new Measurement.OutputFile(file)) {
             out.accept(type, values);
             return new Written(file, out.layout(), out.sha256());
         }

@@ -26,8 +26,8 @@ class PlanCommandOrdersTest extends CommandTest {
     }
 
     private int run(Graph graph, Object... arguments) {
-        GraphSource source =
-                new GraphSource(file -> graph, file -> graph, (block, inputs) -> graph);
+        PlanInput.GraphSource source =
+                new PlanInput.GraphSource(file -> graph, file -> graph, (block, inputs) -> graph);
         return execute(new PlanCommand(source), arguments);
     }
 

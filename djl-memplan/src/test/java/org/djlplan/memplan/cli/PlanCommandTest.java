@@ -57,8 +57,8 @@ class PlanCommandTest extends CommandTest {
     }
 
     private int run(Object... arguments) {
-        GraphSource source =
-                new GraphSource(
+        PlanInput.GraphSource source =
+                new PlanInput.GraphSource(
                         file -> graph(false), file -> graph(true), (block, inputs) -> graph(false));
         return execute(new PlanCommand(source), arguments);
     }
@@ -68,6 +68,24 @@ class PlanCommandTest extends CommandTest {
                 .filter(result -> result.get("strategy").getAsString().equals(strategy))
                 .findFirst()
                 .orElseThrow();
+    }
+
+    @Test
+    void plan_sizesKnownAtAnOperator_planInRounds() throws IOException {
+        // Operator 5 resolves the sizes of the last three.
+        String known =
+                PAPER.replace("size", "size,known")
+                        .replaceAll("(?m)(^[0-4],.*)$", "$1,")
+                        .replaceAll("(?m)(^[5-7],.*)$", "$1,5");
+        Path file = Files.writeString(folder.resolve("known.csv"), known);
+        Path out = folder.resolve("plan.csv");
+        assertEquals(0, run("--json", "--repeat", "2", "--out", out, file));
+        JsonObject json = json();
+        assertEquals(1, results(json).size());
+        assertEquals("rounds", json.getAsJsonObject("best").get("strategy").getAsString());
+        assertEquals(152, json.getAsJsonObject("best").get("totalBytes").getAsLong());
+        assertEquals(124, json.get("lowerBoundBytes").getAsLong());
+        assertEquals(0, execute(new ValidateCommand(), out));
     }
 
     @Test

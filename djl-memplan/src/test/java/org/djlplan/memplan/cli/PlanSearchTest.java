@@ -40,8 +40,8 @@ class PlanSearchTest {
     }
 
     private int run(String... options) {
-        GraphSource none =
-                new GraphSource(
+        PlanInput.GraphSource none =
+                new PlanInput.GraphSource(
                         file -> {
                             throw new AssertionError();
                         },

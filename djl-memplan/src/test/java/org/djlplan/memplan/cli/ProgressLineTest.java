@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class ProgressLineTest {
 
     private final StringWriter terminal = new StringWriter();
-    private final ProgressLine line = new ProgressLine(new PrintWriter(terminal));
+    private final ProgressLine line = new ProgressLine.OnTerminal(new PrintWriter(terminal));
 
     @Test
     void update_samePercent_isWrittenOnce() {

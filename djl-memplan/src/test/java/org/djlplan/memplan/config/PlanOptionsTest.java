@@ -41,20 +41,15 @@ class PlanOptionsTest {
         assertEquals(
                 new PlanOptions(
                         true,
-                        "best",
-                        InPlace.AUTO,
+                        new PlanningOptions("best", InPlace.AUTO, new SearchMode.Background()),
                         false,
-                        new SearchMode.Background(),
-                        true,
-                        OptionalInt.empty(),
-                        Duration.ofSeconds(10),
+                        new ArenaOptions(true, OptionalInt.empty(), Duration.ofSeconds(10), false),
                         cores,
                         -1,
                         Liveness.AUTO,
                         false,
                         false,
                         List.of(),
-                        false,
                         new WorkerCount(WorkerCount.AUTO),
                         OptionalInt.empty(),
                         Optional.empty(),
@@ -70,7 +65,7 @@ class PlanOptionsTest {
                 parse(
                         Map.ofEntries(
                                 Map.entry("memplan.enabled", "FALSE"),
-                                Map.entry("memplan.strategy", " naive "),
+                                Map.entry("memplan.strategy", " best "),
                                 Map.entry("memplan.inPlace", false),
                                 Map.entry("memplan.reorder", true),
                                 Map.entry("memplan.search", "1.5s"),
@@ -89,16 +84,13 @@ class PlanOptionsTest {
                                 Map.entry("memplan.translatorFactory", "a.B"),
                                 Map.entry("memplan.blockFactory", "c.D"),
                                 Map.entry("delegation.enabled", "False")));
+        SearchMode search = new SearchMode.AtLoad(Duration.ofMillis(1500));
         assertEquals(
                 new PlanOptions(
                         false,
-                        "naive",
-                        InPlace.FALSE,
+                        new PlanningOptions("best", InPlace.FALSE, search),
                         true,
-                        new SearchMode.AtLoad(Duration.ofMillis(1500)),
-                        false,
-                        OptionalInt.of(3),
-                        Duration.ZERO,
+                        new ArenaOptions(false, OptionalInt.of(3), Duration.ZERO, true),
                         4,
                         2,
                         Liveness.TREE,
@@ -107,7 +99,6 @@ class PlanOptionsTest {
                         List.of(
                                 new InputShape(List.of(1L, 3L), "float32"),
                                 new InputShape(List.of(7L), "int64")),
-                        true,
                         new WorkerCount(5),
                         OptionalInt.of(7),
                         Optional.of("a.B"),
@@ -193,25 +184,28 @@ class PlanOptionsTest {
     }
 
     @Test
-    void effectiveSearch_strategyThatIsNamed_isOff() {
-        assertEquals(new SearchMode.Background(), parse(Map.of()).effectiveSearch());
+    void parse_strategyThatIsNamed_isNotSearched() {
+        assertEquals(new SearchMode.Background(), parse(Map.of()).planning().search());
         assertEquals(
                 new SearchMode.Off(),
                 parse(Map.of("memplan.strategy", "naive", "memplan.search", "1s"))
-                        .effectiveSearch());
+                        .planning()
+                        .search());
+        assertEquals("naive", parse(Map.of("memplan.strategy", " naive ")).planning().strategy());
     }
 
     @Test
     void parse_search_isReadWhateverItsCase() {
-        assertEquals(new SearchMode.Off(), parse(Map.of("memplan.search", "OFF")).search());
+        assertEquals(
+                new SearchMode.Off(), parse(Map.of("memplan.search", "OFF")).planning().search());
         assertEquals(
                 new SearchMode.Background(),
-                parse(Map.of("memplan.search", "Background")).search());
+                parse(Map.of("memplan.search", "Background")).planning().search());
         assertEquals(
                 new SearchMode.AtLoad(Duration.ofMillis(500)),
-                parse(Map.of("memplan.search", "500 ms")).search());
+                parse(Map.of("memplan.search", "500 ms")).planning().search());
         assertEquals(
                 new SearchMode.AtLoad(SearchMode.LONGEST),
-                parse(Map.of("memplan.search", "60m")).search());
+                parse(Map.of("memplan.search", "60m")).planning().search());
     }
 }

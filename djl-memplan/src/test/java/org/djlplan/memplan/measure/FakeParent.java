@@ -1,6 +1,7 @@
 package org.djlplan.memplan.measure;
 
 import java.util.stream.Collectors;
+import org.djlplan.memplan.measure.MeasuringChild.Limits;
 import org.djlplan.memplan.spi.CandidateException;
 
 /** Starts a measuring process, tells its id and its folder, and has it hang. */

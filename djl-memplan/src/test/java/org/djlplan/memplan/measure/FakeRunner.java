@@ -18,9 +18,9 @@ import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
-import org.djlplan.memplan.spi.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
-import org.djlplan.memplan.spi.Trial;
 
 /** Misbehaves as a candidate's first operator says. Its figures tell of the process it is in. */
 final class FakeRunner implements CandidateRunner {

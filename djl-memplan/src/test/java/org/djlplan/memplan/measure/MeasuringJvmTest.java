@@ -16,6 +16,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.djlplan.memplan.measure.MeasuringChild.Limits;
+import org.djlplan.memplan.measure.MeasuringProcess.DelegateClasses;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

@@ -33,15 +33,17 @@ import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.measure.FakeMeasuringProcess.Start;
 import org.djlplan.memplan.measure.FakeRunner.Behaviour;
+import org.djlplan.memplan.measure.MeasuringChild.Limits;
+import org.djlplan.memplan.measure.MeasuringChild.NoProcessException;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateException.Kind;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.NoRoomException;
-import org.djlplan.memplan.spi.NodeTime;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
-import org.djlplan.memplan.spi.Trial;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -476,10 +478,11 @@ class ProcessRunnerTest {
     }
 
     @Test
-    void start_awaited_hasTheUsualPriority() throws Exception {
+    void start_awaited_hasThePriorityOfThisProcess() throws Exception {
         try (ProcessRunner runner = start(PATIENT)) {
             String stat = Files.readString(Path.of("/proc", Long.toString(pid(runner)), "stat"));
-            assertEquals("0", niceness(stat), stat);
+            String own = Files.readString(Path.of("/proc/self/stat"));
+            assertEquals(niceness(own), niceness(stat), stat);
         }
     }
 

@@ -10,12 +10,11 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.djlplan.memplan.plan.greedy.GreedyByBreadth;
 import org.djlplan.memplan.plan.greedy.GreedyBySize;
+import org.djlplan.memplan.plan.greedy.Rounds;
 import org.djlplan.memplan.plan.greedy.TfliteArena;
 import org.djlplan.memplan.plan.portfolio.Portfolio;
 import org.djlplan.memplan.plan.portfolio.Strategies;
-import org.djlplan.memplan.plan.rounds.Round;
-import org.djlplan.memplan.plan.rounds.Rounds;
-import org.djlplan.memplan.plan.strip.BestFit;
+import org.djlplan.memplan.plan.strippacking.BestFit;
 import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.PositionalMaxima;
@@ -190,9 +189,9 @@ class OffsetVectorsTest {
     }
 
     private static List<Long> oneByOne(List<UsageRecord> records) {
-        List<Round> calls =
+        List<Rounds.Round> calls =
                 records.stream()
-                        .map(record -> new Round(0, new PlanningProblem(List.of(record))))
+                        .map(record -> new Rounds.Round(0, new PlanningProblem(List.of(record))))
                         .toList();
         OffsetPlan last = Rounds.plan(calls).get(calls.size() - 1);
         return records.stream().map(record -> last.offsetOf(record.tensor())).toList();

@@ -20,13 +20,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.djlplan.memplan.config.InPlace;
+import org.djlplan.memplan.config.PlanningOptions;
 import org.djlplan.memplan.config.SearchMode;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.TightGraph;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.plan.portfolio.PlanImprover;
-import org.djlplan.memplan.runtime.BackgroundSearch;
 import org.djlplan.memplan.runtime.tflite.PlanFinder;
 import org.djlplan.memplan.runtime.tflite.PlanFinder.Request;
 import org.junit.jupiter.api.Test;
@@ -63,9 +63,7 @@ class GraphPlanningTest {
             SearchMode mode, Function<Duration, PlanImprover> improvers, Optional<String> engine) {
         return new GraphPlanning(
                 folder.resolve("model.tflite"),
-                "best",
-                InPlace.AUTO,
-                mode,
+                new PlanningOptions("best", InPlace.AUTO, mode),
                 folder.resolve("cache"),
                 improvers,
                 () -> engine);
@@ -219,23 +217,8 @@ class GraphPlanningTest {
         } finally {
             end.countDown();
         }
-        awaitNoSearch();
+        SearchThread.awaitEnd();
         assertEquals(List.of(), kept(besideModel()), "cancelled before it ended");
-    }
-
-    private static Optional<Thread> searchThread() {
-        return Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().equals(BackgroundSearch.THREAD))
-                .findFirst();
-    }
-
-    /** It ends soon after its last search. */
-    private static void awaitNoSearch() throws InterruptedException {
-        Optional<Thread> thread = searchThread();
-        if (thread.isPresent()) {
-            thread.get().join(TimeUnit.SECONDS.toMillis(30));
-        }
-        assertEquals(Optional.empty(), searchThread());
     }
 
     @Test

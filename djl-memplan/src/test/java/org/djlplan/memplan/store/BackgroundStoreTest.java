@@ -53,6 +53,11 @@ class BackgroundStoreTest {
         }
 
         @Override
+        public Optional<StoreLock> tryLock(StoreKey key) {
+            return Optional.empty();
+        }
+
+        @Override
         public void flush() {}
     }
 

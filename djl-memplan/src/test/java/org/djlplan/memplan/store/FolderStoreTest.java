@@ -21,7 +21,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.djlplan.memplan.graph.ArrayType;
-import org.djlplan.memplan.source.block.CreatedArray;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.source.trace.Allocation;
 import org.junit.jupiter.api.Test;
@@ -111,10 +110,29 @@ class FolderStoreTest extends PlanStoreFixture {
         assertKept(store);
     }
 
+    /** Version 1 told by the strategy's name alone that a plan was searched. */
+    @Test
+    void load_fileOfTheLastVersion_isMadeAnewWithoutWarning() throws IOException {
+        Path file = saved();
+        JsonObject last = StoredText.of(KEY, small());
+        last.addProperty("version", 1);
+        JsonObject allocations = last.getAsJsonObject("plan").getAsJsonObject("allocations");
+        allocations.remove("provedMinimal");
+        allocations.remove("searchedMillis");
+        Files.writeString(file, StoredText.withChecksum(last));
+        assertEquals(Optional.empty(), store.load(KEY));
+        assertEquals(List.of(), log.lines("WARN"));
+        store.save(KEY, small());
+        assertKept(newStore());
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
+                "strategy | '\"two\\nlines\"' | a strategy of no such name",
+                "provedMinimal | 1 | boolean",
+                "searchedMillis | -1 | searched for -1 ms",
                 "offset | [0,-1,-1,64] | allocation 0 and allocation 3 overlap",
                 "offset | [0,-1,-1,3211265] | no multiple of 64",
                 "offset | [0,-1,-1,-64] | negative offset",
@@ -156,7 +174,7 @@ class FolderStoreTest extends PlanStoreFixture {
         Path file = saved();
         String deep = "[".repeat(1_000_000);
         for (String text :
-                List.of(deep, "{\"version\":" + deep, "{\"version\":1,\"key\":" + deep)) {
+                List.of(deep, "{\"version\":" + deep, "{\"version\":2,\"key\":" + deep)) {
             Files.writeString(file, text);
             assertEquals(Optional.empty(), newStore().load(KEY));
         }
@@ -172,7 +190,7 @@ class FolderStoreTest extends PlanStoreFixture {
         Files.writeString(
                 saved(),
                 StoredText.withAllocations(
-                        "bytes", "[" + "1,".repeat(PlanCodec.MOST_ENTRIES) + "1]"));
+                        "bytes", "[" + "1,".repeat(SearchedPlanCodec.MOST_ENTRIES) + "1]"));
         assertRefusedWithOneWarning("more than 65536 entries");
     }
 
@@ -187,14 +205,15 @@ class FolderStoreTest extends PlanStoreFixture {
 
     @Test
     void save_planTooLargeToBeRead_isNotKept() throws IOException {
-        CreatedArray array =
-                new CreatedArray(new ArrayType("int8", List.of()), OptionalInt.empty());
-        for (int size : List.of(PlanCodec.MOST_ENTRIES, PlanCodec.MOST_ENTRIES + 1)) {
+        LivenessTrace.Array array =
+                new LivenessTrace.Array(new ArrayType("int8", List.of()), OptionalInt.empty());
+        for (int size :
+                List.of(SearchedPlanCodec.MOST_ENTRIES, SearchedPlanCodec.MOST_ENTRIES + 1)) {
             LivenessTrace trace = new LivenessTrace(Collections.nCopies(size, array));
             StoredPlan plan = new StoredPlan(Optional.of(trace), Optional.empty());
             store.save(KEY, plan);
             assertEquals(
-                    size <= PlanCodec.MOST_ENTRIES,
+                    size <= SearchedPlanCodec.MOST_ENTRIES,
                     store.load(KEY).equals(Optional.of(plan)),
                     "the largest plan is kept, a larger one is not");
         }

@@ -145,11 +145,12 @@ class PlanFileFuzzTest {
         JsonObject inside = text.getAsJsonObject("plan");
         changes.forEach(change -> change.applyTo(inside));
         byte[] changed = StoredText.withChecksum(text).getBytes(StandardCharsets.UTF_8);
-        Optional<AllocationPlan> allocations = load(changed, KEY).flatMap(StoredPlan::allocations);
+        Optional<StoredPlan.Allocations> allocations =
+                load(changed, KEY).flatMap(StoredPlan::allocations);
         Statistics.collect(allocations.isPresent());
         Statistics.coverage(coverage -> coverage.check(true).percentage(share -> share > 1));
         if (allocations.isPresent()) {
-            assertEquals(List.of(), PlanValidator.violations(allocations.get().plan(), 64));
+            assertEquals(List.of(), PlanValidator.violations(allocations.get().plan().plan(), 64));
         }
     }
 

@@ -11,8 +11,8 @@ import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
 import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.source.block.CreatedArray;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.source.trace.Allocation;
 import org.djlplan.memplan.source.trace.AllocationTrace;
@@ -54,14 +54,18 @@ final class SamplePlans {
         return new StoredPlan(Optional.of(liveness), Optional.empty());
     }
 
-    static AllocationPlan planned(Allocation... allocations) {
+    static StoredPlan.Allocations planned(Allocation... allocations) {
         AllocationTrace trace = new AllocationTrace(List.of(allocations));
-        return new AllocationPlan(
-                trace, MemoryPlanner.plan(trace.problem(), "greedy-by-size").plan());
+        return new StoredPlan.Allocations(
+                trace,
+                new SearchedPlan(
+                        MemoryPlanner.plan(trace.problem(), "greedy-by-size").plan(),
+                        false,
+                        10_000));
     }
 
-    private static CreatedArray array(OptionalInt closedAt, Long... shape) {
-        return new CreatedArray(new ArrayType("float32", List.of(shape)), closedAt);
+    private static LivenessTrace.Array array(OptionalInt closedAt, Long... shape) {
+        return new LivenessTrace.Array(new ArrayType("float32", List.of(shape)), closedAt);
     }
 
     /** A planning problem has no equality of its own: its units say what it is. */
@@ -69,12 +73,16 @@ final class SamplePlans {
         assertEquals(expected.liveness(), actual.liveness());
         assertEquals(expected.allocations().isPresent(), actual.allocations().isPresent());
         if (expected.allocations().isPresent()) {
-            AllocationPlan one = expected.allocations().get();
-            AllocationPlan other = actual.allocations().orElseThrow();
-            assertEquals(one.trace(), other.trace());
-            assertEquals(one.plan().strategy(), other.plan().strategy());
-            assertEquals(one.plan().unitOffsets(), other.plan().unitOffsets());
-            assertEquals(one.plan().problem().units(), other.plan().problem().units());
+            StoredPlan.Allocations ours = expected.allocations().get();
+            StoredPlan.Allocations theirs = actual.allocations().orElseThrow();
+            assertEquals(ours.trace(), theirs.trace());
+            assertEquals(ours.plan().provedMinimal(), theirs.plan().provedMinimal());
+            assertEquals(ours.plan().searchedMillis(), theirs.plan().searchedMillis());
+            OffsetPlan one = ours.plan().plan();
+            OffsetPlan other = theirs.plan().plan();
+            assertEquals(one.strategy(), other.strategy());
+            assertEquals(one.unitOffsets(), other.unitOffsets());
+            assertEquals(one.problem().units(), other.problem().units());
         }
     }
 
@@ -108,18 +116,18 @@ final class SamplePlans {
     }
 
     private static LivenessTrace liveness(List<ArrayType> types, List<Integer> distances) {
-        List<CreatedArray> arrays = new ArrayList<>();
+        List<LivenessTrace.Array> arrays = new ArrayList<>();
         for (int i = 0; i < types.size(); i++) {
             int closedAt = i + distances.get(i);
             boolean closed = closedAt > i && closedAt <= types.size();
             arrays.add(
-                    new CreatedArray(
+                    new LivenessTrace.Array(
                             types.get(i), closed ? OptionalInt.of(closedAt) : OptionalInt.empty()));
         }
         return new LivenessTrace(arrays);
     }
 
-    private static Arbitrary<AllocationPlan> allocations() {
+    private static Arbitrary<StoredPlan.Allocations> allocations() {
         Arbitrary<Long> sizes =
                 Arbitraries.oneOf(
                         Arbitraries.of(0L, 1L, 63L, 64L, 65L, 1L << 25),
@@ -132,7 +140,7 @@ final class SamplePlans {
     }
 
     /** Lets an allocation of long life end after the trace, that is never. */
-    private static AllocationPlan allocations(
+    private static StoredPlan.Allocations allocations(
             List<Long> sizes, List<Integer> lives, String strategy) {
         List<Allocation> allocations = new ArrayList<>();
         for (int i = 0; i < sizes.size(); i++) {
@@ -146,6 +154,7 @@ final class SamplePlans {
                                     : OptionalInt.empty()));
         }
         AllocationTrace trace = new AllocationTrace(allocations);
-        return new AllocationPlan(trace, MemoryPlanner.plan(trace.problem(), strategy).plan());
+        return new StoredPlan.Allocations(
+                trace, SearchedPlan.of(MemoryPlanner.plan(trace.problem(), strategy)));
     }
 }

@@ -88,6 +88,10 @@ final class Packages {
             Path path = Path.of(entry).toAbsolutePath();
             String name = path.getFileName().toString();
             boolean ours = path.endsWith("target/classes");
+            if (name.endsWith("-cli.jar")) {
+                // No application has the commands.
+                continue;
+            }
             if (Files.exists(path) && (ours || NEEDED.stream().anyMatch(name::startsWith))) {
                 libraries.add(path);
             }

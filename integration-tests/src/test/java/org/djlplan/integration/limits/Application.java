@@ -97,11 +97,13 @@ public final class Application {
             Class<?> type = Application.class.getClassLoader().loadClass(REPORT);
             Optional<?> report =
                     (Optional<?>) type.getMethod("of", Model.class).invoke(null, model);
-            return report.isEmpty()
-                    ? "none"
-                    : type.getMethod("planned").invoke(report.get())
-                            + " "
-                            + type.getMethod("unplannedPredictions").invoke(report.get());
+            if (report.isEmpty()) {
+                return "none";
+            }
+            Object predictions = type.getMethod("predictions").invoke(report.get());
+            return type.getMethod("planned").invoke(report.get())
+                    + " "
+                    + predictions.getClass().getMethod("unplanned").invoke(predictions);
         } catch (LinkageError | ReflectiveOperationException e) {
             return "none";
         }

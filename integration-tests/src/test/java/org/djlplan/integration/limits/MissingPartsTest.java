@@ -59,6 +59,27 @@ class MissingPartsTest {
         assertTrue(warning.contains("com/google/common"), warning);
     }
 
+    /** The commands, what only they use, and what is optional are not with an application. */
+    @ParameterizedTest
+    @ValueSource(strings = {"TFLite", "PyTorch"})
+    void load_noCommandsAndNothingOptional_isPlanned(String engine) throws Exception {
+        List<String> classPath =
+                Jvm.ownClassPath().stream()
+                        .filter(
+                                entry ->
+                                        !entry.matches(
+                                                ".*(-cli\\.jar|picocli[^/]*|model-zoo[^/]*)"))
+                        .toList();
+        assertTrue(classPath.size() < Jvm.ownClassPath().size());
+        String expected = answer(new Jvm(folder).run(Application.class, model(engine, "stock")));
+        Jvm.Result result =
+                new Jvm(folder)
+                        .classPath(classPath)
+                        .run(Application.class, model(engine, "planned"));
+        assertEquals(expected + " true", answer(result).replaceFirst(" [0-9]+$", ""));
+        assertEquals(List.of(), result.warnings(), result.printed());
+    }
+
     /** Classes that are first used when a model is loaded, planned or predicts. */
     @ParameterizedTest
     @ValueSource(
@@ -71,8 +92,8 @@ class MissingPartsTest {
                 "PyTorch runtime/torch/TorchAllocator",
                 "PyTorch djl/BlockProxy",
                 "PyTorch runtime/torch/AllocationSequence",
-                "PyTorch runtime/torch/AllocationPlanner",
-                "PyTorch runtime/torch/RunOutcome",
+                "PyTorch planning/AllocationPlanning",
+                "PyTorch runtime/torch/AllocationWatch$Outcome",
                 "PyTorch source/trace/AllocationTrace"
             })
     void load_classMissing_runsAsStock(String engineAndClass) throws Exception {
@@ -89,7 +110,7 @@ class MissingPartsTest {
                 "djl/liveness/GuardedLevel",
                 "djl/liveness/Operands",
                 "djl/liveness/Replay",
-                "source/block/LastUses"
+                "source/block/LivenessTrace"
             })
     void predict_classMissingWhereArraysAreClosed_runsEachPassOnce(String missing)
             throws Exception {

@@ -9,7 +9,6 @@ import org.djlplan.memplan.plan.portfolio.Portfolio;
 import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.study.shared.OptimalObjects;
 import org.djlplan.memplan.study.shared.SharedObjectsValidator;
-import org.djlplan.memplan.study.shared.SharedSearchResult;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecords;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,7 +35,7 @@ class PortfolioOnNetworksTest {
         "BLAZEFACE, 1402880"
     })
     void optimalObjects_network_provesItsOptimum(PaperNetwork network, long optimumBytes) {
-        SharedSearchResult found = new OptimalObjects().search(network.sketch().problem());
+        OptimalObjects.Result found = new OptimalObjects().search(network.sketch().problem());
         assertEquals(List.of(), SharedObjectsValidator.violations(found.plan()));
         assertEquals(optimumBytes, found.plan().totalBytes());
         assertTrue(found.provedMinimal(), found::toString);

@@ -19,7 +19,6 @@ import org.djlplan.memplan.source.tflite.TfLiteBytes;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteOperator;
 import org.djlplan.memplan.source.tflite.TfLiteOperatorCode;
-import org.djlplan.memplan.source.tflite.TfLiteQuantization;
 import org.djlplan.memplan.source.tflite.TfLiteSubgraph;
 import org.djlplan.memplan.source.tflite.TfLiteTensor;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
@@ -89,11 +88,11 @@ public final class ModelSketch {
     }
 
     private int add(Form form, int buffer) {
-        Optional<TfLiteQuantization> quantization =
+        Optional<TfLiteTensor.Quantization> quantization =
                 form.scale() == 0
                         ? Optional.empty()
                         : Optional.of(
-                                new TfLiteQuantization(
+                                new TfLiteTensor.Quantization(
                                         List.of(),
                                         List.of(),
                                         List.of(form.scale()),

@@ -49,7 +49,11 @@ public final class Served {
 
     /** Returns what plans a model by the strategies, at once. */
     public static PlanFinder planner(PlanOptions options) {
-        return request -> MemoryPlanner.plan(request.live(), options.strategy(), options.inPlace());
+        return request ->
+                MemoryPlanner.plan(
+                        request.live(),
+                        options.planning().strategy(),
+                        options.planning().inPlace());
     }
 
     /** Opens a model of which nothing is delegated. */
@@ -93,6 +97,10 @@ public final class Served {
     public static CandidateInterpreters candidates(Path file, String delegate) throws Exception {
         PlanOptions options = options(Map.of());
         return CandidateInterpreters.open(
-                file, delegate, options.strategy(), options.inPlace(), Tolerance.AUTO);
+                file,
+                delegate,
+                options.planning().strategy(),
+                options.planning().inPlace(),
+                Tolerance.AUTO);
     }
 }

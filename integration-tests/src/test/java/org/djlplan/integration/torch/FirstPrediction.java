@@ -24,8 +24,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32;
 import org.djlplan.memplan.PlannedTranslatorFactory;
-import org.djlplan.memplan.cli.zoo.Network;
 import org.djlplan.memplan.cli.zoo.Networks;
+import org.djlplan.memplan.cli.zoo.Networks.Network;
 import org.djlplan.memplan.runtime.ProcessMemory;
 
 /**

@@ -1,6 +1,6 @@
 package org.djlplan.memplan.cli.demo;
 
-/** What an operator does to its output at the end, with TFLite's own numbers. */
+/** Activation function fused into an operator, with TFLite's own numbers. */
 public enum Activation {
     NONE(0),
     RELU(1),

@@ -1,6 +1,6 @@
 package org.djlplan.memplan.cli.demo;
 
-/** How a window treats the border, with TFLite's own numbers. */
+/** Treatment of the border by a sliding window, with TFLite's own numbers. */
 public enum Padding {
     /** Zeros around the input: the output has ⌈input / stride⌉ places. */
     SAME(0),

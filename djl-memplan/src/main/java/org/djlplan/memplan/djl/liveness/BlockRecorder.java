@@ -1,9 +1,13 @@
 package org.djlplan.memplan.djl.liveness;
 
+import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.internal.NDArrayEx;
 import ai.djl.nn.Block;
+import ai.djl.nn.Parameter;
+import ai.djl.training.ParameterServer;
 import ai.djl.training.ParameterStore;
 import com.google.common.collect.ImmutableList;
 import java.util.Collection;
@@ -12,11 +16,11 @@ import java.util.Set;
 import java.util.function.Supplier;
 import org.djlplan.memplan.source.block.BlockRecording;
 
-/** Runs a block once with stand-ins for all its arrays, and so finds out what it does to them. */
+/** Records a pass of a block: runs it once with stand-ins for all its arrays. */
 final class BlockRecorder {
 
     /**
-     * What came of it.
+     * The outcome of a recorded pass.
      *
      * @param outputs what the block returned, if that is what DJL would have returned
      * @param recording what it did, if that is known
@@ -100,8 +104,8 @@ final class BlockRecorder {
                 (store, recorder, inputs) -> pass.run(block, store, inputs));
     }
 
-    /** How a block is run on stand-ins. */
-    private interface Way {
+    /** A forward pass on stand-ins. */
+    private interface StandInPass {
         NDList run(ParameterStore store, Recorder recorder, NDList inputs);
     }
 
@@ -110,7 +114,7 @@ final class BlockRecorder {
             Block block,
             Collection<Class<?>> statics,
             boolean repeatable,
-            Way way) {
+            StandInPass standInPass) {
         Recorder recorder = new Recorder(pass.inputs(), repeatable);
         ArrayProxies proxies = new ArrayProxies(recorder);
         RecordingStore store = new RecordingStore(pass.store(), proxies, recorder);
@@ -121,12 +125,12 @@ final class BlockRecorder {
                             CreationScope.listen(
                                     recorder,
                                     () ->
-                                            way.run(
+                                            standInPass.run(
                                                     store,
                                                     recorder,
                                                     proxies.proxies(pass.inputs()))));
             outputs.ifPresent(list -> list.replaceAll(a -> (NDArray) ArrayProxies.real(a)));
-        } catch (UnrepeatableException e) {
+        } catch (Recorder.UnrepeatableException e) {
             recorder.spoil(e.getMessage());
         } catch (RuntimeException e) {
             if (!repeatable) {
@@ -177,5 +181,52 @@ final class BlockRecorder {
             recorder.keep(methods.getArray());
         }
         return real;
+    }
+
+    /** Hands out stand-ins for the parameters of another store. */
+    private static final class RecordingStore extends ParameterStore {
+
+        private final ParameterStore real;
+        private final ArrayProxies proxies;
+        private final Recorder recorder;
+
+        RecordingStore(ParameterStore real, ArrayProxies proxies, Recorder recorder) {
+            super(real.getManager(), false);
+            this.real = real;
+            this.proxies = proxies;
+            this.recorder = recorder;
+        }
+
+        /** Returns the store that parameters come from. */
+        ParameterStore real() {
+            return real;
+        }
+
+        @Override
+        public NDArray getValue(Parameter parameter, Device device, boolean training) {
+            NDArray value = real.getValue(parameter, device, training);
+            return value == null || recorder.over() ? value : (NDArray) proxies.proxy(value);
+        }
+
+        @Override
+        public NDManager getManager() {
+            NDManager manager = real.getManager();
+            return recorder.over() ? manager : (NDManager) proxies.proxy(manager);
+        }
+
+        @Override
+        public void setParameterServer(ParameterServer server, Device[] devices) {
+            real.setParameterServer(server, devices);
+        }
+
+        @Override
+        public void updateAllParameters() {
+            real.updateAllParameters();
+        }
+
+        @Override
+        public void sync() {
+            real.sync();
+        }
     }
 }

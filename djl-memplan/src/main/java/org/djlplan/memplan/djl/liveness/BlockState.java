@@ -14,7 +14,7 @@ import java.util.Set;
 import org.djlplan.memplan.djl.purity.ObjectWalk;
 
 /**
- * What a block holds at one moment, as far as that can decide what its forward pass does: numbers
+ * A snapshot of what a block holds, as far as that can decide what its forward pass does: numbers
  * and texts by value, arrays by type, shape and whether they are closed, other objects by where
  * they are held. Immutable.
  */

@@ -37,7 +37,7 @@ final class CreationScope {
      *
      * @throws IllegalStateException if such scopes are not available
      */
-    static <T> T listen(CreationListener listener, Supplier<T> action) {
+    static <T> T listen(Listener listener, Supplier<T> action) {
         Field resources =
                 RESOURCES.orElseThrow(() -> new IllegalStateException("unknown kind of NDScope"));
         try (NDScope scope = new NDScope()) {
@@ -64,9 +64,9 @@ final class CreationScope {
 
         private static final long serialVersionUID = 1L;
 
-        private final transient CreationListener listener;
+        private final transient Listener listener;
 
-        Listening(CreationListener listener) {
+        Listening(Listener listener) {
             super(1);
             this.listener = listener;
         }
@@ -90,5 +90,15 @@ final class CreationScope {
         public Set<NDArray> keySet() {
             return Collections.emptySet();
         }
+    }
+
+    /** A listener to the arrays that come into being on one thread. */
+    interface Listener {
+
+        /** An engine finished creating an array; called by its constructor, so must not throw. */
+        void created(NDArray array);
+
+        /** User code asked the scope to leave an array alone. */
+        void unregistered(NDArray array);
     }
 }

@@ -5,7 +5,7 @@ import java.lang.reflect.Field;
 import java.util.Optional;
 
 /**
- * Tells which arrays lie in a Java direct buffer. The array object is all that keeps the buffer
+ * A test for arrays that lie in a Java direct buffer. The array object is all that keeps the buffer
  * from being collected, while a view of the array keeps only the engine's tensor: closing the array
  * before its views would leave them in freed memory. Such arrays are never closed early.
  */

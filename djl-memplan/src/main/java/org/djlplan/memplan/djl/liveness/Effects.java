@@ -3,8 +3,8 @@ package org.djlplan.memplan.djl.liveness;
 import com.google.common.collect.ImmutableSet;
 
 /**
- * What the methods of arrays do to memory, by their names. A forward pass that writes into arrays
- * it was given cannot be repeated, so none of its arrays may be closed early.
+ * The effects of the methods of arrays on memory, by their names. A forward pass that writes into
+ * arrays it was given cannot be repeated, so none of its arrays may be closed early.
  */
 final class Effects {
 

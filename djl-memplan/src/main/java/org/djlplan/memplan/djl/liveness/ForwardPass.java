@@ -24,7 +24,9 @@ record ForwardPass(
         Optional<PairList<String, Object>> params,
         Progress progress) {
 
-    /** How far a block's forward came, of a pass that runs on one thread. */
+    /**
+     * The progress of a pass, which runs on one thread: before, in or after the block's forward.
+     */
     static final class Progress {
 
         private boolean begun;

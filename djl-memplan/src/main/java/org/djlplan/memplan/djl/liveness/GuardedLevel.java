@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import org.djlplan.memplan.djl.purity.BlockCode;
-import org.djlplan.memplan.source.block.LastUses;
+import org.djlplan.memplan.source.block.LivenessTrace;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,9 +18,9 @@ import org.slf4j.LoggerFactory;
  * follows a recording, others run as DJL runs them.
  *
  * <p>A pass cannot be saved after an array was closed too early. So a recording is followed only
- * where it is bound to fit: the block's code makes its way depend on nothing but the types of the
- * inputs and the block's state ({@link BlockCode#detour}), and the state is what it was when the
- * recorded pass began. What the block keeps is looked at before each closing.
+ * where it is bound to fit: the block's code depends on nothing but the types of the inputs and the
+ * block's state ({@link BlockCode#detour}), and the state is what it was when the recorded pass
+ * began. What the block keeps is looked at before each closing.
  */
 final class GuardedLevel {
 
@@ -31,7 +31,7 @@ final class GuardedLevel {
 
     private final Block block;
     private final BlockCode code;
-    private final Figures figures;
+    private final LivenessCounters counters;
     private final Predicate<ForwardPass> fetchParameters;
     private final ReentrantLock lock = new ReentrantLock();
     private final AtomicInteger changes = new AtomicInteger();
@@ -41,10 +41,13 @@ final class GuardedLevel {
      * @param fetchParameters has the store make its copies; false if it could not
      */
     GuardedLevel(
-            Block block, BlockCode code, Figures figures, Predicate<ForwardPass> fetchParameters) {
+            Block block,
+            BlockCode code,
+            LivenessCounters counters,
+            Predicate<ForwardPass> fetchParameters) {
         this.block = block;
         this.code = code;
-        this.figures = figures;
+        this.counters = counters;
         this.fetchParameters = fetchParameters;
     }
 
@@ -89,7 +92,7 @@ final class GuardedLevel {
         Optional<String> changed = state.recordedIn().flatMap(now.get()::difference);
         if (changed.isPresent()) {
             state.outdated();
-            figures.diverged();
+            counters.diverged();
             if (changes.incrementAndGet() >= MOST_CHANGES) {
                 giveUp(changed.get() + " changes from pass to pass");
             }
@@ -109,10 +112,10 @@ final class GuardedLevel {
         if (BlockState.holdsStandIn(block, code.statics())) {
             giveUp("it keeps arrays where stand-ins cannot be replaced");
         } else if (outcome.recording().isPresent()) {
-            state.recorded(LastUses.of(outcome.recording().get()), before);
+            state.recorded(LivenessTrace.of(outcome.recording().get()), before);
         } else if (outcome.unrepeatable()) {
             state.refuse();
-            figures.fellBack();
+            counters.fellBack();
             logger.warn(
                     "Intermediates of {} are left to DJL: {}",
                     block.getClass().getSimpleName(),
@@ -139,7 +142,7 @@ final class GuardedLevel {
             changes.set(0);
             state.replayed(plan, replay.diverged());
             if (replay.diverged()) {
-                figures.diverged();
+                counters.diverged();
             }
             return outputs;
         } catch (IllegalStateException e) {
@@ -150,14 +153,14 @@ final class GuardedLevel {
             giveUp("it uses arrays after what was recorded as their last use");
             throw Repetition.tooEarly(block, e);
         } finally {
-            figures.closedEarly(replay.closed());
+            counters.closedEarly(replay.closed());
         }
     }
 
     private synchronized void giveUp(String reason) {
         if (!exhausted) {
             exhausted = true;
-            figures.fellBack();
+            counters.fellBack();
             logger.warn(
                     "Intermediates of {} are left to DJL: {}",
                     block.getClass().getSimpleName(),

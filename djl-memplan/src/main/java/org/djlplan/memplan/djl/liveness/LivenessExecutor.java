@@ -2,7 +2,11 @@ package org.djlplan.memplan.djl.liveness;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
+import ai.djl.nn.LambdaBlock;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import com.google.common.collect.ImmutableList;
@@ -20,8 +24,8 @@ import org.slf4j.LoggerFactory;
  * DJL every intermediate lives until the call's manager is closed, which is what Pisarchyk and Lee
  * (2020, section 3) call <em>naive</em>; no allocator can make up for that.
  *
- * <p>Results are those of DJL, bit for bit. Where arrays were closed too early – a block may take
- * another way than the recorded one – the engine refuses to touch them, and the pass is repeated as
+ * <p>Results are those of DJL, bit for bit. Where arrays were closed too early – a block may do
+ * something else than was recorded – the engine refuses to touch them, and the pass is repeated as
  * DJL runs it; that is for blocks that are known to leave nothing behind. Others run once per call,
  * whatever happens: nothing of theirs is closed early unless users ask for {@link Liveness#OP}, and
  * then only while their state is what it was when they were recorded. Inputs, outputs, what the
@@ -40,7 +44,7 @@ public final class LivenessExecutor {
     private final Block block;
     private final Liveness asked;
     private final boolean guarded;
-    private final Figures figures = new Figures();
+    private final LivenessCounters counters = new LivenessCounters();
     private final Repetition repetition;
     private final OpLevel operations;
     private final GuardedLevel guard;
@@ -53,7 +57,7 @@ public final class LivenessExecutor {
      * Prepares to run a block.
      *
      * @param block as DJL made it, not a wrapper
-     * @param mode the finest way of closing to use; coarser ones follow where it does not work
+     * @param mode the finest level of closing to use; coarser ones follow where it does not work
      * @param code what is known of the block
      */
     public LivenessExecutor(Block block, Liveness mode, BlockCode code) {
@@ -61,12 +65,12 @@ public final class LivenessExecutor {
         this.asked = effective(mode, code);
         this.guarded = !code.pure();
         repetition = new Repetition(block, code);
-        operations = new OpLevel(block, figures, repetition);
-        guard = new GuardedLevel(block, code, figures, operations::fetchParameters);
-        tree = new TreeLevel(block, figures, repetition);
+        operations = new OpLevel(block, counters, repetition);
+        guard = new GuardedLevel(block, code, counters, operations::fetchParameters);
+        tree = new TreeLevel(block, counters, repetition);
     }
 
-    /** Returns the way of closing that a block allows for. */
+    /** Returns the level of closing that a block allows for. */
     public static Liveness effective(Liveness asked, BlockCode code) {
         if (code.pure()) {
             return asked == Liveness.AUTO ? Liveness.OP : asked;
@@ -134,7 +138,7 @@ public final class LivenessExecutor {
     private synchronized void leave(LinkageError missing) {
         if (!unlinked) {
             unlinked = true;
-            figures.fellBack();
+            counters.fellBack();
             logger.warn(
                     "Intermediates of {} are left to DJL: {}",
                     block.getClass().getSimpleName(),
@@ -175,7 +179,7 @@ public final class LivenessExecutor {
     }
 
     /**
-     * Returns whether the next pass with inputs of these types closes arrays the way later ones
+     * Returns whether the next pass with inputs of these types closes the arrays that later ones
      * will, so that its sequence of allocations may be recorded.
      */
     public boolean settled(List<ArrayType> inputTypes) {
@@ -207,7 +211,7 @@ public final class LivenessExecutor {
         }
     }
 
-    /** Returns the way of closing in effect. */
+    /** Returns the level of closing in effect. */
     public Liveness mode() {
         if (unlinked) {
             return Liveness.OFF;
@@ -223,16 +227,74 @@ public final class LivenessExecutor {
 
     /** Returns how many arrays were closed early so far. */
     public long closedEarly() {
-        return figures.closedEarly();
+        return counters.closedEarly();
     }
 
-    /** Returns how many passes left the recorded way, and went on without closing. */
+    /** Returns how many passes diverged from the recording, and went on without closing. */
     public long divergences() {
-        return figures.divergences();
+        return counters.divergences();
     }
 
     /** Returns how many passes had to be repeated as DJL runs them, or could not be recorded. */
     public long fallbacks() {
-        return figures.fallbacks();
+        return counters.fallbacks();
+    }
+
+    /**
+     * Two passes of a block of ours, one recorded and one that follows it, before anybody's block
+     * runs that keeps state. A class or a method that this version of DJL, or the application, does
+     * not have shows here, where nothing is lost, and not in the middle of a forward that must not
+     * run twice.
+     */
+    private static final class Rehearsal {
+
+        private static volatile boolean done;
+
+        private Rehearsal() {}
+
+        /**
+         * Does nothing if it was done already.
+         *
+         * @param root the manager of a call
+         * @throws LinkageError if something is missing
+         */
+        static void once(NDManager root) {
+            if (done) {
+                return;
+            }
+            try (NDManager manager = root.newSubManager()) {
+                run(manager);
+            } catch (RuntimeException e) {
+                // What an engine cannot do shows in the block's own pass, too.
+                logger.debug("The rehearsal ended early", e);
+            }
+            done = true;
+        }
+
+        private static void run(NDManager manager) {
+            Block block = new LambdaBlock(Rehearsal::pass);
+            GuardedLevel level =
+                    new GuardedLevel(block, BlockCode.UNREAD, new LivenessCounters(), pass -> true);
+            TypeState state = new TypeState();
+            NDList inputs = new NDList(manager.ones(new Shape(2)));
+            for (int pass = 0; pass < 2; pass++) {
+                NDList unused =
+                        level.forward(
+                                new ForwardPass(
+                                        new ParameterStore(manager, false),
+                                        inputs,
+                                        Optional.empty()),
+                                state);
+            }
+        }
+
+        /** Some of all kinds of calls: of an array, with another one, of a list, of a manager. */
+        private static NDList pass(NDList inputs) {
+            NDArray x = inputs.head();
+            NDArray sum = x.add(x.getManager().zeros(x.getShape(), DataType.FLOAT32));
+            NDArray joined = sum.mul(2).concat(x);
+            NDList halves = joined.split(2);
+            return new NDList(halves.head().getNDArrayInternal().relu().addi(1));
+        }
     }
 }

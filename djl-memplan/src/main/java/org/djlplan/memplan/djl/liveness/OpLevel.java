@@ -17,7 +17,6 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.graph.ArrayType;
-import org.djlplan.memplan.source.block.LastUses;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,7 +37,7 @@ final class OpLevel {
     private static final long LOCK_WAIT_MILLIS = 100;
 
     private final Block block;
-    private final Figures figures;
+    private final LivenessCounters counters;
     private final Repetition repetition;
     private final Families families = new Families();
 
@@ -52,9 +51,9 @@ final class OpLevel {
     private volatile List<Parameter> parameters = ImmutableList.of();
     private volatile boolean exhausted = !CreationScope.available();
 
-    OpLevel(Block block, Figures figures, Repetition repetition) {
+    OpLevel(Block block, LivenessCounters counters, Repetition repetition) {
         this.block = block;
-        this.figures = figures;
+        this.counters = counters;
         this.repetition = repetition;
         known = repetition.code().knownPure() ? tree(block) : ImmutableList.of();
     }
@@ -118,7 +117,7 @@ final class OpLevel {
         }
         try {
             return Optional.of(
-                    LastUses.of(
+                    LivenessTrace.of(
                             RecordedBlocks.record(
                                     types,
                                     pass.root(),
@@ -178,9 +177,9 @@ final class OpLevel {
 
     private NDList record(ForwardPass pass, TypeState state) {
         BlockRecorder.Outcome outcome = BlockRecorder.record(block, pass, knownPure());
-        figures.closedEarly(outcome.closed());
+        counters.closedEarly(outcome.closed());
         if (outcome.recording().isPresent()) {
-            LivenessTrace trace = LastUses.of(outcome.recording().get());
+            LivenessTrace trace = LivenessTrace.of(outcome.recording().get());
             state.recorded(trace);
             families.add(ArrayTypes.of(pass.inputs()), trace);
             return outcome.outputs().orElseThrow();
@@ -192,7 +191,7 @@ final class OpLevel {
                                 () ->
                                         repetition.run(
                                                 pass, new IllegalStateException(outcome.flaw())));
-        figures.fellBack();
+        counters.fellBack();
         if (outcome.unrepeatable()) {
             state.refuse();
             logger.warn(
@@ -223,10 +222,10 @@ final class OpLevel {
             logger.debug("A pass failed with arrays closed early, and is repeated", e);
             failure = e;
         } finally {
-            figures.closedEarly(replay.closed());
+            counters.closedEarly(replay.closed());
         }
         NDList outputs = repetition.run(pass, failure);
-        figures.fellBack();
+        counters.fellBack();
         state.failed(plan);
         families.misfit(ArrayTypes.of(pass.inputs()), plan.trace());
         // A plan of other shapes says nothing about the block: these are unlike others.
@@ -242,7 +241,7 @@ final class OpLevel {
             state.replayed(plan, false);
             return;
         }
-        figures.diverged();
+        counters.diverged();
         families.misfit(ArrayTypes.of(pass.inputs()), plan.trace());
         if (plan.borrowed()) {
             state.failed(plan);

@@ -20,7 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Finds the real objects in a method's arguments, and collects the arrays among them. */
+/** The arguments of a method with real objects for stand-ins, and the arrays among them. */
 final class Operands {
 
     private final List<NDArray> arrays = new ArrayList<>();

@@ -10,7 +10,7 @@ import java.util.function.Function;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.source.block.BlockRecording;
 
-/** Records blocks to look at them rather than to run them. */
+/** Recordings of blocks that are run on zeros, for their own sake. */
 public final class RecordedBlocks {
 
     private RecordedBlocks() {}

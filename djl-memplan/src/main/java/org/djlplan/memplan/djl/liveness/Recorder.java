@@ -17,15 +17,13 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.source.block.BlockRecording;
-import org.djlplan.memplan.source.block.RecordedArray;
-import org.djlplan.memplan.source.block.RecordedOperation;
 
 /**
  * Keeps the books of one forward pass: which arrays came into being, and which operation touched
  * which of them. Belongs to the thread that made it; what other threads do spoils the recording but
  * not the results.
  */
-final class Recorder implements CreationListener {
+final class Recorder implements CreationScope.Listener {
 
     /** An operation on real arrays. */
     interface Call {
@@ -43,8 +41,8 @@ final class Recorder implements CreationListener {
     private final BitSet kept = new BitSet();
     private final BitSet foreignMemory = new BitSet();
     private final IdentityHashMap<NDArray, Integer> foreignNumbers = new IdentityHashMap<>();
-    private final List<RecordedArray> foreign = new ArrayList<>();
-    private final List<RecordedOperation> operations = new ArrayList<>();
+    private final List<BlockRecording.Array> foreign = new ArrayList<>();
+    private final List<BlockRecording.Operation> operations = new ArrayList<>();
     private final List<Long> ownBytes = new ArrayList<>();
     private final BitSet closed = new BitSet();
     private final BitSet exposed = new BitSet();
@@ -315,7 +313,7 @@ final class Recorder implements CreationListener {
             foreignMemory.set(i, shared);
         }
         operations.add(
-                new RecordedOperation(
+                new BlockRecording.Operation(
                         name,
                         ImmutableList.copyOf(uses),
                         ImmutableList.copyOf(reads),
@@ -328,7 +326,7 @@ final class Recorder implements CreationListener {
         return foreignNumbers.computeIfAbsent(
                 array,
                 key -> {
-                    foreign.add(new RecordedArray(ArrayTypes.of(array), true));
+                    foreign.add(new BlockRecording.Array(ArrayTypes.of(array), true));
                     return foreign.size() - 1;
                 });
     }
@@ -345,14 +343,14 @@ final class Recorder implements CreationListener {
      * @param outputs what the block returned, real arrays
      */
     BlockRecording recording(List<NDArray> outputs) {
-        List<RecordedArray> arrays = new ArrayList<>();
+        List<BlockRecording.Array> arrays = new ArrayList<>();
         for (int i = 0; i < created.size(); i++) {
             boolean moved = false;
             if (!closed.get(i)) {
                 keepDirect(i);
                 moved = !Managers.stayed(managers.get(i), created.get(i).getManager(), root);
             }
-            arrays.add(new RecordedArray(types.get(i), moved || kept.get(i)));
+            arrays.add(new BlockRecording.Array(types.get(i), moved || kept.get(i)));
         }
         return new BlockRecording(
                 arrays,
@@ -369,5 +367,21 @@ final class Recorder implements CreationListener {
     /** Returns all arrays that came into being. */
     List<NDArray> created() {
         return created;
+    }
+
+    /**
+     * Thrown into a forward pass that is about to leave something behind, while that pass is being
+     * recorded; nothing has been changed yet.
+     */
+    static final class UnrepeatableException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        /**
+         * @param what it is about to do
+         */
+        UnrepeatableException(String what) {
+            super(what);
+        }
     }
 }

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * what is due is closed. From the first difference on nothing more is closed, which is how DJL
  * runs.
  */
-final class Replay implements CreationListener {
+final class Replay implements CreationScope.Listener {
 
     private static final Logger logger = LoggerFactory.getLogger(Replay.class);
 
@@ -79,8 +79,8 @@ final class Replay implements CreationListener {
      * Ends a pass that went through.
      *
      * @param outputs what the block returned
-     * @return whether the outputs are intact; if not, the pass took another way than the recorded
-     *     one, unnoticed, and has to be repeated without closing
+     * @return whether the outputs are intact; if not, the pass diverged from the recording,
+     *     unnoticed, and has to be repeated without closing
      */
     boolean finish(List<NDArray> outputs) {
         wanted.addAll(outputs);
@@ -99,7 +99,7 @@ final class Replay implements CreationListener {
         return true;
     }
 
-    /** Returns whether the pass took another way than the recorded one. */
+    /** Returns whether the pass diverged from the recording. */
     boolean diverged() {
         return diverged;
     }

@@ -5,7 +5,6 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import java.util.ArrayList;
 import java.util.List;
-import org.djlplan.memplan.source.block.CreatedArray;
 import org.djlplan.memplan.source.block.LivenessTrace;
 
 /**
@@ -32,7 +31,7 @@ final class ReplayPlan {
     ReplayPlan(LivenessTrace trace, boolean borrowed) {
         this.trace = trace;
         this.borrowed = borrowed;
-        List<CreatedArray> arrays = trace.arrays();
+        List<LivenessTrace.Array> arrays = trace.arrays();
         dataTypes =
                 arrays.stream().map(a -> ArrayTypes.dataType(a.type())).toArray(DataType[]::new);
         shapes = arrays.stream().map(a -> ArrayTypes.shape(a.type())).toArray(Shape[]::new);

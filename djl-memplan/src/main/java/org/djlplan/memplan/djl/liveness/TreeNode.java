@@ -8,6 +8,7 @@ import ai.djl.nn.ParallelBlock;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.util.PairList;
 import com.google.common.collect.ImmutableList;
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -40,12 +41,27 @@ sealed interface TreeNode {
             return new Sequence(sequence, children(block));
         }
         if (block instanceof ParallelBlock && inherits(block, ParallelBlock.class)) {
-            Optional<Function<List<NDList>, NDList>> combine = Combining.of((ParallelBlock) block);
+            Optional<Function<List<NDList>, NDList>> combine = combining((ParallelBlock) block);
             if (combine.isPresent()) {
                 return new Branches(block, children(block), combine.get());
             }
         }
         return new Leaf(block, mayHold(block));
+    }
+
+    /**
+     * Returns the function by which a parallel block combines its branches, which DJL keeps
+     * private; empty if this version of DJL keeps it elsewhere.
+     */
+    @SuppressWarnings("unchecked")
+    private static Optional<Function<List<NDList>, NDList>> combining(ParallelBlock block) {
+        try {
+            Field field = ParallelBlock.class.getDeclaredField("function");
+            field.setAccessible(true);
+            return Optional.ofNullable((Function<List<NDList>, NDList>) field.get(block));
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            return Optional.empty();
+        }
     }
 
     private static List<TreeNode> children(Block block) {
@@ -54,7 +70,7 @@ sealed interface TreeNode {
                 .collect(ImmutableList.toImmutableList());
     }
 
-    /** Whether a subclass runs the way its base class does. */
+    /** Whether a subclass runs as its base class does. */
     private static boolean inherits(Block block, Class<?> base) {
         for (Class<?> type = block.getClass(); type != base; type = type.getSuperclass()) {
             for (Method method : type.getDeclaredMethods()) {

@@ -5,12 +5,12 @@ import org.djlplan.memplan.source.block.LivenessTrace;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What is known of a block's forward passes with inputs of certain types. Thread-safe. */
+/** The knowledge of a block's forward passes with inputs of certain types. Thread-safe. */
 final class TypeState {
 
     private static final Logger logger = LoggerFactory.getLogger(TypeState.class);
 
-    /** Passes in a row that leave the recorded way before it is recorded anew. */
+    /** Passes in a row that diverge from the recording before there is a new one. */
     private static final int MOST_DIVERGENCES = 2;
 
     /** Recordings before passes are taken for ones that never repeat. */
@@ -116,7 +116,7 @@ final class TypeState {
         }
     }
 
-    /** Returns whether the next pass goes the way that later ones will go. */
+    /** Returns whether the next pass closes the arrays that later ones will close. */
     synchronized boolean settled() {
         return plan.isPresent() ? divergences == 0 : !wantsRecording();
     }

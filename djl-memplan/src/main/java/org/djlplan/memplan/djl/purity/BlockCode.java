@@ -9,8 +9,8 @@ import java.util.Set;
 import org.djlplan.memplan.djl.purity.Finding.Kind;
 
 /**
- * What is known of a block's forward pass for inference by the code of the block, of everything
- * that it holds, and of what these call. What is not known is a finding, too.
+ * The findings about a block's forward pass for inference, from the code of the block, of
+ * everything that it holds, and of what these call. What is not known is a finding, too.
  *
  * <p>It is true for the objects that the block holds when it is looked at; {@link #look} again
  * after it was given others.
@@ -23,7 +23,7 @@ import org.djlplan.memplan.djl.purity.Finding.Kind;
 public record BlockCode(
         String hash, List<Finding> findings, Set<Class<?>> statics, Set<String> classes) {
 
-    /** What would be known of a block if nobody looked: it is taken for pure, on trust. */
+    /** Stands for the code of a block that nobody reads: it is taken for pure, on trust. */
     public static final BlockCode UNREAD =
             new BlockCode("", List.of(), ImmutableSet.of(), ImmutableSet.of());
 
@@ -62,8 +62,8 @@ public record BlockCode(
     }
 
     /**
-     * Returns why a pass may go another way although inputs are of the same types and the objects
-     * that the block holds are in the same state; empty if it cannot.
+     * Returns why a pass may do something else although inputs are of the same types and the
+     * objects that the block holds are in the same state; empty if it cannot.
      */
     public Optional<Finding> detour() {
         return first(Kind.OPAQUE).or(() -> first(Kind.LOOKS));

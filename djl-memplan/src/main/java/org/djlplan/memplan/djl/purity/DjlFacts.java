@@ -20,7 +20,7 @@ import java.util.Set;
 import org.djlplan.memplan.djl.purity.Fact.Effect;
 
 /**
- * What the methods of DJL's arrays, managers and lists do, by their names: those of DJL 0.27 to
+ * Facts about the methods of DJL's arrays, managers and lists, by their names: those of DJL 0.27 to
  * 0.35. A method that is in none of the tables is not known, and so not pure. DJL's blocks are in
  * no table; their code is read as anybody's.
  */

@@ -3,15 +3,15 @@ package org.djlplan.memplan.djl.purity;
 import java.util.Optional;
 
 /**
- * What a method of the JDK or of DJL's arrays does, which is stated rather than read from its code.
- * Its first operand is the object that it is called on or, of a static method, the first argument.
+ * A statement of what a method of the JDK or of DJL's arrays does, whose code is not read. Its
+ * first operand is the object that it is called on or, of a static method, the first argument.
  *
  * @param effect what it does to its operands, and what it returns
  * @param finding what else it does, said of the class that calls it
  */
 record Fact(Effect effect, Optional<Finding> finding) {
 
-    /** What a method does to its operands, and what it returns. */
+    /** The effect of a method on its operands, and its result. */
     enum Effect {
         /** Changes nothing; returns something that holds nothing of interest. */
         VALUE,

@@ -9,14 +9,14 @@ package org.djlplan.memplan.djl.purity;
  */
 public record Finding(Kind kind, String className, String what) {
 
-    /** What follows from a finding. */
+    /** The consequence of a finding. */
     public enum Kind {
         /** The values of arrays reach Java, and so may decide what is done. */
         LOOKS,
         /** The pass leaves something behind, so that it must not be run twice. */
         EFFECT,
         /**
-         * The pass may go another way each time, may keep arrays where nobody finds them, or can
+         * The pass may do something else each time, may keep arrays where nobody finds them, or can
          * tell stand-ins from real arrays; or its code is not known.
          */
         OPAQUE

@@ -34,6 +34,7 @@ final class Flow extends Interpreter<Value> {
 
     private final CodeReader code;
     private final Class<?> owner;
+    private MethodObjects objects;
     private Calls calls;
     private MethodNode method = new MethodNode(Opcodes.ASM9);
     private Summary summary = new Summary();
@@ -44,7 +45,8 @@ final class Flow extends Interpreter<Value> {
         super(Opcodes.ASM9);
         this.code = code;
         this.owner = owner;
-        calls = new Calls(code, owner, summary, 2);
+        objects = new MethodObjects(code, summary);
+        calls = new Calls(code, owner, objects, 2);
     }
 
     /** Reads a method as if called from outside, on an object that was there before. */
@@ -56,7 +58,7 @@ final class Flow extends Interpreter<Value> {
                 operands.add(Value.number(0));
             } else if (type.getInternalName().equals("ai/djl/ndarray/NDList")) {
                 // Each pass gets a list of its own, with arrays that are the caller's.
-                operands.add(calls.made(0, Value.shared()));
+                operands.add(objects.made(0, Value.shared()));
             } else {
                 operands.add(
                         CodeReader.isReference(type)
@@ -84,12 +86,13 @@ final class Flow extends Interpreter<Value> {
         }
         method = read;
         summary = result;
-        calls = new Calls(code, owner, result, read.instructions.size());
+        objects = new MethodObjects(code, result);
+        calls = new Calls(code, owner, objects, read.instructions.size());
         try {
             do {
-                calls.startOver();
+                objects.startOver();
                 run(operands);
-            } while (calls.grown());
+            } while (objects.grown());
         } catch (AnalyzerException | RuntimeException e) {
             code.find(Finding.Kind.OPAQUE, owner, "cannot be read: " + e);
         }
@@ -223,7 +226,7 @@ final class Flow extends Interpreter<Value> {
                 return found(field.desc, Value.shared());
             case Opcodes.NEW:
                 calls.load(((TypeInsnNode) instruction).desc).ifPresent(code::made);
-                return calls.made(position(instruction), Value.PLAIN);
+                return objects.made(position(instruction), Value.PLAIN);
             default:
                 return Value.PLAIN;
         }
@@ -248,16 +251,16 @@ final class Flow extends Interpreter<Value> {
         switch (instruction.getOpcode()) {
             case Opcodes.GETFIELD:
                 FieldInsnNode field = (FieldInsnNode) instruction;
-                return found(field.desc, calls.read(value).readFrom(name(field)));
+                return found(field.desc, objects.read(value).readFrom(name(field)));
             case Opcodes.PUTSTATIC:
                 code.find(
                         Finding.Kind.EFFECT,
                         owner,
                         "writes its static field " + ((FieldInsnNode) instruction).name);
-                calls.escape(value);
+                objects.escape(value);
                 return Value.PLAIN;
             case Opcodes.NEWARRAY, Opcodes.ANEWARRAY:
-                return calls.made(position(instruction), Value.PLAIN);
+                return objects.made(position(instruction), Value.PLAIN);
             case Opcodes.CHECKCAST:
                 calls.look(((TypeInsnNode) instruction).desc);
                 return value;
@@ -279,15 +282,15 @@ final class Flow extends Interpreter<Value> {
     public Value binaryOperation(AbstractInsnNode instruction, Value first, Value second) {
         switch (instruction.getOpcode()) {
             case Opcodes.AALOAD:
-                return calls.read(first);
+                return objects.read(first);
             case Opcodes.PUTFIELD:
-                calls.change(
+                objects.change(
                         first,
                         new Finding(
                                 Finding.Kind.EFFECT,
                                 owner.getName(),
                                 "writes the field " + ((FieldInsnNode) instruction).name));
-                calls.store(first, second);
+                objects.store(first, second);
                 code.writes(name((FieldInsnNode) instruction));
                 return Value.PLAIN;
             case Opcodes.LALOAD, Opcodes.DALOAD:
@@ -304,13 +307,13 @@ final class Flow extends Interpreter<Value> {
     @Override
     public Value ternaryOperation(
             AbstractInsnNode instruction, Value array, Value index, Value value) {
-        calls.change(
+        objects.change(
                 array,
                 new Finding(
                         Finding.Kind.EFFECT,
                         owner.getName(),
                         "writes into an array that it did not make"));
-        calls.store(array, value);
+        objects.store(array, value);
         return Value.PLAIN;
     }
 
@@ -329,7 +332,7 @@ final class Flow extends Interpreter<Value> {
                     call.desc,
                     ImmutableList.copyOf(operands));
         }
-        return calls.made(index, Value.PLAIN);
+        return objects.made(index, Value.PLAIN);
     }
 
     @Override
@@ -340,12 +343,12 @@ final class Flow extends Interpreter<Value> {
                 origin = origins.nextSetBit(origin + 1)) {
             if (Value.isSite(origin)) {
                 summary.returnsNew = true;
-                calls.addHeld(origin, summary.returnsHolding);
+                objects.addHeld(origin, summary.returnsHolding);
             } else {
                 summary.returns.set(origin);
             }
         }
-        calls.escape(value);
+        objects.escape(value);
     }
 
     @Override

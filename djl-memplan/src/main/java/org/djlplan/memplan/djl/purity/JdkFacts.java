@@ -13,8 +13,8 @@ import java.util.stream.BaseStream;
 import org.djlplan.memplan.djl.purity.Fact.Effect;
 
 /**
- * What the methods of the JDK do, as far as they may be called by a block that is known to be pure.
- * Functions that they are handed are followed apart from this.
+ * Facts about the methods of the JDK that a block may call which is known to be pure. Functions
+ * that they are handed are followed apart from this.
  */
 final class JdkFacts {
 

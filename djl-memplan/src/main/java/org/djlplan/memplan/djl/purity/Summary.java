@@ -5,8 +5,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What a method does to what it is handed, in terms of its arguments' origins. Only grows while
- * code is read.
+ * The effects of a method on what it is handed, in terms of its arguments' origins. Only grows
+ * while code is read.
  */
 final class Summary {
 

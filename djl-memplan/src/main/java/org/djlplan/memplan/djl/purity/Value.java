@@ -5,8 +5,8 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * What is known of a value on the stack or in a local variable: where the object may come from, or
- * which number it is. Immutable.
+ * An abstract value, of the stack or a local variable: where the object may come from, or which
+ * number it is. Immutable.
  *
  * <p>Origins are bits: {@link #SHARED} for objects that were there before the method was called and
  * not handed to it; three per argument, for itself, for what it holds, and for what is deeper

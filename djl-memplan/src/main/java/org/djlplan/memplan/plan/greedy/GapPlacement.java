@@ -1,6 +1,7 @@
 package org.djlplan.memplan.plan.greedy;
 
 import com.google.common.collect.ImmutableMap;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.memplan.usage.UsageRecord;
@@ -67,5 +68,191 @@ final class GapPlacement {
         end[unit] = UsageRecords.addBytes(start[unit], bytes);
         windows.enter(unit, start);
         return start[unit];
+    }
+
+    /**
+     * Windows of time, each with the placed units that are alive in it, by offset.
+     *
+     * <p>On each level time is cut into buckets, and a window is a bucket and the next. The
+     * coarsest level has one window; the buckets of each further level are half as long. Around a
+     * unit stands the shortest window that holds its interval: at most four times as long as the
+     * interval, unless the finest level has longer ones. The finest level is the one with which
+     * entering units into windows and going through windows should cost least in all.
+     */
+    private static final class Windows {
+
+        /** Below, going through one window costs less than choosing among levels. */
+        private static final int FEWEST_UNITS = 512;
+
+        /** What finding the place in a window costs, in units gone through. */
+        private static final int ENTERING = 32;
+
+        /** How many units are moved to make room in the time in which one is gone through. */
+        private static final int MOVED = 16;
+
+        /** The units of one window. */
+        static final class Window {
+
+            private static final int SMALLEST = 8;
+
+            private int[] units;
+            private int count;
+
+            private Window(int capacity) {
+                units = new int[capacity];
+            }
+
+            /** Returns how many units there are. */
+            int count() {
+                return count;
+            }
+
+            /** Returns the unit that is number {@code i} by offset. */
+            int unit(int i) {
+                return units[i];
+            }
+
+            private void enter(int unit, long[] offsets) {
+                if (count == units.length) {
+                    units = Arrays.copyOf(units, 2 * count);
+                }
+                int at = count;
+                for (int low = 0; low < at; ) {
+                    int middle = (low + at) >>> 1;
+                    if (offsets[units[middle]] < offsets[unit]) {
+                        low = middle + 1;
+                    } else {
+                        at = middle;
+                    }
+                }
+                System.arraycopy(units, at, units, at + 1, count - at);
+                units[at] = unit;
+                count++;
+            }
+        }
+
+        /** First operator of every unit; if there are levels, the number of the start there. */
+        private final int[] first;
+
+        /**
+         * Last operator of every unit; if there are levels, the number of the start up to there.
+         */
+        private final int[] last;
+
+        /** The finest level is number 0; a level's buckets are 2^(finest + number) starts long. */
+        private final int finest;
+
+        private final Window[][] levels;
+
+        /**
+         * @param units all that will be placed; they are called by their index from here on
+         */
+        Windows(List<UsageRecord> units) {
+            first = new int[units.size()];
+            last = new int[units.size()];
+            for (int i = 0; i < first.length; i++) {
+                first[i] = units.get(i).first();
+                last[i] = units.get(i).last();
+            }
+            if (first.length < FEWEST_UNITS) {
+                finest = Integer.SIZE - 1;
+                levels = new Window[][] {{new Window(first.length)}};
+                return;
+            }
+            int end = countStarts();
+            int coarsest = Integer.SIZE - Integer.numberOfLeadingZeros(end);
+            finest = cheapest(coarsest, end);
+            levels = new Window[coarsest - finest + 1][];
+            for (int level = 0; level < levels.length; level++) {
+                levels[level] = new Window[(end >> (finest + level)) + 1];
+                Arrays.setAll(levels[level], i -> new Window(Window.SMALLEST));
+            }
+        }
+
+        /** Replaces operators by numbers of starts, and returns the largest. */
+        private int countStarts() {
+            int[] starts = Arrays.stream(first).sorted().distinct().toArray();
+            Arrays.setAll(first, i -> Arrays.binarySearch(starts, first[i]));
+            Arrays.setAll(last, i -> atMost(starts, last[i]));
+            return starts.length - 1;
+        }
+
+        private static int atMost(int[] starts, int operator) {
+            int found = Arrays.binarySearch(starts, operator);
+            return found >= 0 ? found : -found - 2;
+        }
+
+        /** Returns a window with all placed units that overlap {@code unit}, and others. */
+        Window around(int unit) {
+            int level = levels.length == 1 ? 0 : Math.max(0, level(unit) - finest);
+            return levels[level][first[unit] >> (finest + level)];
+        }
+
+        /** Returns whether two units overlap. */
+        boolean overlap(int unit, int other) {
+            return first[other] <= last[unit] && first[unit] <= last[other];
+        }
+
+        /**
+         * Enters a placed unit.
+         *
+         * @param offsets in bytes of all that are placed
+         */
+        void enter(int unit, long[] offsets) {
+            for (int level = 0; level < levels.length; level++) {
+                int shift = finest + level;
+                int from = Math.max(0, (first[unit] >> shift) - 1);
+                for (int i = from; i <= last[unit] >> shift; i++) {
+                    levels[level][i].enter(unit, offsets);
+                }
+            }
+        }
+
+        /**
+         * Returns the logarithm of the shortest bucket that holds a unit together with the next.
+         */
+        private int level(int unit) {
+            int level = 0;
+            while ((last[unit] >> level) - (first[unit] >> level) > 1) {
+                level++;
+            }
+            return level;
+        }
+
+        private int cheapest(int coarsest, int end) {
+            long least = Long.MAX_VALUE;
+            int found = coarsest;
+            long entered = 0;
+            long gone = 0;
+            for (int level = coarsest; level >= 0 && entered < least; level--) {
+                long[] sizes = sizes(level, (end >> level) + 1);
+                for (long size : sizes) {
+                    entered += size * (ENTERING + size / (2 * MOVED));
+                }
+                long goneFiner = 0;
+                for (int unit = 0; unit < first.length; unit++) {
+                    long half = sizes[first[unit] >> level] / 2;
+                    int own = level(unit);
+                    gone += own == level ? half : 0;
+                    goneFiner += own < level ? half : 0;
+                }
+                if (entered + gone + goneFiner < least) {
+                    least = entered + gone + goneFiner;
+                    found = level;
+                }
+            }
+            return found;
+        }
+
+        /** Returns how many units will be in each window of a level when all are placed. */
+        private long[] sizes(int level, int windows) {
+            long[] changes = new long[windows + 1];
+            for (int unit = 0; unit < first.length; unit++) {
+                changes[Math.max(0, (first[unit] >> level) - 1)]++;
+                changes[(last[unit] >> level) + 1]--;
+            }
+            Arrays.parallelPrefix(changes, Long::sum);
+            return Arrays.copyOf(changes, windows);
+        }
     }
 }

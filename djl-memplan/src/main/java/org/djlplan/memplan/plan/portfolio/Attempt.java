@@ -6,7 +6,7 @@ import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.Violation;
 
 /**
- * What one strategy made of one problem.
+ * The plan of one problem by one strategy.
  *
  * @param plan the plan
  * @param nanos how long planning took

@@ -6,7 +6,7 @@ import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * A valid plan and how it compares.
+ * A valid plan, how it compares, and how far it was searched for a smaller one.
  *
  * @param plan where every tensor lies
  * @param strategy name of the strategy that made it, with {@code "+in-place"} when tensors share
@@ -16,6 +16,8 @@ import org.djlplan.memplan.usage.UsageRecords;
  * @param aliasedTensors how many tensors share another's place
  * @param provedMinimal whether it is known that no plan with as many tensors in shared places as
  *     pay is smaller: it is at the lower bound, or a complete search found none
+ * @param searchedMillis for how long a search for a smaller plan might have taken; 0 if there was
+ *     none
  */
 public record EvaluatedPlan(
         OffsetPlan plan,
@@ -23,7 +25,8 @@ public record EvaluatedPlan(
         long naiveBytes,
         long lowerBoundBytes,
         int aliasedTensors,
-        boolean provedMinimal) {
+        boolean provedMinimal,
+        long searchedMillis) {
 
     /** Returns the figures of a plan that was found valid; minimal if it is at the lower bound. */
     public static EvaluatedPlan of(OffsetPlan plan) {
@@ -39,6 +42,18 @@ public record EvaluatedPlan(
                 LowerBounds.offsetBytes(plan.problem().records()),
                 plan.problem().aliasClasses().stream().mapToInt(List::size).sum()
                         - plan.problem().aliasClasses().size(),
-                provedMinimal);
+                provedMinimal,
+                0);
+    }
+
+    /** Returns the same plan after a search. */
+    public EvaluatedPlan searchedFor(long millis) {
+        return new EvaluatedPlan(
+                plan, strategy, naiveBytes, lowerBoundBytes, aliasedTensors, provedMinimal, millis);
+    }
+
+    /** Returns the size in bytes of the arena. */
+    public long arenaBytes() {
+        return plan.totalBytes();
     }
 }

@@ -5,16 +5,16 @@ import com.google.common.collect.ImmutableSet;
 import java.util.ServiceLoader;
 import org.djlplan.memplan.config.Nearest;
 import org.djlplan.memplan.plan.OffsetStrategy;
+import org.djlplan.memplan.plan.criticalfirst.CriticalFirst;
 import org.djlplan.memplan.plan.greedy.GreedyByBreadth;
 import org.djlplan.memplan.plan.greedy.GreedyBySize;
 import org.djlplan.memplan.plan.greedy.GreedyInOrder;
 import org.djlplan.memplan.plan.greedy.Naive;
 import org.djlplan.memplan.plan.greedy.TfliteArena;
-import org.djlplan.memplan.plan.scale.CriticalFirst;
 import org.djlplan.memplan.plan.search.ExactSearch;
-import org.djlplan.memplan.plan.strip.BestFit;
-import org.djlplan.memplan.plan.strip.LongestFirst;
-import org.djlplan.memplan.plan.strip.PathCover;
+import org.djlplan.memplan.plan.strippacking.BestFit;
+import org.djlplan.memplan.plan.strippacking.LongestFirst;
+import org.djlplan.memplan.plan.strippacking.PathCover;
 
 /**
  * The strategies by name: those that run in applications, and further ones that are on the class

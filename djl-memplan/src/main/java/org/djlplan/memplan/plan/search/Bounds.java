@@ -3,8 +3,8 @@ package org.djlplan.memplan.plan.search;
 import java.util.OptionalLong;
 
 /**
- * What all workers of a search know: the best plan so far, and what no plan can go below. The two
- * close in on each other.
+ * The knowledge that all workers of a search share: the best plan so far, and a size below which
+ * there is none. The two close in on each other.
  */
 final class Bounds {
 

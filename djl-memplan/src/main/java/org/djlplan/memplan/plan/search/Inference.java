@@ -13,13 +13,13 @@ import java.util.OptionalLong;
 import java.util.Set;
 
 /**
- * What follows from a partial plan: how low each unit left over can still lie, which floors that
- * raises, whether everything can still fit, and which section to decide next.
+ * Draws conclusions from a partial plan: how low each unit left over can still lie, which floors
+ * that raises, whether everything can still fit, and which section to decide next.
  */
 final class Inference {
 
     private final Sections sections;
-    private final Skyline skyline;
+    private final PartialPlan partial;
     private final boolean releaseBound;
     private final boolean support;
     private final boolean dominance;
@@ -41,9 +41,9 @@ final class Inference {
     /** Per section: how often it was where an attempt failed. */
     private final long[] failures;
 
-    Inference(Skyline skyline, Set<Technique> techniques) {
-        this.skyline = skyline;
-        sections = skyline.sections;
+    Inference(PartialPlan partial, Set<Technique> techniques) {
+        this.partial = partial;
+        sections = partial.sections;
         releaseBound = techniques.contains(RELEASE_BOUND);
         support = techniques.contains(SUPPORT);
         dominance = techniques.contains(DOMINANCE);
@@ -64,7 +64,7 @@ final class Inference {
 
     /** Returns whether nothing that is placed carries a unit at its least offset. */
     boolean stuck(int unit) {
-        return highestFloor[unit] > skyline.support[unit];
+        return highestFloor[unit] > partial.support[unit];
     }
 
     /**
@@ -72,7 +72,7 @@ final class Inference {
      * empty if the part cannot fit into the capacity any more. Sorts the part's units by least
      * offset, highest first.
      */
-    OptionalInt decide(Part part, long capacity) {
+    OptionalInt decide(PartialPlan.Part part, long capacity) {
         do {
             if (!bound(part, capacity) || (releaseBound && !releaseBound(part, capacity))) {
                 return OptionalInt.empty();
@@ -81,17 +81,17 @@ final class Inference {
         return OptionalInt.of(valley(part));
     }
 
-    private boolean bound(Part part, long capacity) {
+    private boolean bound(PartialPlan.Part part, long capacity) {
         for (int s = part.from(); s <= part.to(); s++) {
-            if (skyline.open[s] > 0 && skyline.floor[s] + skyline.open[s] > capacity) {
+            if (partial.open[s] > 0 && partial.floor[s] + partial.open[s] > capacity) {
                 failures[s]++;
                 return false;
             }
         }
         for (int unit : part.units()) {
-            highestFloor[unit] = skyline.highestFloor(unit);
+            highestFloor[unit] = partial.highestFloor(unit);
             if (dominance
-                    && skyline.support[unit] + sections.bytes[unit] <= skyline.lowestFloor(unit)) {
+                    && partial.support[unit] + sections.bytes[unit] <= partial.lowestFloor(unit)) {
                 return false;
             }
         }
@@ -114,7 +114,7 @@ final class Inference {
         }
         long lowestTop = Long.MAX_VALUE;
         for (int other : sections.overlaps[unit]) {
-            if (!skyline.placed[other]) {
+            if (!partial.placed[other]) {
                 lowestTop = Math.min(lowestTop, highestFloor[other] + sections.bytes[other]);
             }
         }
@@ -133,7 +133,7 @@ final class Inference {
         }
     }
 
-    private boolean releaseBound(Part part, long capacity) {
+    private boolean releaseBound(PartialPlan.Part part, long capacity) {
         Arrays.fill(above, part.from(), part.to() + 1, 0);
         for (int unit : part.units()) {
             long most = capacity - least[unit];
@@ -149,7 +149,7 @@ final class Inference {
     }
 
     /** Raises floors to the least offset of any member; returns whether any was lower. */
-    private boolean raise(Part part) {
+    private boolean raise(PartialPlan.Part part) {
         Arrays.fill(above, part.from(), part.to() + 1, -1);
         Arrays.fill(candidates, part.from(), part.to() + 1, 0);
         for (int i = part.units().length - 1; i >= 0; i--) {
@@ -158,15 +158,15 @@ final class Inference {
                 if (above[s] < 0) {
                     above[s] = least[unit];
                 }
-                if (least[unit] == skyline.floor[s]) {
+                if (least[unit] == partial.floor[s]) {
                     candidates[s]++;
                 }
             }
         }
         boolean raised = false;
         for (int s = part.from(); s <= part.to(); s++) {
-            if (above[s] > skyline.floor[s]) {
-                skyline.raise(s, above[s]);
+            if (above[s] > partial.floor[s]) {
+                partial.raise(s, above[s]);
                 raised = true;
             }
         }
@@ -178,18 +178,18 @@ final class Inference {
      * unit right on the floor of a valley lies within the valley, so it lies on all of its
      * sections' floors.
      */
-    private int valley(Part part) {
+    private int valley(PartialPlan.Part part) {
         int best = -1;
         int from = part.from();
         while (from <= part.to()) {
-            if (skyline.open[from] == 0) {
+            if (partial.open[from] == 0) {
                 from++;
                 continue;
             }
             int to = from;
             while (to < part.to()
-                    && skyline.open[to + 1] > 0
-                    && skyline.floor[to + 1] == skyline.floor[from]) {
+                    && partial.open[to + 1] > 0
+                    && partial.floor[to + 1] == partial.floor[from]) {
                 to++;
             }
             if (wall(part, from - 1, from) && wall(part, to + 1, from)) {
@@ -204,16 +204,16 @@ final class Inference {
         return best;
     }
 
-    private boolean wall(Part part, int beside, int valley) {
+    private boolean wall(PartialPlan.Part part, int beside, int valley) {
         return beside < part.from()
                 || beside > part.to()
-                || skyline.open[beside] == 0
-                || skyline.floor[beside] > skyline.floor[valley];
+                || partial.open[beside] == 0
+                || partial.floor[beside] > partial.floor[valley];
     }
 
     private boolean better(int section, int than) {
-        if (!localValleys && skyline.floor[section] != skyline.floor[than]) {
-            return skyline.floor[section] < skyline.floor[than];
+        if (!localValleys && partial.floor[section] != partial.floor[than]) {
+            return partial.floor[section] < partial.floor[than];
         }
         double weight = failFirst ? candidates[section] : 1;
         double other = failFirst ? candidates[than] : 1;
@@ -232,12 +232,12 @@ final class Inference {
     OptionalLong aboveFloor(int section) {
         long lowest = Long.MAX_VALUE;
         for (int unit : sections.members[section]) {
-            if (!skyline.placed[unit]) {
-                long offset = skyline.highestFloor(unit);
+            if (!partial.placed[unit]) {
+                long offset = partial.highestFloor(unit);
                 lowest =
                         Math.min(
                                 lowest,
-                                offset > skyline.floor[section]
+                                offset > partial.floor[section]
                                         ? offset
                                         : lowestTopBeside(unit, section));
             }
@@ -249,9 +249,9 @@ final class Inference {
     private long lowestTopBeside(int unit, int section) {
         long lowest = Long.MAX_VALUE;
         for (int other : sections.overlaps[unit]) {
-            if (!skyline.placed[other]
+            if (!partial.placed[other]
                     && (sections.first[other] > section || sections.last[other] < section)) {
-                lowest = Math.min(lowest, skyline.highestFloor(other) + sections.bytes[other]);
+                lowest = Math.min(lowest, partial.highestFloor(other) + sections.bytes[other]);
             }
         }
         return lowest;

@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * When a search ends at the latest, and what it may use.
+ * Limits of a search: when it ends at the latest, and how many threads it uses.
  *
  * @param nodes how many partial plans are looked at, by all threads together
  * @param time how long it may take; without, a search by one thread always ends the same

@@ -3,7 +3,7 @@ package org.djlplan.memplan.plan.search;
 import org.djlplan.memplan.plan.OffsetPlan;
 
 /**
- * What a search found.
+ * The result of a search.
  *
  * @param plan the smallest plan known when the search ended
  * @param provedMinimal whether no smaller plan exists

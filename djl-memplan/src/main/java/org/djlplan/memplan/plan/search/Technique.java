@@ -3,8 +3,8 @@ package org.djlplan.memplan.plan.search;
 import com.google.common.collect.ImmutableSet;
 
 /**
- * What makes the search fast. Each may be switched off to see what it brings; the result stays
- * right without any of them.
+ * A technique that makes the search fast. Each may be switched off to see what it brings; the
+ * result stays right without any of them.
  */
 public enum Technique {
     /**

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
-import org.djlplan.memplan.plan.search.Attempt.Outcome;
+import org.djlplan.memplan.plan.search.CapacitySearch.Outcome;
 
 /**
  * Makes attempts until the bounds meet. Whether an order of candidates suits a problem shows early
@@ -15,7 +15,7 @@ import org.djlplan.memplan.plan.search.Attempt.Outcome;
  */
 final class Worker implements Runnable {
 
-    /** What a worker aims at. */
+    /** The aim of a worker. */
     enum Aim {
         /** Proves that nothing fits into the lower bound, or finds what does. */
         RAISE_LOWER_BOUND,
@@ -34,9 +34,9 @@ final class Worker implements Runnable {
     private final boolean random;
     private final long mostNodes;
     private final BooleanSupplier stop;
-    private final Attempt lowerAttempts;
-    private final Attempt planAttempts;
-    private final List<Preference> published;
+    private final CapacitySearch lowerAttempts;
+    private final CapacitySearch planAttempts;
+    private final List<CandidateOrder> published;
     private final Random seeded = new Random(1);
 
     private long target = Long.MAX_VALUE;
@@ -62,13 +62,13 @@ final class Worker implements Runnable {
         this.stop = stop;
         BooleanSupplier obsolete =
                 () -> stop.getAsBoolean() || bounds.closed() || bounds.answered(target);
-        lowerAttempts = new Attempt(sections, techniques, REMEMBERED, obsolete);
-        planAttempts = new Attempt(sections, techniques, REMEMBERED, obsolete);
+        lowerAttempts = new CapacitySearch(sections, techniques, REMEMBERED, obsolete);
+        planAttempts = new CapacitySearch(sections, techniques, REMEMBERED, obsolete);
         published =
                 ImmutableList.of(
-                        Preference.byLength(sections),
-                        Preference.byCrowdAndArea(sections),
-                        Preference.byCrowdAndLength(sections));
+                        CandidateOrder.byLength(sections),
+                        CandidateOrder.byCrowdAndArea(sections),
+                        CandidateOrder.byCrowdAndLength(sections));
     }
 
     /** Returns how many partial plans were looked at. */
@@ -85,7 +85,7 @@ final class Worker implements Runnable {
             int attempt = turn / turns;
             boolean lower = turns == 2 ? turn % 2 == 0 : aim != Aim.IMPROVE_PLAN;
             target = target(lower);
-            Attempt attempts = lower ? lowerAttempts : planAttempts;
+            CapacitySearch attempts = lower ? lowerAttempts : planAttempts;
             Outcome outcome = attempts.run(target, order(attempt), nodesOf(attempt));
             if (outcome == Outcome.FOUND) {
                 bounds.found(attempts.offsets());
@@ -98,9 +98,9 @@ final class Worker implements Runnable {
         }
     }
 
-    private Preference order(int attempt) {
+    private CandidateOrder order(int attempt) {
         return random
-                ? Preference.nearLength(sections, seeded)
+                ? CandidateOrder.nearLength(sections, seeded)
                 : published.get(attempt % published.size());
     }
 

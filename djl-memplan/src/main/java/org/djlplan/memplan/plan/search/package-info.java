@@ -3,7 +3,7 @@
  * can.
  *
  * <p>{@link org.djlplan.memplan.plan.search.ExactSearch} is the strategy. Inside, a {@code Worker}
- * makes attempts of growing effort; each {@code Attempt} is a depth-first search at one capacity
- * over a {@code Skyline}, pruned by {@code Inference}.
+ * makes attempts of growing effort; each is a depth-first {@code CapacitySearch} at one capacity
+ * over a {@code PartialPlan}, pruned by {@code Inference}.
  */
 package org.djlplan.memplan.plan.search;

@@ -17,7 +17,6 @@ import org.djlplan.memplan.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.runtime.tflite.EngineView;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
-import org.djlplan.memplan.source.tflite.FileEdit;
 import org.djlplan.memplan.source.tflite.OperatorOrderEdit;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteFormatException;
@@ -96,7 +95,8 @@ public final class Reordering {
     private static PlannedOrder search(Path file, Graph graph, PlanOptions options)
             throws IOException, UnplannableException {
         Graph live = EngineView.of(file, options.threads()).graph();
-        PlannedOrder found = PlannedOrder.of(live, options.strategy(), options.inPlace());
+        PlannedOrder found =
+                PlannedOrder.of(live, options.planning().strategy(), options.planning().inPlace());
         if (!fits(graph, found)) {
             throw new IllegalStateException("the engine's graph has other dependencies");
         }
@@ -116,15 +116,18 @@ public final class Reordering {
                         "engine", "TFLite " + EngineLibrary.loaded().version(),
                         "threads", Integer.toString(options.threads()),
                         "cpu", CpuFeatures.current(),
-                        "strategy", options.strategy(),
-                        "inPlace", options.inPlace().name(),
+                        "strategy", options.planning().strategy(),
+                        "inPlace", options.planning().inPlace().name(),
                         "search", SEARCH));
     }
 
     private KeptFile kept(Path file, PlanOptions options) {
         // One per way of running the model, so that a new version of it replaces the old copies.
         String variant =
-                "order " + options.threads() + options.strategy() + options.inPlace().name();
+                "order "
+                        + options.threads()
+                        + options.planning().strategy()
+                        + options.planning().inPlace().name();
         return KeptFile.of(file, cacheFolder, variant, ".tflite");
     }
 
@@ -138,7 +141,7 @@ public final class Reordering {
         private final Path file;
         private final ByteBuffer original;
         private final TfLiteFile wanted;
-        private final FileEdit edit;
+        private final OperatorOrderEdit edit;
 
         /**
          * @param file the model's file

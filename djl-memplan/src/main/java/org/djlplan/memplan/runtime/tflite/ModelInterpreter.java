@@ -61,7 +61,7 @@ public final class ModelInterpreter implements AutoCloseable {
 
         /** Returns the size of the planned arena in bytes, 0 for a stock interpreter. */
         public long arenaBytes() {
-            return plan.map(planned -> planned.plan().totalBytes()).orElse(0L);
+            return plan.map(EvaluatedPlan::arenaBytes).orElse(0L);
         }
     }
 

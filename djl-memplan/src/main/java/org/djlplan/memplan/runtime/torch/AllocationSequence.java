@@ -3,26 +3,22 @@ package org.djlplan.memplan.runtime.torch;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
-import org.djlplan.memplan.plan.OffsetPlan;
+import org.djlplan.memplan.config.ArenaOptions;
+import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.runtime.ArenaPool;
-import org.djlplan.memplan.runtime.BackgroundSearch;
 import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.source.trace.AllocationTrace;
-import org.djlplan.memplan.store.AllocationPlan;
-import org.djlplan.memplan.store.Store;
-import org.djlplan.memplan.store.StoreKey;
-import org.djlplan.memplan.store.StoredPlan;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The allocations that predictions with inputs of certain types make, always the same ones in the
- * same order: recorded once, planned, kept in the store, and placed from then on.
- *
- * <p>A plan is kept if there is room; where there is none, once inputs of its types come back.
+ * same order: recorded once, planned by {@link AllocationPlans}, and placed from then on.
  *
  * <p>When several predictions in a row allocate otherwise, they are recorded again; each time it
  * takes twice as many, so that a model whose allocations depend on its data costs next to nothing.
@@ -33,107 +29,98 @@ final class AllocationSequence implements AutoCloseable {
     private static final int FIRST_PATIENCE = 3;
     private static final double MEGA = 1e6;
 
-    private final TorchOptions options;
-    private final AllocationPlanner planner;
+    private final String name;
+    private final int mostArenas;
+    private final boolean hugePages;
+    private final AllocationPlans.OfInputs plans;
     private final AllocationWatch watch;
     private final ArenaPool pool;
-    private final Store<StoredPlan> store;
-    private final StoreKey key;
     private final Tally tally;
     private final Consumer<Throwable> trouble;
 
-    /** Held while something is written: predictions go on meanwhile, as files may be far away. */
-    private final Object writing = new Object();
-
-    private Optional<LivenessTrace> liveness;
-
-    /** What the store shall hold: the plan in use, or what a search made of it. */
-    private Optional<AllocationPlan> kept = Optional.empty();
-
-    private Optional<InstalledPlan> installed = Optional.empty();
-    private Optional<BackgroundSearch> search = Optional.empty();
+    private Optional<Installed> installed = Optional.empty();
     private boolean recording;
-
-    /** Whether inputs of these types were seen again, so that the plan is worth its place. */
-    private boolean cameBack;
-
     private boolean unplannable;
     private boolean closed;
     private int divergences;
     private int patience = FIRST_PATIENCE;
 
-    /**
-     * @param trouble told what goes wrong when a prediction ends, which is no concern of its caller
-     */
-    AllocationSequence(
-            TorchOptions options,
-            AllocationWatch watch,
-            ArenaPool pool,
-            Store<StoredPlan> store,
-            StoreKey key,
-            Tally tally,
-            Consumer<Throwable> trouble) {
-        this.options = options;
-        planner = new AllocationPlanner(options.strategy(), options.search());
-        this.watch = watch;
-        this.pool = pool;
-        this.store = store;
-        this.key = key;
-        this.tally = tally;
-        this.trouble = trouble;
-        Optional<StoredPlan> stored = store.load(key);
-        liveness = stored.flatMap(StoredPlan::liveness);
-        cameBack = stored.isPresent();
-        stored.flatMap(StoredPlan::allocations).ifPresent(this::installStored);
+    /** Counts what happened to the predictions of a model. */
+    static final class Tally {
+
+        final LongAdder predictions = new LongAdder();
+        final LongAdder unplannedPredictions = new LongAdder();
+        final LongAdder unplannedAllocations = new LongAdder();
+        final LongAdder recordings = new LongAdder();
+
+        /** Whether a plan was told of: those of other input types are told to who debugs. */
+        private final AtomicBoolean told = new AtomicBoolean();
     }
 
-    private void installStored(AllocationPlan plan) {
-        try {
-            EvaluatedPlan figures = planner.restored(plan);
-            AllocationPlan restored = new AllocationPlan(plan.trace(), figures.plan());
-            install(restored, figures);
-            if (planner.isSearched(figures.plan()) && !planner.isSearched(plan.plan())) {
-                save();
-            }
-        } catch (RuntimeException | LinkageError | VirtualMachineError e) {
-            logger.warn("a stored plan of {} is made anew: {}", key.model(), e.toString());
+    /** A plan that predictions use, and the right to lease arenas for it. Equal to itself only. */
+    private static final class Installed {
+
+        private final AllocationPlans.Placement placement;
+        private final AllocationWatch.Placing placing;
+        private final ArenaPool.Need need;
+
+        Installed(
+                AllocationPlans.Placement placement,
+                AllocationWatch.Placing placing,
+                ArenaPool.Need need) {
+            this.placement = placement;
+            this.placing = placing;
+            this.need = need;
+        }
+
+        void close() {
+            need.close();
+            placing.close();
         }
     }
 
-    /** Writes what is known now. The caller does not hold this sequence's lock. */
-    private void save() {
-        synchronized (writing) {
-            StoredPlan now;
-            boolean offered;
-            synchronized (this) {
-                now = new StoredPlan(liveness, kept);
-                offered = !cameBack;
-            }
-            if (offered) {
-                store.offer(key, now);
-            } else {
-                store.save(key, now);
-            }
+    /**
+     * @param name of the model and the inputs, for people
+     * @param plans plans these predictions; closed with this
+     * @param trouble told what goes wrong when a prediction ends, which is no concern of its caller
+     */
+    AllocationSequence(
+            String name,
+            ArenaOptions arenas,
+            AllocationPlans.OfInputs plans,
+            AllocationWatch watch,
+            ArenaPool pool,
+            Tally tally,
+            Consumer<Throwable> trouble) {
+        this.name = name;
+        mostArenas = arenas.most().orElse(2 * Machine.cores());
+        hugePages = arenas.hugePages();
+        this.plans = plans;
+        this.watch = watch;
+        this.pool = pool;
+        this.tally = tally;
+        this.trouble = trouble;
+        try {
+            plans.kept().ifPresent(this::install);
+        } catch (RuntimeException | LinkageError | VirtualMachineError e) {
+            logger.warn("a stored plan of {} is made anew: {}", name, e.toString());
         }
     }
 
     /** Returns when an imperative block's arrays are closed, if it is known. */
-    synchronized Optional<LivenessTrace> liveness() {
-        return liveness;
+    Optional<LivenessTrace> liveness() {
+        return plans.liveness();
     }
 
     /** Keeps when an imperative block's arrays are closed; allocations are recorded anew. */
     void keepLiveness(LivenessTrace trace) {
-        synchronized (this) {
-            if (liveness.equals(Optional.of(trace))) {
-                return;
+        if (plans.learn(trace)) {
+            synchronized (this) {
+                unplannable = false;
+                uninstall();
             }
-            liveness = Optional.of(trace);
-            kept = Optional.empty();
-            unplannable = false;
-            uninstall();
+            plans.save();
         }
-        save();
     }
 
     /**
@@ -143,7 +130,7 @@ final class AllocationSequence implements AutoCloseable {
      * @throws org.djlplan.memplan.runtime.NoArenaException if there is no memory for the plan
      */
     TorchPrediction begin(Duration wait) {
-        Optional<InstalledPlan> plan = installed();
+        Optional<Installed> plan = installed();
         Optional<TorchPrediction> prediction =
                 plan.isPresent() ? replay(plan.get(), wait) : record();
         if (plan.isEmpty() || prediction.isEmpty()) {
@@ -152,7 +139,7 @@ final class AllocationSequence implements AutoCloseable {
         return prediction.orElseGet(TorchPrediction::unplanned);
     }
 
-    private synchronized Optional<InstalledPlan> installed() {
+    private synchronized Optional<Installed> installed() {
         return installed;
     }
 
@@ -161,22 +148,22 @@ final class AllocationSequence implements AutoCloseable {
             return Optional.empty();
         }
         pool.freeIdle();
-        Optional<TorchRun> run = watch.record();
+        Optional<AllocationWatch.Run> run = watch.record();
         recording = run.isPresent();
         return run.map(begun -> new TorchPrediction(begun, guarded(this::endRecording)));
     }
 
     /** Waits without the lock, which whoever gives an arena back may need. */
-    private Optional<TorchPrediction> replay(InstalledPlan plan, Duration wait) {
-        Optional<ArenaPool.Lease> lease = plan.tryLease(options.maxArenas(), wait);
+    private Optional<TorchPrediction> replay(Installed plan, Duration wait) {
+        Optional<ArenaPool.Lease> lease = plan.need.tryLease(mostArenas, wait);
         if (lease.isEmpty()) {
             return Optional.empty();
         }
-        Optional<TorchRun> run;
+        Optional<AllocationWatch.Run> run;
         synchronized (this) {
             run =
                     installed.equals(Optional.of(plan))
-                            ? plan.replay(lease.get().arena())
+                            ? plan.placing.replay(lease.get().arena())
                             : Optional.empty();
         }
         if (run.isEmpty()) {
@@ -204,17 +191,19 @@ final class AllocationSequence implements AutoCloseable {
     }
 
     /** Throws only what is wrong with the whole model, such as a class that is missing. */
-    private void endRecording(TorchRun run, boolean failed) {
+    private void endRecording(AllocationWatch.Run run, boolean failed) {
         boolean changed = false;
         try {
             Optional<AllocationTrace> trace = failed ? Optional.empty() : recorded(run);
             run.finish();
             tally.recordings.increment();
             // Outside the lock: other predictions need not wait for a plan.
-            Optional<EvaluatedPlan> planned = trace.map(planner::firstPlan);
+            Optional<AllocationPlans.Placement> planned =
+                    trace.map(recorded -> plans.plan(recorded, true));
             synchronized (this) {
                 if (planned.isPresent() && !closed) {
-                    use(new AllocationPlan(trace.get(), planned.get().plan()), planned.get());
+                    uninstall();
+                    install(planned.get());
                     changed = true;
                 }
             }
@@ -226,12 +215,12 @@ final class AllocationSequence implements AutoCloseable {
             }
         }
         if (changed) {
-            save();
+            plans.save();
         }
     }
 
     /** Returns what was recorded; the run is finished if that fails. */
-    private static Optional<AllocationTrace> recorded(TorchRun run) {
+    private static Optional<AllocationTrace> recorded(AllocationWatch.Run run) {
         try {
             return run.recorded();
         } catch (RuntimeException | Error e) {
@@ -244,16 +233,12 @@ final class AllocationSequence implements AutoCloseable {
     private synchronized void giveUp(Throwable cause) {
         unplannable = true;
         uninstall();
-        logger.warn(
-                "{}, inputs {}: allocations are not planned: {}",
-                key.model(),
-                key.facts().get("inputs"),
-                cause.toString());
+        logger.warn("{}: allocations are not planned: {}", name, cause.toString());
     }
 
     private void endReplay(
-            TorchRun run, boolean failed, ArenaPool.Lease lease, InstalledPlan plan) {
-        RunOutcome outcome = run.finish();
+            AllocationWatch.Run run, boolean failed, ArenaPool.Lease lease, Installed plan) {
+        AllocationWatch.Outcome outcome = run.finish();
         if (outcome.alive().isEmpty()) {
             lease.close();
         } else {
@@ -272,14 +257,13 @@ final class AllocationSequence implements AutoCloseable {
                 noteDivergence(outcome.asRecorded());
             }
             if (!outcome.alive().isEmpty() && installed.isPresent()) {
-                changed = exclude(plan.plan(), outcome.alive());
+                changed = exclude(plan.placement.trace(), outcome.alive());
             }
             // A plan that is used again is worth the place of another one.
-            changed |= !cameBack;
-            cameBack = true;
+            changed |= plans.cameBack();
         }
         if (changed) {
-            save();
+            plans.save();
         }
     }
 
@@ -297,11 +281,11 @@ final class AllocationSequence implements AutoCloseable {
      *
      * @return whether there is a new plan to be kept
      */
-    private boolean exclude(AllocationPlan plan, Set<Integer> alive) {
+    private boolean exclude(AllocationTrace trace, Set<Integer> alive) {
         try {
-            AllocationTrace trace = plan.trace().withEscaped(alive);
-            EvaluatedPlan planned = planner.plan(trace);
-            use(new AllocationPlan(trace, planned.plan()), planned);
+            AllocationPlans.Placement planned = plans.plan(trace.withEscaped(alive), false);
+            uninstall();
+            install(planned);
             return true;
         } catch (RuntimeException | VirtualMachineError e) {
             giveUp(e);
@@ -309,30 +293,28 @@ final class AllocationSequence implements AutoCloseable {
         }
     }
 
-    private void use(AllocationPlan plan, EvaluatedPlan figures) {
-        uninstall();
-        install(plan, figures);
-    }
-
-    private void install(AllocationPlan plan, EvaluatedPlan figures) {
-        installed = Optional.of(InstalledPlan.of(plan, figures, watch, pool, options.hugePages()));
-        kept = Optional.of(plan);
-        tell(figures);
-        if (planner.isOpen(figures)) {
-            search = Optional.of(BackgroundSearch.start(mine -> search(mine, plan, figures)));
-        }
+    private void install(AllocationPlans.Placement planned) {
+        // A model may allocate nothing that can be planned; even then its runs are checked.
+        long arenaBytes = Math.max(1, planned.plan().arenaBytes());
+        installed =
+                Optional.of(
+                        new Installed(
+                                planned,
+                                watch.take(planned),
+                                pool.announce(arenaBytes, hugePages)));
+        plans.use(planned);
+        tell(planned.plan());
     }
 
     /** Once for a model: with many shapes there would be many lines. */
     private void tell(EvaluatedPlan figures) {
         String text =
-                "{}, inputs {}: {} allocations in an arena of {} MB ({}; {} MB without sharing,"
+                "{}: {} allocations in an arena of {} MB ({}; {} MB without sharing,"
                         + " lower bound {} MB)";
         Object[] values = {
-            key.model(),
-            key.facts().get("inputs"),
+            name,
             figures.plan().problem().records().size(),
-            figures.plan().totalBytes() / MEGA,
+            figures.arenaBytes() / MEGA,
             figures.strategy(),
             figures.naiveBytes() / MEGA,
             figures.lowerBoundBytes() / MEGA
@@ -344,34 +326,21 @@ final class AllocationSequence implements AutoCloseable {
         }
     }
 
-    /** Keeps what a search finds, which is used from the next load on. */
-    private void search(BackgroundSearch mine, AllocationPlan plan, EvaluatedPlan figures) {
-        Optional<OffsetPlan> found = mine.interruptibly(() -> planner.search(figures).plan());
-        synchronized (this) {
-            boolean wanted = installed.filter(now -> now.plan().equals(plan)).isPresent();
-            if (found.isEmpty() || !wanted) {
-                return;
-            }
-            kept = Optional.of(new AllocationPlan(plan.trace(), found.get()));
-        }
-        save();
-    }
-
     private void uninstall() {
-        search.ifPresent(BackgroundSearch::cancel);
-        search = Optional.empty();
-        installed.ifPresent(InstalledPlan::close);
+        plans.drop();
+        installed.ifPresent(Installed::close);
         installed = Optional.empty();
     }
 
     /** Returns the figures of the plan in use. */
     synchronized Optional<EvaluatedPlan> figures() {
-        return installed.map(InstalledPlan::figures);
+        return installed.map(now -> now.placement.plan());
     }
 
     @Override
     public synchronized void close() {
         closed = true;
         uninstall();
+        plans.close();
     }
 }

@@ -1,13 +1,25 @@
 package org.djlplan.memplan.runtime.torch;
 
+import com.google.common.collect.ImmutableSet;
 import java.util.Optional;
+import java.util.Set;
 import org.djlplan.memplan.runtime.Arena;
-import org.djlplan.memplan.store.AllocationPlan;
+import org.djlplan.memplan.source.trace.AllocationTrace;
 
 /**
  * Records and places the allocations of predictions: the native library, or what stands in for it.
  */
 interface AllocationWatch {
+
+    /** Records this thread's allocations from now on; empty if a run is current on it already. */
+    Optional<Run> record();
+
+    /**
+     * Takes a plan over.
+     *
+     * @throws IllegalArgumentException if it refuses the plan
+     */
+    Placing take(AllocationPlans.Placement placement);
 
     /** A plan as predictions use it. Runs that use it keep it; closing it is then deferred. */
     interface Placing extends AutoCloseable {
@@ -15,34 +27,58 @@ interface AllocationWatch {
         /**
          * Places this thread's allocations from now on; empty if a run is current on it already.
          */
-        Optional<TorchRun> replay(Arena arena);
+        Optional<Run> replay(Arena arena);
 
         @Override
         void close();
     }
 
-    /** Records this thread's allocations from now on; empty if a run is current on it already. */
-    Optional<TorchRun> record();
+    /** One prediction that is recorded or placed. Finished exactly once, after the pause. */
+    interface Run {
+
+        /**
+         * Leaves this thread's allocations to the engine again.
+         *
+         * @return whether nothing that was placed is in use any more, so that it may be finished at
+         *     once
+         */
+        boolean pause();
+
+        /** Returns what was recorded up to now; empty if memory for it ran out. */
+        Optional<AllocationTrace> recorded();
+
+        /**
+         * Ends the run. If blocks are still in use, its arena is no longer the caller's to free.
+         */
+        Outcome finish();
+    }
 
     /**
-     * Takes a plan over.
+     * What became of a prediction's planned allocations.
      *
-     * @throws IllegalArgumentException if it refuses the plan
+     * @param placed got their planned place
+     * @param refused had to go to the engine's allocator, as their place was still in use
+     * @param diverged came after the first that was of another size than planned: to the engine's
+     *     allocator
+     * @param missing were planned and not made
+     * @param alive numbers of those that outlive the prediction
      */
-    Placing take(AllocationPlan plan);
+    record Outcome(long placed, long refused, long diverged, long missing, Set<Integer> alive) {
 
-    /** Returns the native library's. */
-    static AllocationWatch ofEngine() {
-        return new AllocationWatch() {
-            @Override
-            public Optional<TorchRun> record() {
-                return NativeRun.record();
-            }
+        public Outcome {
+            alive = ImmutableSet.copyOf(alive);
+        }
 
-            @Override
-            public Placing take(AllocationPlan plan) {
-                return NativePlan.of(plan);
-            }
-        };
+        /** Returns whether the prediction allocated in the way that was recorded. */
+        boolean asRecorded() {
+            return diverged == 0 && missing == 0;
+        }
+
+        /**
+         * Returns the number of allocations that the engine's allocator served against the plan.
+         */
+        long unplanned() {
+            return refused + diverged;
+        }
     }
 }

@@ -11,18 +11,17 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
+import org.djlplan.memplan.config.ArenaOptions;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.runtime.NoArenaException;
+import org.djlplan.memplan.runtime.PlanFigures;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.runtime.VirtualThreads;
 import org.djlplan.memplan.source.block.LivenessTrace;
-import org.djlplan.memplan.store.ModelPlans;
-import org.djlplan.memplan.store.Store;
-import org.djlplan.memplan.store.StoredPlan;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,10 +33,10 @@ public final class TorchMemory implements AutoCloseable {
     /** A model that sees more kinds of inputs than this forgets those it has not seen longest. */
     private static final int MOST_SEQUENCES = 64;
 
-    private final TorchOptions options;
+    private final ArenaOptions arenas;
     private final ArenaPool pool;
-    private final Supplier<ModelPlans> plans;
-    private final Tally tally = new Tally();
+    private final Supplier<AllocationPlans> plans;
+    private final AllocationSequence.Tally tally = new AllocationSequence.Tally();
     private final Cache<Kind, AllocationSequence> sequences =
             CacheBuilder.newBuilder()
                     .maximumSize(MOST_SEQUENCES)
@@ -46,7 +45,7 @@ public final class TorchMemory implements AutoCloseable {
     private final String model;
     private final NativeLoader.Use use;
     private volatile Optional<String> stopped = Optional.empty();
-    private volatile Optional<Store<StoredPlan>> store = Optional.empty();
+    private volatile Optional<AllocationPlans> asked = Optional.empty();
     private volatile boolean closed;
 
     /** What makes predictions allocate in different ways. */
@@ -54,18 +53,18 @@ public final class TorchMemory implements AutoCloseable {
 
     /**
      * @param model its name, for warnings
-     * @param plans where plans are kept; asked at the first prediction, when the model is loaded
+     * @param plans plans the model; asked for at the first prediction, when the model is loaded
      */
-    public TorchMemory(String model, TorchOptions options, Supplier<ModelPlans> plans) {
+    public TorchMemory(String model, ArenaOptions arenas, Supplier<AllocationPlans> plans) {
         this.model = model;
-        this.options = options;
+        this.arenas = arenas;
         this.plans = Suppliers.memoize(plans::get);
         try {
             use = TorchNative.use();
         } catch (UnsupportedPlatformException e) {
             throw new IllegalStateException("libtorch's allocator is not attached", e);
         }
-        pool = options.sharedArena() ? ArenaPool.shared() : new ArenaPool();
+        pool = arenas.shared() ? ArenaPool.shared() : new ArenaPool();
     }
 
     private static void dropped(RemovalNotification<Kind, AllocationSequence> notification) {
@@ -88,7 +87,7 @@ public final class TorchMemory implements AutoCloseable {
         // The model may be closed meanwhile.
         NativeLoader.Use beginning = NativeLoader.hold();
         try {
-            return sequence(inputs).begin(mayWait ? options.arenaWait() : Duration.ZERO);
+            return sequence(inputs).begin(mayWait ? arenas.longestWait() : Duration.ZERO);
         } catch (RuntimeException | Error e) {
             stop(e);
             tally.unplannedPredictions.increment();
@@ -110,7 +109,7 @@ public final class TorchMemory implements AutoCloseable {
         NativeLoader.Use passing = NativeLoader.hold();
         try {
             pool.freeIdle();
-            Optional<TorchRun> run = AllocationWatch.ofEngine().record();
+            Optional<AllocationWatch.Run> run = NativeWatch.INSTANCE.record();
             if (run.isPresent()) {
                 return new TorchPrediction(
                         run.get(),
@@ -192,14 +191,14 @@ public final class TorchMemory implements AutoCloseable {
     }
 
     private AllocationSequence newSequence(Kind kind) {
-        ModelPlans kept = plans.get();
-        store = Optional.of(kept.store());
+        AllocationPlans known = plans.get();
+        asked = Optional.of(known);
         return new AllocationSequence(
-                options,
-                AllocationWatch.ofEngine(),
+                model + ", inputs " + kind.inputs(),
+                arenas,
+                known.of(kind.inputs(), kind.threads()),
+                NativeWatch.INSTANCE,
                 pool,
-                kept.store(),
-                kept.key(kind.inputs(), kind.threads()),
                 tally,
                 this::stop);
     }
@@ -209,11 +208,11 @@ public final class TorchMemory implements AutoCloseable {
         Optional<EvaluatedPlan> largest =
                 sequences.asMap().values().stream()
                         .flatMap(sequence -> sequence.figures().stream())
-                        .max(Comparator.comparingLong(figures -> figures.plan().totalBytes()));
+                        .max(Comparator.comparingLong(EvaluatedPlan::arenaBytes));
         return new PlanReport(
                 "PyTorch",
                 stopped,
-                largest.map(TorchMemory::figures).orElse(PlanReport.Plan.NONE),
+                PlanFigures.of(largest, 0),
                 List.of(),
                 new PlanReport.Predictions(
                         tally.predictions.sum(),
@@ -224,23 +223,11 @@ public final class TorchMemory implements AutoCloseable {
                 Optional.empty());
     }
 
-    private static PlanReport.Plan figures(EvaluatedPlan of) {
-        return new PlanReport.Plan(
-                of.strategy(),
-                of.plan().problem().records().size(),
-                0,
-                of.naiveBytes(),
-                of.lowerBoundBytes(),
-                of.plan().totalBytes(),
-                of.provedMinimal(),
-                0);
-    }
-
     @Override
     public void close() {
         closed = true;
         sequences.invalidateAll();
-        store.ifPresent(Store::flush);
+        asked.ifPresent(AllocationPlans::flush);
         use.close();
     }
 }

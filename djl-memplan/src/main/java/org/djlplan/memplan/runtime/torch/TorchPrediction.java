@@ -9,7 +9,7 @@ import java.util.Optional;
  */
 public final class TorchPrediction {
 
-    private final Optional<TorchRun> run;
+    private final Optional<AllocationWatch.Run> run;
     private final Ending atEnd;
     private boolean paused;
     private boolean failed;
@@ -24,10 +24,10 @@ public final class TorchPrediction {
          *
          * @param failed whether the forward pass ended early, and with it the allocations
          */
-        void end(TorchRun run, boolean failed);
+        void end(AllocationWatch.Run run, boolean failed);
     }
 
-    TorchPrediction(TorchRun run, Ending atEnd) {
+    TorchPrediction(AllocationWatch.Run run, Ending atEnd) {
         this.run = Optional.of(run);
         this.atEnd = atEnd;
     }

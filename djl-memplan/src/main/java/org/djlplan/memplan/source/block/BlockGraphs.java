@@ -58,7 +58,7 @@ public final class BlockGraphs {
         this.recording = recording;
         tensorOf = new int[recording.created().size()];
         permuted = new boolean[recording.created().size()];
-        for (RecordedOperation operation : recording.operations()) {
+        for (BlockRecording.Operation operation : recording.operations()) {
             wanted.addAll(operation.uses());
         }
         wanted.addAll(recording.outputs());
@@ -81,7 +81,7 @@ public final class BlockGraphs {
                     i < recording.inputCount() ? Storage.INTERMEDIATE : Storage.CONSTANT);
         }
         int done = 0;
-        for (RecordedOperation operation : recording.operations()) {
+        for (BlockRecording.Operation operation : recording.operations()) {
             // What came into being between operations was nobody's result.
             addCreated(done, operation.firstCreation());
             done = operation.endCreation();
@@ -103,7 +103,7 @@ public final class BlockGraphs {
         return new Graph(name, operators, tensors, inputs, outputs.build());
     }
 
-    private boolean sharesMemory(RecordedOperation operation) {
+    private boolean sharesMemory(BlockRecording.Operation operation) {
         int operands = operation.uses().size() + operation.reads().size();
         if (operation.name().equals("get")) {
             // With other arrays as indices it copies.
@@ -115,7 +115,7 @@ public final class BlockGraphs {
         return operands > 0 && VIEWING.contains(operation.name()) && !copies;
     }
 
-    private void view(RecordedOperation operation) {
+    private void view(BlockRecording.Operation operation) {
         int base =
                 operation.uses().isEmpty()
                         ? operation.reads().get(0)
@@ -127,7 +127,7 @@ public final class BlockGraphs {
         }
     }
 
-    private void operate(RecordedOperation operation) {
+    private void operate(BlockRecording.Operation operation) {
         Set<Integer> read = new LinkedHashSet<>(operation.reads());
         operation.uses().stream()
                 .filter(number -> number < operation.firstCreation())
@@ -154,7 +154,7 @@ public final class BlockGraphs {
         }
     }
 
-    private static boolean touchesData(RecordedOperation operation) {
+    private static boolean touchesData(BlockRecording.Operation operation) {
         String name = operation.name();
         return !name.startsWith("get")
                 && !name.startsWith("is")
@@ -166,7 +166,7 @@ public final class BlockGraphs {
 
     private void addCreated(int from, int to) {
         for (int i = from; i < to; i++) {
-            RecordedArray array = recording.created().get(i);
+            BlockRecording.Array array = recording.created().get(i);
             tensorOf[i] = tensors.size();
             add(array.type(), array.kept() ? Storage.ENGINE : Storage.INTERMEDIATE);
         }

@@ -3,7 +3,9 @@ package org.djlplan.memplan.source.block;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.OptionalInt;
 import org.djlplan.memplan.graph.ArrayType;
 
 /**
@@ -12,7 +14,7 @@ import org.djlplan.memplan.graph.ArrayType;
  *
  * @param arrays the arrays
  */
-public record LivenessTrace(List<CreatedArray> arrays) {
+public record LivenessTrace(List<Array> arrays) {
 
     public LivenessTrace {
         arrays = ImmutableList.copyOf(arrays);
@@ -28,16 +30,64 @@ public record LivenessTrace(List<CreatedArray> arrays) {
     }
 
     /**
+     * Returns the arrays and when each of them may be closed in later predictions: upon the first
+     * creation after its last use. An operation that returns the last array it creates does not
+     * need its operands any more once that array exists, so they go upon that very creation; what
+     * it creates on the way may be in use until it ends.
+     */
+    public static LivenessTrace of(BlockRecording recording) {
+        List<BlockRecording.Array> created = recording.created();
+        int[] closedAt = new int[created.size()];
+        Arrays.setAll(closedAt, number -> number + 1);
+        for (BlockRecording.Operation operation : recording.operations()) {
+            for (int number = operation.firstCreation();
+                    number < operation.endCreation();
+                    number++) {
+                closedAt[number] = operation.endCreation();
+            }
+            for (int number : operation.uses()) {
+                boolean operand = number < operation.firstCreation();
+                closedAt[number] =
+                        operand && operation.returnsLastCreation()
+                                ? operation.endCreation() - 1
+                                : operation.endCreation();
+            }
+        }
+        boolean[] left = new boolean[closedAt.length];
+        for (int output : recording.outputs()) {
+            left[output] = true;
+        }
+        ImmutableList.Builder<Array> arrays = ImmutableList.builder();
+        for (int i = 0; i < closedAt.length; i++) {
+            boolean kept = left[i] || created.get(i).kept();
+            arrays.add(
+                    new Array(
+                            created.get(i).type(),
+                            kept ? OptionalInt.empty() : OptionalInt.of(closedAt[i])));
+        }
+        return new LivenessTrace(arrays.build());
+    }
+
+    /**
      * Returns the trace of a prediction with inputs of other shapes that did the same.
      *
      * @param types of its arrays, in order of creation
      */
     public LivenessTrace withTypes(List<ArrayType> types) {
         checkArgument(types.size() == arrays.size(), "%s types", types.size());
-        ImmutableList.Builder<CreatedArray> retyped = ImmutableList.builder();
+        ImmutableList.Builder<Array> retyped = ImmutableList.builder();
         for (int i = 0; i < types.size(); i++) {
-            retyped.add(new CreatedArray(types.get(i), arrays.get(i).closedAt()));
+            retyped.add(new Array(types.get(i), arrays.get(i).closedAt()));
         }
         return new LivenessTrace(retyped.build());
     }
+
+    /**
+     * An array that a block created during a prediction.
+     *
+     * @param type its element type and shape, verified when it is created again
+     * @param closedAt number of the creation upon which it is no longer needed and is closed,
+     *     greater than its own; empty for an array that is left to whoever owns it
+     */
+    public record Array(ArrayType type, OptionalInt closedAt) {}
 }

@@ -1,2 +1,5 @@
-/** What an imperative block was seen to do with its arrays during a prediction. */
+/**
+ * Predictions of imperative blocks as they were recorded, and what follows from them: live ranges
+ * of arrays, and a graph.
+ */
 package org.djlplan.memplan.source.block;

@@ -11,15 +11,26 @@ import org.djlplan.memplan.source.tflite.Schema.Kind;
 /**
  * A cursor on one table of a file that is not trusted; fields are asked for by their names in the
  * schema. The schema has no table inside itself, so a walk along its fields always ends.
+ *
+ * <p>Layout: the table begins with the distance back to its vtable; the vtable holds its own size,
+ * the table's size, and for each slot the distance of the field from the table's begin, 0 if it is
+ * not stored.
  */
 final class CheckedTable {
+
+    private static final int VTABLE_HEAD_BYTES = 4;
+    private static final int SLOT_BYTES = 2;
+    private static final int SMALLEST_TABLE_BYTES = 4;
 
     private final CheckedBuffer buffer;
     private final Schema.TableType type;
     private final TreePath path;
-    private final CheckedSlots slots;
+    private final int table;
+    private final int tableBytes;
+    private final int vtable;
+    private final int storedSlots;
 
-    /** How an element of a vector of tables is turned into a value. */
+    /** Turns an element of a vector of tables into a value. */
     interface Reader<T> {
         T read(CheckedTable table) throws TfLiteFormatException;
     }
@@ -29,19 +40,53 @@ final class CheckedTable {
         this.buffer = buffer;
         this.type = Schema.table(type);
         this.path = path;
-        this.slots = new CheckedSlots(buffer, position, path);
-        for (int slot : slots.storedFrom(this.type.slots())) {
-            buffer.doNotCarry(pathOf("slot_" + slot));
+        this.table = position;
+        long vtablePosition = (long) table - buffer.int32(table, path);
+        int vtableBytes = buffer.uint16(vtablePosition, path);
+        this.vtable = buffer.require(vtablePosition, vtableBytes, path);
+        if (vtableBytes < VTABLE_HEAD_BYTES || vtableBytes % SLOT_BYTES != 0) {
+            throw buffer.error(vtable, path, "a vtable of " + vtableBytes + " bytes");
         }
+        this.tableBytes = buffer.uint16(vtablePosition + SLOT_BYTES, path);
+        buffer.require(table, tableBytes, path);
+        buffer.spend(Math.max(tableBytes, SMALLEST_TABLE_BYTES), table, path);
+        this.storedSlots = (vtableBytes - VTABLE_HEAD_BYTES) / SLOT_BYTES;
+        noteUnknownSlots();
+    }
+
+    /** Slots beyond those that the schema knows. */
+    private void noteUnknownSlots() throws TfLiteFormatException {
+        int first = type.slots();
+        buffer.spend((long) SLOT_BYTES * Math.max(0, storedSlots - first), vtable, path);
+        for (int slot = first; slot < storedSlots; slot++) {
+            if (distance(slot) != 0) {
+                buffer.doNotCarry(pathOf("slot_" + slot));
+            }
+        }
+    }
+
+    private int distance(int slot) throws TfLiteFormatException {
+        return buffer.uint16(vtable + VTABLE_HEAD_BYTES + (long) SLOT_BYTES * slot, path);
     }
 
     private TreePath pathOf(String field) {
         return path.field(field);
     }
 
-    /** Returns where the value of a slot lies in the file, 0 if it is not stored. */
+    /**
+     * Returns where the value of a slot lies in the file, 0 if it is not stored.
+     *
+     * @param bytes size of the value, which lies inside the table
+     */
     private int slotPosition(Field field, int slot, int bytes) throws TfLiteFormatException {
-        return slots.position(slot, bytes, pathOf(field.name()));
+        int distance = slot < storedSlots ? distance(slot) : 0;
+        if (distance == 0) {
+            return 0;
+        }
+        if (distance < SMALLEST_TABLE_BYTES || distance + bytes > tableBytes) {
+            throw buffer.error(table, pathOf(field.name()), "a field outside of its table");
+        }
+        return table + distance;
     }
 
     private Optional<Object> value(String name) throws TfLiteFormatException {
@@ -140,7 +185,7 @@ final class CheckedTable {
     int index(String field) throws TfLiteFormatException {
         long index = (Long) value(field).orElse(type.field(field).defaultValue());
         if (index > Integer.MAX_VALUE) {
-            throw buffer.error(slots.table(), pathOf(field), index + " is too large for an index");
+            throw buffer.error(table, pathOf(field), index + " is too large for an index");
         }
         return (int) index;
     }
@@ -216,13 +261,13 @@ final class CheckedTable {
     /** Returns where in the file lies what a path below this table names, as near as is stored. */
     int locate(List<String> steps) throws TfLiteFormatException {
         if (steps.isEmpty()) {
-            return slots.table();
+            return table;
         }
         Field field = type.field(steps.get(0));
         int slot = field.kind() == Kind.UNION ? field.slot() + 1 : field.slot();
         int at = slotPosition(field, slot, 1);
         if (at == 0) {
-            return slots.table();
+            return table;
         }
         if (steps.size() == 1) {
             return at;

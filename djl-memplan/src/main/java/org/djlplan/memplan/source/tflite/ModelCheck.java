@@ -1,6 +1,7 @@
 package org.djlplan.memplan.source.tflite;
 
 import java.util.ArrayDeque;
+import java.util.BitSet;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -24,8 +25,8 @@ final class ModelCheck {
 
     void check(
             List<Integer> metadataBuffers,
-            List<TfLiteMetadata> metadata,
-            List<TfLiteSignature> signatures) {
+            List<TfLiteFile.Metadata> metadata,
+            List<TfLiteFile.Signature> signatures) {
         require(!subgraphs.isEmpty(), () -> "subgraphs", "a model needs one subgraph at least");
         require(!buffers.isEmpty(), () -> "buffers", "a model needs the empty buffer at least");
         for (int i = 0; i < operatorCodes.size(); i++) {
@@ -53,7 +54,7 @@ final class ModelCheck {
         }
     }
 
-    private void checkSignature(TfLiteSignature signature, String path) {
+    private void checkSignature(TfLiteFile.Signature signature, String path) {
         requireIndex(signature.subgraph(), subgraphs, () -> path + ".subgraph_index");
         List<TfLiteTensor> tensors = subgraphs.get(signature.subgraph()).tensors();
         checkEntries(signature.inputs(), tensors, path + ".inputs");
@@ -61,7 +62,7 @@ final class ModelCheck {
     }
 
     private static void checkEntries(
-            List<TfLiteSignature.Entry> entries, List<TfLiteTensor> tensors, String path) {
+            List<TfLiteFile.Signature.Entry> entries, List<TfLiteTensor> tensors, String path) {
         for (int i = 0; i < entries.size(); i++) {
             int at = i;
             requireIndex(
@@ -133,19 +134,167 @@ final class ModelCheck {
         void visit(int caller, int called);
     }
 
-    static void requireIndex(long index, List<?> list, Supplier<String> path) {
+    private static void requireIndex(long index, List<?> list, Supplier<String> path) {
         requireIndex(index, list.size(), path);
     }
 
-    static void requireIndex(long index, int size, Supplier<String> path) {
+    private static void requireIndex(long index, int size, Supplier<String> path) {
         if (index < 0 || index >= size) {
             throw new InvalidModelException(path.get(), "no entry " + index + " among " + size);
         }
     }
 
-    static void require(boolean condition, Supplier<String> path, String problem) {
+    private static void require(boolean condition, Supplier<String> path, String problem) {
         if (!condition) {
             throw new InvalidModelException(path.get(), problem);
+        }
+    }
+
+    /**
+     * Checks one subgraph: sizes, indices, and that the operators can run in the order they stand
+     * in. What TFLite itself refuses at load is refused here too, with a place.
+     */
+    private static final class SubgraphCheck {
+
+        /** More than any machine has; keeps sums of sizes far from overflow. */
+        private static final long LARGEST_SUM_BYTES = 1L << 40;
+
+        private final TfLiteSubgraph subgraph;
+        private final int operatorCodes;
+        private final List<TfLiteBytes> buffers;
+        private final String path;
+
+        /** Tensors that have their content: constants, inputs, what the operators so far wrote. */
+        private final BitSet filled = new BitSet();
+
+        /** Tensors that may be read at any time and written any number of times. */
+        private final BitSet variables = new BitSet();
+
+        /** Tensors without elements: nobody needs to write what a reader gets. */
+        private final BitSet empty = new BitSet();
+
+        SubgraphCheck(
+                TfLiteSubgraph subgraph,
+                int operatorCodes,
+                List<TfLiteBytes> buffers,
+                String path) {
+            this.subgraph = subgraph;
+            this.operatorCodes = operatorCodes;
+            this.buffers = buffers;
+            this.path = path;
+        }
+
+        void check() {
+            checkTensors();
+            checkList(subgraph.inputs(), path + ".inputs", false);
+            checkList(subgraph.outputs(), path + ".outputs", false);
+            subgraph.inputs().forEach(filled::set);
+            List<TfLiteOperator> operators = subgraph.operators();
+            for (int i = 0; i < operators.size(); i++) {
+                checkOperator(operators.get(i), path + ".operators[" + i + "]");
+            }
+            for (int i = 0; i < subgraph.outputs().size(); i++) {
+                int at = i;
+                require(
+                        isReadable(subgraph.outputs().get(i)),
+                        () -> path + ".outputs[" + at + "]",
+                        "no operator writes this tensor");
+            }
+        }
+
+        private void checkTensors() {
+            long sumBytes = 0;
+            for (int i = 0; i < subgraph.tensors().size(); i++) {
+                TfLiteTensor tensor = subgraph.tensors().get(i);
+                String at = path + ".tensors[" + i + "]";
+                for (int j = 0; j < tensor.shape().size(); j++) {
+                    int dimension = j;
+                    require(
+                            tensor.shape().get(j) >= -1,
+                            () -> at + ".shape[" + dimension + "]",
+                            "a dimension of " + tensor.shape().get(j));
+                }
+                requireIndex(tensor.buffer(), buffers, () -> at + ".buffer");
+                long bytes = sizeBytes(tensor, at);
+                boolean constant = TfLiteFile.isConstant(buffers, tensor);
+                if (constant) {
+                    checkConstant(tensor, bytes, at);
+                } else {
+                    sumBytes += bytes;
+                    require(sumBytes <= LARGEST_SUM_BYTES, () -> at + ".shape", tooLarge());
+                }
+                filled.set(i, constant);
+                variables.set(i, tensor.isVariable());
+                empty.set(i, tensor.hasFixedSize() && bytes == 0);
+            }
+        }
+
+        private static long sizeBytes(TfLiteTensor tensor, String at) {
+            long bytes;
+            try {
+                bytes = tensor.sizeBytes();
+            } catch (ArithmeticException e) {
+                bytes = Long.MAX_VALUE;
+            }
+            long size = bytes;
+            require(size <= LARGEST_SUM_BYTES, () -> at + ".shape", tooLarge());
+            return size;
+        }
+
+        private static String tooLarge() {
+            return "with this tensor the subgraph needs more than " + LARGEST_SUM_BYTES + " bytes";
+        }
+
+        private void checkConstant(TfLiteTensor tensor, long bytes, String at) {
+            require(!tensor.isVariable(), () -> at + ".is_variable", "a constant is no variable");
+            int stored = buffers.get(tensor.buffer()).sizeBytes();
+            require(
+                    tensor.sparsity().isPresent() || stored >= bytes,
+                    () -> at + ".buffer",
+                    "holds " + stored + " bytes, the shape needs " + bytes);
+        }
+
+        private void checkList(List<Integer> tensors, String at, boolean absentAllowed) {
+            for (int i = 0; i < tensors.size(); i++) {
+                if (!absentAllowed || tensors.get(i) != TfLiteOperator.ABSENT) {
+                    int position = i;
+                    requireIndex(
+                            tensors.get(i), subgraph.tensors(), () -> at + "[" + position + "]");
+                }
+            }
+        }
+
+        private void checkOperator(TfLiteOperator operator, String at) {
+            requireIndex(operator.opcodeIndex(), operatorCodes, () -> at + ".opcode_index");
+            checkList(operator.inputs(), at + ".inputs", true);
+            checkList(operator.outputs(), at + ".outputs", true);
+            checkList(operator.intermediates(), at + ".intermediates", true);
+            for (int i = 0; i < operator.inputs().size(); i++) {
+                int tensor = operator.inputs().get(i);
+                int position = i;
+                if (tensor != TfLiteOperator.ABSENT && operator.mutates(i)) {
+                    variables.set(tensor);
+                }
+                require(
+                        tensor == TfLiteOperator.ABSENT || isReadable(tensor),
+                        () -> at + ".inputs[" + position + "]",
+                        "tensor " + tensor + " is read before an operator writes it");
+            }
+            for (int i = 0; i < operator.outputs().size(); i++) {
+                int tensor = operator.outputs().get(i);
+                int position = i;
+                if (tensor != TfLiteOperator.ABSENT && !variables.get(tensor)) {
+                    require(
+                            !filled.get(tensor),
+                            () -> at + ".outputs[" + position + "]",
+                            "tensor " + tensor + " has its content already");
+                    filled.set(tensor);
+                }
+            }
+        }
+
+        private boolean isReadable(int tensor) {
+            return filled.get(tensor) || variables.get(tensor) || empty.get(tensor);
         }
     }
 }

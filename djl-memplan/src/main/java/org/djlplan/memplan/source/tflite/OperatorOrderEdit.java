@@ -7,19 +7,29 @@ import java.nio.ByteOrder;
 import java.util.List;
 
 /**
- * Puts the operators of a model in another order by changing as little of its file as can be: the
- * vector of offsets to the operators. Nothing moves, so all other offsets, alignments and constants
- * stay as they are.
+ * Bytes that replace as many others in a file and so put its operators in another order: the vector
+ * of offsets to the operators. Nothing moves, so all other offsets, alignments and constants stay
+ * as they are.
  *
  * <p>An offset counts from its own position and is unsigned, so each is computed anew and must
  * still point forward; it does in every file of which the operators lie behind their vector, as all
  * writers lay them out.
+ *
+ * @param offsetBytes where the bytes to replace begin
+ * @param bytes what is to stand there
  */
-public final class OperatorOrderEdit {
+public record OperatorOrderEdit(long offsetBytes, TfLiteBytes bytes) {
 
     private static final List<String> OPERATORS = List.of("subgraphs", "0", "operators");
 
-    private OperatorOrderEdit() {}
+    public OperatorOrderEdit {
+        checkArgument(offsetBytes >= 0, "negative offset: %s", offsetBytes);
+    }
+
+    /** Returns one past the last byte that is replaced. */
+    public long endBytes() {
+        return offsetBytes + bytes.sizeBytes();
+    }
 
     /**
      * Returns what is to be changed so that the first subgraph's operators stand in an order.
@@ -31,7 +41,7 @@ public final class OperatorOrderEdit {
      *     inside of the vector
      * @throws IllegalArgumentException if the model has another number of operators
      */
-    public static FileEdit of(ByteBuffer file, String name, List<Integer> order)
+    public static OperatorOrderEdit of(ByteBuffer file, String name, List<Integer> order)
             throws TfLiteFormatException {
         CheckedBuffer buffer = new CheckedBuffer(file, name);
         int slot = TfLiteReader.root(buffer).locate(OPERATORS);
@@ -50,6 +60,6 @@ public final class OperatorOrderEdit {
             }
             offsets.putInt((int) (operator - (first + (long) i * Integer.BYTES)));
         }
-        return new FileEdit(first, TfLiteBytes.of(offsets.flip()));
+        return new OperatorOrderEdit(first, TfLiteBytes.of(offsets.flip()));
     }
 }

@@ -31,7 +31,7 @@ final class Schema {
     private final Map<String, ImmutableList<String>> unions = new HashMap<>();
     private ImmutableList<String> operators = ImmutableList.of();
 
-    /** What a field holds, or what the elements of a vector are. */
+    /** The type of a field, or of the elements of a vector. */
     enum Kind {
         BOOL(1, Boolean.class),
         BYTE(1, Integer.class),
@@ -47,7 +47,7 @@ final class Schema {
         /** Bytes of the value itself, or of the offset to it. */
         final int bytes;
 
-        /** What {@link FlatTable} holds such a value as. */
+        /** The class of such a value in a {@link FlatTable}. */
         final Class<?> valueClass;
 
         Kind(int bytes, Class<?> valueClass) {

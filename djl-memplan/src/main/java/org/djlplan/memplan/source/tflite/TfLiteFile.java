@@ -24,8 +24,8 @@ public record TfLiteFile(
         List<TfLiteSubgraph> subgraphs,
         List<TfLiteBytes> buffers,
         List<Integer> metadataBuffers,
-        List<TfLiteMetadata> metadata,
-        List<TfLiteSignature> signatures,
+        List<Metadata> metadata,
+        List<Signature> signatures,
         List<String> notCarried) {
 
     /** The version of the schema; TFLite itself takes no other. */
@@ -92,5 +92,43 @@ public record TfLiteFile(
 
     static boolean isConstant(List<TfLiteBytes> buffers, TfLiteTensor tensor) {
         return tensor.buffer() != 0 && buffers.get(tensor.buffer()).sizeBytes() > 0;
+    }
+
+    /**
+     * A named buffer that says something about the model.
+     *
+     * @param name what it says
+     * @param buffer index of its content among the file's buffers
+     */
+    public record Metadata(String name, int buffer) {}
+
+    /**
+     * Names for the inputs and outputs of a subgraph.
+     *
+     * @param inputs names of inputs
+     * @param outputs names of outputs
+     * @param key name of the signature
+     * @param deprecatedTag a field that newer files leave empty
+     * @param subgraph index of the subgraph
+     */
+    public record Signature(
+            List<Entry> inputs,
+            List<Entry> outputs,
+            String key,
+            String deprecatedTag,
+            int subgraph) {
+
+        public Signature {
+            inputs = ImmutableList.copyOf(inputs);
+            outputs = ImmutableList.copyOf(outputs);
+        }
+
+        /**
+         * One name.
+         *
+         * @param name the name
+         * @param tensor index of the tensor in the subgraph
+         */
+        public record Entry(String name, int tensor) {}
     }
 }

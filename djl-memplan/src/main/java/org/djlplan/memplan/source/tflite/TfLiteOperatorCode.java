@@ -1,7 +1,7 @@
 package org.djlplan.memplan.source.tflite;
 
 /**
- * What an operator does.
+ * The function of an operator: a builtin one, or a custom one by its name.
  *
  * @param builtinCode number of the builtin operator; {@link #CUSTOM} for a custom one
  * @param customCode name of a custom operator, otherwise empty

@@ -144,9 +144,9 @@ public final class TfLiteReader {
                 table.boolValue("has_rank"));
     }
 
-    private static TfLiteQuantization quantization(CheckedTable table)
+    private static TfLiteTensor.Quantization quantization(CheckedTable table)
             throws TfLiteFormatException {
-        return new TfLiteQuantization(
+        return new TfLiteTensor.Quantization(
                 table.list("min", Float.class),
                 table.list("max", Float.class),
                 table.list("scale", Float.class),
@@ -167,12 +167,12 @@ public final class TfLiteReader {
                 ints(table, "intermediates"));
     }
 
-    private static TfLiteMetadata metadata(CheckedTable table) throws TfLiteFormatException {
-        return new TfLiteMetadata(table.string("name"), table.index("buffer"));
+    private static TfLiteFile.Metadata metadata(CheckedTable table) throws TfLiteFormatException {
+        return new TfLiteFile.Metadata(table.string("name"), table.index("buffer"));
     }
 
-    private static TfLiteSignature signature(CheckedTable table) throws TfLiteFormatException {
-        return new TfLiteSignature(
+    private static TfLiteFile.Signature signature(CheckedTable table) throws TfLiteFormatException {
+        return new TfLiteFile.Signature(
                 table.tables("inputs", TfLiteReader::signatureEntry),
                 table.tables("outputs", TfLiteReader::signatureEntry),
                 table.string("signature_key"),
@@ -180,9 +180,9 @@ public final class TfLiteReader {
                 table.index("subgraph_index"));
     }
 
-    private static TfLiteSignature.Entry signatureEntry(CheckedTable table)
+    private static TfLiteFile.Signature.Entry signatureEntry(CheckedTable table)
             throws TfLiteFormatException {
-        return new TfLiteSignature.Entry(table.string("name"), table.index("tensor_index"));
+        return new TfLiteFile.Signature.Entry(table.string("name"), table.index("tensor_index"));
     }
 
     private static ImmutableList<Integer> ints(CheckedTable table, String field)

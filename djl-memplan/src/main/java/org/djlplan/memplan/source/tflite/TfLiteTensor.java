@@ -25,7 +25,7 @@ public record TfLiteTensor(
         int typeCode,
         int buffer,
         String name,
-        Optional<TfLiteQuantization> quantization,
+        Optional<Quantization> quantization,
         boolean isVariable,
         Optional<FlatTable> sparsity,
         boolean hasRank) {
@@ -100,5 +100,32 @@ public record TfLiteTensor(
             size = Math.multiplyExact(size, dimension);
         }
         return size;
+    }
+
+    /**
+     * The relation of a tensor's numbers to real values: scale · (q − zero point).
+     *
+     * @param min smallest real value, per channel or one for all; empty if unknown, as all lists
+     *     here
+     * @param max largest real value
+     * @param scale scale, per channel or one for all
+     * @param zeroPoint zero point, per channel or one for all
+     * @param details another technique in place of these lists
+     * @param quantizedDimension dimension that the channels are counted along
+     */
+    public record Quantization(
+            List<Float> min,
+            List<Float> max,
+            List<Float> scale,
+            List<Long> zeroPoint,
+            Optional<FlatTable> details,
+            int quantizedDimension) {
+
+        public Quantization {
+            min = ImmutableList.copyOf(min);
+            max = ImmutableList.copyOf(max);
+            scale = ImmutableList.copyOf(scale);
+            zeroPoint = ImmutableList.copyOf(zeroPoint);
+        }
     }
 }

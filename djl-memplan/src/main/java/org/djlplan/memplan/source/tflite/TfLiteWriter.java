@@ -1,5 +1,7 @@
 package org.djlplan.memplan.source.tflite;
 
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -8,7 +10,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
 import org.djlplan.memplan.source.tflite.FlatTableWriter.Layout;
 import org.djlplan.memplan.source.tflite.FlatTableWriter.PlacedRaw;
 
@@ -67,7 +72,7 @@ public final class TfLiteWriter {
             throw new TfLiteWriteException(
                     "parts beyond the known schema would be lost: " + model.notCarried());
         }
-        return new FlatTableWriter().layout(FileTables.model(model), "TFL3");
+        return new FlatTableWriter().layout(Table.model(model), "TFL3");
     }
 
     private interface Sink<E extends Exception> {
@@ -90,6 +95,153 @@ public final class TfLiteWriter {
     private static void writeFully(FileChannel channel, ByteBuffer bytes) throws IOException {
         while (bytes.hasRemaining()) {
             channel.write(bytes);
+        }
+    }
+
+    /** One table of the file while it is put together, and a model as such tables. */
+    private static final class Table {
+
+        /** The largest number that the older field for an operator's code can hold. */
+        private static final int LARGEST_OLD_CODE = 127;
+
+        private final String type;
+        private final ImmutableMap.Builder<String, Object> fields = ImmutableMap.builder();
+
+        private Table(String type) {
+            this.type = type;
+        }
+
+        private Table set(String field, Object value) {
+            fields.put(field, value);
+            return this;
+        }
+
+        private Table setIndex(String field, int index) {
+            return set(field, (long) index);
+        }
+
+        private Table setUnlessEmpty(String field, List<?> values) {
+            return values.isEmpty() ? this : set(field, values);
+        }
+
+        private Table setUnlessEmpty(String field, TfLiteBytes bytes) {
+            return bytes.sizeBytes() == 0 ? this : set(field, bytes);
+        }
+
+        private Table setUnlessEmpty(String field, String text) {
+            return text.isEmpty() ? this : set(field, text);
+        }
+
+        private Table setIfPresent(String field, Optional<FlatTable> table) {
+            return table.isPresent() ? set(field, table.get()) : this;
+        }
+
+        private FlatTable build() {
+            return new FlatTable(type, fields.buildOrThrow());
+        }
+
+        private static <T> ImmutableList<FlatTable> all(
+                List<T> values, Function<T, FlatTable> toTable) {
+            return values.stream().map(toTable).collect(ImmutableList.toImmutableList());
+        }
+
+        /** Returns the root table. */
+        static FlatTable model(TfLiteFile file) {
+            return new Table("Model")
+                    .setIndex("version", TfLiteFile.SCHEMA_VERSION)
+                    .set("operator_codes", all(file.operatorCodes(), Table::operatorCode))
+                    .set("subgraphs", all(file.subgraphs(), Table::subgraph))
+                    .setUnlessEmpty("description", file.description())
+                    .set("buffers", all(file.buffers(), Table::buffer))
+                    .setUnlessEmpty("metadata_buffer", file.metadataBuffers())
+                    .setUnlessEmpty("metadata", all(file.metadata(), Table::metadata))
+                    .setUnlessEmpty("signature_defs", all(file.signatures(), Table::signature))
+                    .build();
+        }
+
+        private static FlatTable operatorCode(TfLiteOperatorCode code) {
+            return new Table("OperatorCode")
+                    .set("deprecated_builtin_code", Math.min(code.builtinCode(), LARGEST_OLD_CODE))
+                    .setUnlessEmpty("custom_code", code.customCode())
+                    .set("version", code.version())
+                    .set("builtin_code", code.builtinCode())
+                    .build();
+        }
+
+        private static FlatTable subgraph(TfLiteSubgraph subgraph) {
+            return new Table("SubGraph")
+                    .set("tensors", all(subgraph.tensors(), Table::tensor))
+                    .set("inputs", subgraph.inputs())
+                    .set("outputs", subgraph.outputs())
+                    .set("operators", all(subgraph.operators(), Table::operator))
+                    .setUnlessEmpty("name", subgraph.name())
+                    .build();
+        }
+
+        private static FlatTable tensor(TfLiteTensor tensor) {
+            return new Table("Tensor")
+                    .set("shape", tensor.shape())
+                    .set("type", tensor.typeCode())
+                    .setIndex("buffer", tensor.buffer())
+                    .setUnlessEmpty("name", tensor.name())
+                    .setIfPresent("quantization", tensor.quantization().map(Table::quantization))
+                    .set("is_variable", tensor.isVariable())
+                    .setIfPresent("sparsity", tensor.sparsity())
+                    .setUnlessEmpty("shape_signature", tensor.shapeSignature())
+                    .set("has_rank", tensor.hasRank())
+                    .build();
+        }
+
+        private static FlatTable quantization(TfLiteTensor.Quantization quantization) {
+            return new Table("QuantizationParameters")
+                    .setUnlessEmpty("min", quantization.min())
+                    .setUnlessEmpty("max", quantization.max())
+                    .setUnlessEmpty("scale", quantization.scale())
+                    .setUnlessEmpty("zero_point", quantization.zeroPoint())
+                    .setIfPresent("details", quantization.details())
+                    .set("quantized_dimension", quantization.quantizedDimension())
+                    .build();
+        }
+
+        private static FlatTable operator(TfLiteOperator operator) {
+            return new Table("Operator")
+                    .setIndex("opcode_index", operator.opcodeIndex())
+                    .set("inputs", operator.inputs())
+                    .set("outputs", operator.outputs())
+                    .setIfPresent("builtin_options", operator.builtinOptions())
+                    .setUnlessEmpty("custom_options", operator.customOptions())
+                    .set("custom_options_format", operator.customOptionsFormat())
+                    .setUnlessEmpty("mutating_variable_inputs", operator.mutatingVariableInputs())
+                    .setUnlessEmpty("intermediates", operator.intermediates())
+                    .build();
+        }
+
+        private static FlatTable buffer(TfLiteBytes content) {
+            return new Table("Buffer").setUnlessEmpty("data", content).build();
+        }
+
+        private static FlatTable metadata(TfLiteFile.Metadata metadata) {
+            return new Table("Metadata")
+                    .set("name", metadata.name())
+                    .setIndex("buffer", metadata.buffer())
+                    .build();
+        }
+
+        private static FlatTable signature(TfLiteFile.Signature signature) {
+            return new Table("SignatureDef")
+                    .set("inputs", all(signature.inputs(), Table::signatureEntry))
+                    .set("outputs", all(signature.outputs(), Table::signatureEntry))
+                    .setUnlessEmpty("signature_key", signature.key())
+                    .setUnlessEmpty("deprecated_tag", signature.deprecatedTag())
+                    .setIndex("subgraph_index", signature.subgraph())
+                    .build();
+        }
+
+        private static FlatTable signatureEntry(TfLiteFile.Signature.Entry entry) {
+            return new Table("TensorMap")
+                    .set("name", entry.name())
+                    .setIndex("tensor_index", entry.tensor())
+                    .build();
         }
     }
 }

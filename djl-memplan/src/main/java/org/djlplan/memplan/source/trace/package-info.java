@@ -1,2 +1,2 @@
-/** What an engine's allocator was seen to do during a prediction, as usage records. */
+/** Recorded allocations of an engine during a prediction, and their usage records. */
 package org.djlplan.memplan.source.trace;

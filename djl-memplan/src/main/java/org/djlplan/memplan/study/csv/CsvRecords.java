@@ -15,10 +15,14 @@ import org.djlplan.memplan.usage.UsageRecord;
  * @param records one per tensor; read from a file, tensors carry its ids where all are numbers, and
  *     are numbered by row from 0 on where not
  * @param ids the name of every record's tensor
+ * @param knownAt by tensor, the operator that resolves its size as it runs; those missing are known
+ *     before the model runs
  */
-public record CsvRecords(List<UsageRecord> records, Map<Integer, String> ids) {
+public record CsvRecords(
+        List<UsageRecord> records, Map<Integer, String> ids, Map<Integer, Integer> knownAt) {
 
     public CsvRecords {
+        knownAt = ImmutableMap.copyOf(knownAt);
         records = ImmutableList.copyOf(records);
         ids = ImmutableMap.copyOf(ids);
         for (UsageRecord record : records) {
@@ -26,6 +30,11 @@ public record CsvRecords(List<UsageRecord> records, Map<Integer, String> ids) {
             checkArgument(id != null, "no name for %s", record);
             checkArgument(CsvTable.isField(id), "'%s' is no field of a file", id);
         }
+    }
+
+    /** Records whose sizes are all known before the model runs. */
+    public CsvRecords(List<UsageRecord> records, Map<Integer, String> ids) {
+        this(records, ids, ImmutableMap.of());
     }
 
     /** Names the tensors of {@code problem} by their ids. */

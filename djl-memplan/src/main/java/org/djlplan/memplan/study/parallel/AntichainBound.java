@@ -11,8 +11,8 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * What no plan can go below when operators need not run in serial order: the heaviest set of units
- * of which every two are in conflict, so that no two have a byte in common.
+ * A lower bound for plans when operators need not run in serial order: the heaviest set of units of
+ * which every two are in conflict, so that no two have a byte in common.
  *
  * <p>Conflicts of a graph ({@link ParallelUse}) are the pairs that a partial order of tensors
  * leaves unordered, so such a set is an antichain. By Dilworth's theorem, with sizes for

@@ -48,7 +48,7 @@ public final class ConflictGreedy implements OffsetStrategy {
     public static final ConflictGreedy TVM_BY_CONFLICTS =
             new ConflictGreedy("tvm-greedy-by-conflicts", Order.CONFLICTS, Placement.BEHIND_LAST);
 
-    /** In which order units are placed. The last ties are broken by tensor id. */
+    /** An order in which units are placed. The last ties are broken by tensor id. */
     private enum Order {
         /** Largest first. */
         SIZE,
@@ -90,7 +90,7 @@ public final class ConflictGreedy implements OffsetStrategy {
         }
     }
 
-    /** Where a unit goes, given those placed before it. */
+    /** A rule that places a unit, given those placed before it. */
     private enum Placement {
         /**
          * The smallest gap that fits between units in conflict, of equal gaps the lowest, else

@@ -16,9 +16,9 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * How an engine uses a graph's tensors that runs operators in any order their data dependencies
- * allow, independent branches at once. A plan made for one serial order would add dependencies
- * there: a branch would have to wait until another one has left its memory.
+ * The use of a graph's tensors by an engine that runs operators in any order their data
+ * dependencies allow, independent branches at once. A plan made for one serial order would add
+ * dependencies there: a branch would have to wait until another one has left its memory.
  *
  * <p>Two tensors may share memory only if the graph orders them: every operator that touches the
  * one ends before any that touches the other begins. Only data dependencies count; an engine that

@@ -6,19 +6,19 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * Whether units fit into objects of given sizes: depth first, unit by unit in the order of a {@link
- * Sweep}; the smallest objects are tried first.
+ * A search that decides whether units fit into objects of given sizes: depth first, unit by unit in
+ * the order of a {@link Sweep}; the smallest objects are tried first.
  *
- * <p>What happens from a turn on depends only on when each object becomes free. Objects whose sizes
- * no coming unit tells apart are interchangeable, and a time at which an object becomes free may be
- * put off until a unit comes that fits into it. So states are compared after sorting the times
- * within each group of interchangeable objects, and a state that failed is not tried again. Nor is
- * a unit put into a larger object than it needs where that leaves too few for later ones ({@link
- * Slack}).
+ * <p>What happens from a position on depends only on when each object becomes free. Objects whose
+ * sizes no coming unit tells apart are interchangeable, and a time at which an object becomes free
+ * may be put off until a unit comes that fits into it. So states are compared after sorting the
+ * times within each group of interchangeable objects, and a state that failed is not tried again.
+ * Nor is a unit put into a larger object than it needs where that leaves too few for later ones
+ * ({@link Slack}).
  */
 final class Fitting {
 
-    /** How it ended. */
+    /** The end of the search. */
     enum Outcome {
         FITS,
         DOES_NOT_FIT,
@@ -34,22 +34,26 @@ final class Fitting {
     private final int[] sizes;
     private final NodeBudget budget;
 
-    /** Per object, the first turn from which on no unit fits into it but not into the next one. */
+    /**
+     * Per object, the first position from which on no unit fits into it but not into the next one.
+     */
     private final int[] alikeFrom;
 
-    /** Per object and turn, counted from the first, the next turn whose unit fits into it. */
+    /**
+     * Per object and position, counted from the first, the next position whose unit fits into it.
+     */
     private final int[][] nextUse;
 
     private final Slack slack;
     private final int[] freeFrom;
 
-    /** Per turn, the object its unit is in or was in last; further ones are those below. */
+    /** Per position, the object its unit is in or was in last; further ones are those below. */
     private final int[] objects;
 
-    /** Per turn, when that object was free before. */
+    /** Per position, when that object was free before. */
     private final int[] before;
 
-    /** Per turn, the state in which it was reached. */
+    /** Per position, the state in which it was reached. */
     private final ImmutableIntArray[] states;
 
     private final Set<ImmutableIntArray> failed = new HashSet<>();
@@ -57,8 +61,8 @@ final class Fitting {
     private int deepest;
 
     /**
-     * @param from first turn; all objects are free then
-     * @param to turn after the last
+     * @param from first position; all objects are free then
+     * @param to position after the last
      * @param sizes ranks of the objects' sizes, largest first; each unit fits into the largest
      */
     Fitting(Sweep sweep, int from, int to, int[] sizes, NodeBudget budget) {
@@ -83,8 +87,8 @@ final class Fitting {
     private void prepare() {
         Arrays.fill(freeFrom, from);
         int[] lastOfRank = new int[sweep.highestRank() + 1];
-        for (int turn = from; turn < to; turn++) {
-            lastOfRank[sweep.rank(turn)] = turn + 1;
+        for (int position = from; position < to; position++) {
+            lastOfRank[sweep.rank(position)] = position + 1;
         }
         for (int object = 0; object < sizes.length; object++) {
             int smaller = object + 1 < sizes.length ? sizes[object + 1] : 0;
@@ -101,58 +105,62 @@ final class Fitting {
     private int[] nextUses(int size) {
         int[] next = new int[to - from + 1];
         next[to - from] = to;
-        for (int turn = to - 1; turn >= from; turn--) {
-            next[turn - from] = sweep.rank(turn) <= size ? turn : next[turn - from + 1];
+        for (int position = to - 1; position >= from; position--) {
+            next[position - from] =
+                    sweep.rank(position) <= size ? position : next[position - from + 1];
         }
         return next;
     }
 
     private Outcome search() {
-        int turn = from;
+        int position = from;
         boolean descending = true;
-        while (turn < to) {
+        while (position < to) {
             budget.spend(sizes.length);
             if (!budget.take()) {
                 return Outcome.GAVE_UP;
             }
             if (descending) {
-                deepest = Math.max(deepest, turn);
-                states[turn - from] = state(turn);
-                objects[turn - from] = sizes.length;
+                deepest = Math.max(deepest, position);
+                states[position - from] = state(position);
+                objects[position - from] = sizes.length;
             }
-            if (!(descending && failed.contains(states[turn - from])) && placeFurther(turn)) {
-                turn++;
+            if (!(descending && failed.contains(states[position - from]))
+                    && placeFurther(position)) {
+                position++;
                 descending = true;
                 continue;
             }
             if ((long) failed.size() * (sizes.length + 1) < MOST_REMEMBERED) {
-                failed.add(states[turn - from]);
+                failed.add(states[position - from]);
             }
-            if (turn == from) {
+            if (position == from) {
                 return Outcome.DOES_NOT_FIT;
             }
-            turn--;
+            position--;
             descending = false;
-            freeFrom[objects[turn - from]] = before[turn - from];
-            slack.giveBack(turn, sizes[objects[turn - from]]);
+            freeFrom[objects[position - from]] = before[position - from];
+            slack.giveBack(position, sizes[objects[position - from]]);
         }
         return Outcome.FITS;
     }
 
-    /** Puts the unit of a turn into the next object that was not tried, if there is one. */
-    private boolean placeFurther(int turn) {
-        int tried = objects[turn - from];
+    /** Puts the unit of a position into the next object that was not tried, if there is one. */
+    private boolean placeFurther(int position) {
+        int tried = objects[position - from];
         boolean groupDone = tried < sizes.length;
         for (int object = tried - 1; object >= 0; object--) {
-            groupDone &= turn >= alikeFrom[object];
-            if (!groupDone && sizes[object] >= sweep.rank(turn) && freeFrom[object] <= turn) {
+            groupDone &= position >= alikeFrom[object];
+            if (!groupDone
+                    && sizes[object] >= sweep.rank(position)
+                    && freeFrom[object] <= position) {
                 groupDone = true;
-                budget.spend(slack.steps(turn, sizes[object]));
-                int blocked = slack.take(turn, sizes[object]);
+                budget.spend(slack.steps(position, sizes[object]));
+                int blocked = slack.take(position, sizes[object]);
                 if (blocked == to) {
-                    objects[turn - from] = object;
-                    before[turn - from] = freeFrom[object];
-                    freeFrom[object] = Math.min(to, sweep.released(turn));
+                    objects[position - from] = object;
+                    before[position - from] = freeFrom[object];
+                    freeFrom[object] = Math.min(to, sweep.released(position));
                     return true;
                 }
                 deepest = Math.max(deepest, blocked);
@@ -161,14 +169,14 @@ final class Fitting {
         return false;
     }
 
-    /** Returns the turn, and when the objects are free, sorted within groups. */
-    private ImmutableIntArray state(int turn) {
+    /** Returns the position, and when the objects are free, sorted within groups. */
+    private ImmutableIntArray state(int position) {
         int[] times = new int[sizes.length + 1];
-        times[sizes.length] = turn;
+        times[sizes.length] = position;
         int groupEnd = sizes.length;
         for (int object = sizes.length - 1; object >= 0; object--) {
-            times[object] = nextUse[object][Math.max(turn, freeFrom[object]) - from];
-            if (object == 0 || turn < alikeFrom[object - 1]) {
+            times[object] = nextUse[object][Math.max(position, freeFrom[object]) - from];
+            if (object == 0 || position < alikeFrom[object - 1]) {
                 Arrays.sort(times, object, groupEnd);
                 groupEnd = object;
             }
@@ -180,18 +188,134 @@ final class Fitting {
         return outcome;
     }
 
-    /** Returns the first turn. */
+    /** Returns the first position. */
     int from() {
         return from;
     }
 
-    /** Returns the turn after the last unit that was tried: without the rest it is the same. */
+    /** Returns the position after the last unit that was tried: without the rest it is the same. */
     int reached() {
         return deepest + 1;
     }
 
-    /** Returns the object of every turn from the first on, once the units fit. */
+    /** Returns the object of every position from the first on, once the units fit. */
     int[] objects() {
         return objects.clone();
+    }
+
+    /**
+     * The number of objects to spare at each position of an interval of a {@link Sweep}: for each
+     * size that objects have, the number of objects that are at least as large, less the number of
+     * units alive that need one so large. A unit in a larger object than it needs leaves one less
+     * to spare. Once there are fewer than none, the units cannot all fit.
+     */
+    private static final class Slack {
+
+        private final Sweep sweep;
+        private final int from;
+        private final int to;
+
+        /** The sizes that objects have, largest first. */
+        private final int[] classes;
+
+        /** Per class and position, counted from the first position of the interval. */
+        private final int[][] spare;
+
+        /**
+         * @param from first position
+         * @param to position after the last
+         * @param sizes ranks of the objects' sizes, largest first; each unit fits into the largest
+         */
+        Slack(Sweep sweep, int from, int to, int[] sizes) {
+            this.sweep = sweep;
+            this.from = from;
+            this.to = to;
+            classes = Arrays.stream(sizes).distinct().toArray();
+            spare = new int[classes.length][to - from + 1];
+            for (int size : sizes) {
+                spare[classNeeded(size)][0]++;
+            }
+            for (int position = from; position < to; position++) {
+                int[] needed = spare[classNeeded(sweep.rank(position))];
+                needed[position - from]--;
+                needed[end(position)]++;
+            }
+            for (int i = 0; i < classes.length; i++) {
+                for (int at = 1; at < spare[i].length; at++) {
+                    spare[i][at] += spare[i][at - 1];
+                }
+            }
+            for (int i = 1; i < classes.length; i++) {
+                for (int at = 0; at < spare[i].length; at++) {
+                    spare[i][at] += spare[i - 1][at];
+                }
+            }
+        }
+
+        /** Returns the class of the smallest objects that are as large as {@code rank}. */
+        private int classNeeded(int rank) {
+            int low = 0;
+            for (int high = classes.length - 1; low < high; ) {
+                int middle = (low + high + 1) >>> 1;
+                if (classes[middle] >= rank) {
+                    low = middle;
+                } else {
+                    high = middle - 1;
+                }
+            }
+            return low;
+        }
+
+        private int end(int position) {
+            return Math.min(to, sweep.released(position)) - from;
+        }
+
+        /**
+         * Returns how many numbers change when the unit of a position is put into an object of a
+         * size.
+         */
+        long steps(int position, int size) {
+            int larger = classNeeded(sweep.rank(position)) - classNeeded(size);
+            return (long) larger * (end(position) + from - position);
+        }
+
+        /**
+         * Puts the unit of a position into an object of a size.
+         *
+         * @return the first position at which objects are then missing, and nothing is changed;
+         *     {@code to} if there is none
+         */
+        int take(int position, int size) {
+            int needed = classNeeded(sweep.rank(position));
+            int end = end(position);
+            int blocked = end;
+            for (int i = classNeeded(size); i < needed; i++) {
+                for (int at = position - from; at < blocked; at++) {
+                    if (spare[i][at] == 0) {
+                        blocked = at;
+                    }
+                }
+            }
+            if (blocked < end) {
+                return blocked + from;
+            }
+            add(position, size, -1);
+            return to;
+        }
+
+        /** Takes the unit of a position out of an object of a size again. */
+        void giveBack(int position, int size) {
+            add(position, size, 1);
+        }
+
+        private void add(int position, int size, int count) {
+            int needed = classNeeded(sweep.rank(position));
+            int end = end(position);
+            for (int i = classNeeded(size); i < needed; i++) {
+                for (int at = position - from; at < end; at++) {
+                    spare[i][at] += count;
+                }
+            }
+        }
     }
 }

@@ -38,7 +38,7 @@ public final class GreedyBySizeImproved implements SharedObjectsStrategy {
         List<UsageRecord> bySize =
                 ImmutableList.sortedCopyOf(GreedyBySize.LARGEST_FIRST, problem.units());
         ImmutableMap.Builder<Integer, Integer> objects = ImmutableMap.builder();
-        List<Gap> gaps = new ArrayList<>();
+        List<StageGaps.Gap> gaps = new ArrayList<>();
         int opened = 0;
         int from = 0;
         for (int position = 0; position < maxima.size(); position++) {

@@ -17,7 +17,7 @@ final class NodeBudget {
     private long left;
     private long untilLook;
 
-    NodeBudget(SearchLimit limit) {
+    NodeBudget(OptimalObjects.Limit limit) {
         this(limit.nodes(), limit.nanos().orElse(Long.MAX_VALUE), Stopwatch.createStarted());
     }
 

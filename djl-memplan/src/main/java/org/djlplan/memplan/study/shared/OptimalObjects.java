@@ -1,8 +1,19 @@
 package org.djlplan.memplan.study.shared;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableMap;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import org.djlplan.memplan.study.shared.Fitting.Outcome;
 import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.PlanningProblem;
+import org.djlplan.memplan.usage.PositionalMaxima;
 
 /**
  * The smallest shared-objects plan, by search: colouring an interval graph so that the sum of the
@@ -11,8 +22,8 @@ import org.djlplan.memplan.usage.PlanningProblem;
  * <p>Not plans are enumerated but the sizes of the objects, smallest sum first, from the positional
  * maxima on ({@link SizeChoices}). Whether the units fit into objects of these sizes is decided by
  * a sweep through time ({@link Fitting}); the first sizes into which they fit are optimal. Where
- * they do not, the reason is generalized: to a short stretch of time, and to the largest sizes into
- * which its units do not fit either ({@link Conflict}); that rules out most other sizes at once.
+ * they do not, the reason is generalized: to a short interval of time, and to the largest sizes
+ * into which its units do not fit either ({@link Nogood}); that rules out most other sizes at once.
  * The search starts from the best plan of the other strategies and proves it optimal when nothing
  * smaller is left.
  *
@@ -22,10 +33,52 @@ import org.djlplan.memplan.usage.PlanningProblem;
  */
 public final class OptimalObjects implements SharedObjectsStrategy {
 
-    /** Enough for every network of the paper, and at most about a second. */
-    private static final SearchLimit USUAL = SearchLimit.ofNodes(500_000);
+    /**
+     * The result of a search.
+     *
+     * @param plan the smallest plan found
+     * @param lowerBoundBytes no plan of the problem is smaller than this: the sum of positional
+     *     maxima, or what the search proved beyond it
+     */
+    public record Result(SharedObjectsPlan plan, long lowerBoundBytes) {
 
-    private final SearchLimit limit;
+        public Result {
+            checkArgument(
+                    lowerBoundBytes <= plan.totalBytes(),
+                    "a plan of %s bytes, but none is below %s",
+                    plan.totalBytes(),
+                    lowerBoundBytes);
+        }
+
+        /** Returns whether no plan is smaller. */
+        public boolean provedMinimal() {
+            return plan.totalBytes() == lowerBoundBytes;
+        }
+    }
+
+    /**
+     * Limits after which a search gives up.
+     *
+     * @param nodes most nodes of the search, where nodes that take longer than usual count as
+     *     several; the same number gives the same plan on any machine
+     * @param nanos most time, if limited; a plan that depends on it may differ from run to run
+     */
+    public record Limit(long nodes, OptionalLong nanos) {
+
+        public Limit {
+            checkArgument(nodes >= 0, "limit of %s nodes", nodes);
+        }
+
+        /** A limit of nodes alone. */
+        public static Limit ofNodes(long nodes) {
+            return new Limit(nodes, OptionalLong.empty());
+        }
+    }
+
+    /** Enough for every network of the paper, and at most about a second. */
+    private static final Limit USUAL = Limit.ofNodes(500_000);
+
+    private final Limit limit;
 
     /** A search limited by a fixed number of nodes. */
     public OptimalObjects() {
@@ -33,7 +86,7 @@ public final class OptimalObjects implements SharedObjectsStrategy {
     }
 
     /** A search with the given limit. */
-    public OptimalObjects(SearchLimit limit) {
+    public OptimalObjects(Limit limit) {
         this.limit = limit;
     }
 
@@ -62,10 +115,10 @@ public final class OptimalObjects implements SharedObjectsStrategy {
      *
      * @throws ArithmeticException if the sizes add up to more than a long holds
      */
-    public SharedSearchResult search(PlanningProblem problem) {
+    public Result search(PlanningProblem problem) {
         SharedObjectsPlan best = bestOfOthers(problem);
         if (best.totalBytes() == LowerBounds.sharedObjectBytes(problem.units())) {
-            return new SharedSearchResult(best, best.totalBytes());
+            return new Result(best, best.totalBytes());
         }
         return new SizeSearch(problem, best, new NodeBudget(limit)).run();
     }
@@ -77,5 +130,115 @@ public final class OptimalObjects implements SharedObjectsStrategy {
                 .min(Comparator.comparingLong(SharedObjectsPlan::totalBytes))
                 .map(plan -> new SharedObjectsPlan(name(), problem, plan.unitObjects()))
                 .orElseThrow();
+    }
+
+    /** One search of {@link OptimalObjects}: tries sizes and learns from those that do not do. */
+    private static final class SizeSearch {
+
+        /** Units in the shortest interval that is tried on its own. */
+        private static final int SHORTEST = 16;
+
+        /** What is spent on a interval at first, for each of its units. */
+        private static final long NODES_PER_POSITION = 20;
+
+        private final PlanningProblem problem;
+        private final SharedObjectsPlan known;
+        private final NodeBudget budget;
+        private final Sweep sweep;
+        private final SizeChoices choices;
+
+        /** Latest first: where units did not fit they often do not again. */
+        private final List<Nogood> nogoods = new ArrayList<>();
+
+        /**
+         * @param problem with one unit at least
+         * @param known a plan; only smaller ones are looked for
+         */
+        SizeSearch(PlanningProblem problem, SharedObjectsPlan known, NodeBudget budget) {
+            this.problem = problem;
+            this.known = known;
+            this.budget = budget;
+            sweep = Sweep.of(problem.units());
+            int[] least = sweep.ranksOf(PositionalMaxima.of(problem.units()));
+            choices = new SizeChoices(sweep, least, known.totalBytes());
+        }
+
+        Result run() {
+            Optional<int[]> sizes = choices.smallest(nogoods, budget);
+            while (sizes.isPresent()) {
+                long before = budget.left();
+                Fitting fitting = fit(sizes.get());
+                switch (fitting.outcome()) {
+                    case FITS -> {
+                        SharedObjectsPlan optimum = plan(fitting.objects());
+                        return new Result(optimum, optimum.totalBytes());
+                    }
+                    case GAVE_UP -> {
+                        return new Result(known, choices.lowerBoundBytes());
+                    }
+                    case DOES_NOT_FIT ->
+                            nogoods.add(
+                                    0,
+                                    Nogood.of(
+                                            sweep,
+                                            fitting,
+                                            sizes.get(),
+                                            before - budget.left(),
+                                            budget));
+                }
+                sizes = choices.smallest(nogoods, budget);
+            }
+            return new Result(known, choices.lowerBoundBytes());
+        }
+
+        /**
+         * Tries what may settle it soonest: where units did not fit before, all of them, and ever
+         * longer intervals on their own, which may not fit though the search for all is lost before
+         * it gets there.
+         */
+        private Fitting fit(int[] sizes) {
+            for (Nogood nogood : nogoods) {
+                Fitting interval = new Fitting(sweep, nogood.from(), nogood.to(), sizes, budget);
+                if (interval.outcome() != Outcome.FITS) {
+                    return interval;
+                }
+            }
+            Fitting all = fit(0, sweep.size(), sizes);
+            if (all.outcome() != Outcome.GAVE_UP) {
+                return all;
+            }
+            for (int length = SHORTEST; length < sweep.size(); length *= 2) {
+                for (int from = 0; from < sweep.size(); from += length / 2) {
+                    Fitting interval = fit(from, Math.min(from + length, sweep.size()), sizes);
+                    if (interval.outcome() == Outcome.DOES_NOT_FIT) {
+                        return interval;
+                    }
+                }
+            }
+            return new Fitting(sweep, 0, sweep.size(), sizes, budget);
+        }
+
+        private Fitting fit(int from, int to, int[] sizes) {
+            NodeBudget trial = budget.share(NODES_PER_POSITION * (to - from));
+            Fitting fitting = new Fitting(sweep, from, to, sizes, trial);
+            budget.giveBack(trial);
+            return fitting;
+        }
+
+        /** Returns a plan whose objects are numbered by first use. */
+        private SharedObjectsPlan plan(int[] objects) {
+            Map<Integer, Integer> byTensor = new TreeMap<>();
+            for (int position = 0; position < objects.length; position++) {
+                byTensor.put(sweep.unit(position).tensor(), objects[position]);
+            }
+            Map<Integer, Integer> numbers = new TreeMap<>();
+            ImmutableMap.Builder<Integer, Integer> numbered = ImmutableMap.builder();
+            byTensor.forEach(
+                    (tensor, object) -> {
+                        numbers.putIfAbsent(object, numbers.size());
+                        numbered.put(tensor, numbers.get(object));
+                    });
+            return new SharedObjectsPlan(known.strategy(), problem, numbered.buildOrThrow());
+        }
     }
 }

@@ -5,7 +5,7 @@ import java.util.List;
 import org.djlplan.memplan.plan.Violation;
 
 /**
- * What one shared-objects strategy made of one problem.
+ * The plan of one problem by one shared-objects strategy.
  *
  * @param plan the plan
  * @param nanos how long planning took

@@ -54,7 +54,7 @@ public final class SharedObjectsPortfolio {
         Stopwatch watch = Stopwatch.createStarted();
         SharedObjectsPlan plan;
         if (strategy instanceof OptimalObjects search) {
-            SharedSearchResult result = search.search(problem);
+            OptimalObjects.Result result = search.search(problem);
             plan = result.plan();
             boundBytes = result.lowerBoundBytes();
         } else {

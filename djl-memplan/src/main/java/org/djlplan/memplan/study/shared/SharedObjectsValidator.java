@@ -59,13 +59,14 @@ public final class SharedObjectsValidator {
             UsageRecord record, Map<Integer, Integer> objects, List<Long> objectBytes) {
         Integer object = objects.get(record.tensor());
         if (object == null) {
-            violations.add(new Violation.NoObject(record.tensor()));
+            violations.add(new SharedObjectsViolation.NoObject(record.tensor()));
         } else if (object < 0 || object >= objectBytes.size()) {
             violations.add(
-                    new Violation.UnknownObject(record.tensor(), object, objectBytes.size()));
+                    new SharedObjectsViolation.UnknownObject(
+                            record.tensor(), object, objectBytes.size()));
         } else if (objectBytes.get(object) < record.bytes()) {
             violations.add(
-                    new Violation.ObjectTooSmall(
+                    new SharedObjectsViolation.ObjectTooSmall(
                             record.tensor(), record.bytes(), objectBytes.get(object)));
         }
     }
@@ -109,7 +110,8 @@ public final class SharedObjectsValidator {
             Holder longest = inTurn.get(0);
             for (Holder next : inTurn.subList(1, inTurn.size())) {
                 if (next.first <= longest.last) {
-                    violations.add(new Violation.ObjectInUse(longest.tensor, next.tensor));
+                    violations.add(
+                            new SharedObjectsViolation.ObjectInUse(longest.tensor, next.tensor));
                 }
                 longest = next.last > longest.last ? next : longest;
             }

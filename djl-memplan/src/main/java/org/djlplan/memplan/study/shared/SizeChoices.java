@@ -11,11 +11,11 @@ import java.util.PriorityQueue;
 import java.util.Set;
 
 /**
- * Sizes that objects might have, smallest sum first: all those that contradict no conflict found so
+ * Sizes that objects might have, smallest sum first: all those that contradict no nogood found so
  * far, and of these only the smallest, one by one.
  *
- * <p>To avoid a conflict, the first j sizes have to be larger than its j-th, for some j: each such
- * j is a branch.
+ * <p>To avoid a nogood, the first j sizes have to be larger than its j-th, for some j: each such j
+ * is a branch.
  */
 final class SizeChoices {
 
@@ -40,24 +40,24 @@ final class SizeChoices {
     }
 
     /**
-     * Returns the sizes with the smallest sum that no conflict rules out; empty when none are left
+     * Returns the sizes with the smallest sum that no nogood rules out; empty when none are left
      * below the limit, or when the budget is used up: then {@link #lowerBoundBytes} is still below
      * the limit.
      */
-    Optional<int[]> smallest(List<Conflict> conflicts, NodeBudget budget) {
+    Optional<int[]> smallest(List<Nogood> nogoods, NodeBudget budget) {
         while (!queue.isEmpty()) {
             int[] sizes = queue.element().sizes;
-            Optional<Conflict> conflict =
-                    conflicts.stream().filter(each -> each.covers(sizes)).findFirst();
-            if (conflict.isEmpty()) {
+            Optional<Nogood> nogood =
+                    nogoods.stream().filter(each -> each.covers(sizes)).findFirst();
+            if (nogood.isEmpty()) {
                 return Optional.of(sizes);
             }
-            budget.spend(conflicts.size());
+            budget.spend(nogoods.size());
             if (!budget.take()) {
                 return Optional.empty();
             }
             queue.remove();
-            branch(sizes, conflict.get());
+            branch(sizes, nogood.get());
         }
         return Optional.empty();
     }
@@ -67,9 +67,9 @@ final class SizeChoices {
         return queue.isEmpty() ? limitBytes : queue.element().bytes;
     }
 
-    private void branch(int[] sizes, Conflict conflict) {
-        for (int j = 0; j <= Math.max(sizes.length, conflict.sizes().length); j++) {
-            int rank = conflict.bound(j) + 1;
+    private void branch(int[] sizes, Nogood nogood) {
+        for (int j = 0; j <= Math.max(sizes.length, nogood.sizes().length); j++) {
+            int rank = nogood.bound(j) + 1;
             if (rank <= sweep.highestRank()) {
                 int[] larger = Arrays.copyOf(sizes, Math.max(sizes.length, j + 1));
                 for (int i = 0; i <= j; i++) {

@@ -24,6 +24,29 @@ import org.djlplan.memplan.usage.UsageRecord;
  */
 final class StageGaps {
 
+    /**
+     * A time in which an object is free.
+     *
+     * @param object number of the object
+     * @param after last operator before it at which the object is in use; −1 if there is none
+     * @param before first operator after it at which the object is in use; {@link #NEVER} if there
+     *     is none
+     */
+    record Gap(int object, long after, long before) {
+
+        static final long NEVER = Integer.MAX_VALUE + 1L;
+
+        /** Returns the time before {@code unit}, which lies in this gap. */
+        Gap beforeUnit(UsageRecord unit) {
+            return new Gap(object, after, unit.first());
+        }
+
+        /** Returns the time after {@code unit}, which lies in this gap. */
+        Gap afterUnit(UsageRecord unit) {
+            return new Gap(object, unit.last(), before);
+        }
+    }
+
     private record Pair(Gap gap, UsageRecord unit, int index, long idle) {}
 
     private static final Comparator<Pair> NEAREST =
@@ -167,5 +190,60 @@ final class StageGaps {
 
     private Pair pair(Gap gap, int index, long idle) {
         return new Pair(gap, units.get(index), index, idle);
+    }
+
+    /**
+     * A row of numbers that answers where, from a position on, the first one below a limit is: a
+     * segment tree of minima; O(log n) for a question or a removal.
+     */
+    static final class LeftmostBelow {
+
+        private final int leaves;
+
+        /**
+         * Node 1 is the root; node i has the children 2i and 2i + 1; a removed leaf is the maximum.
+         */
+        private final long[] minimum;
+
+        LeftmostBelow(long[] numbers) {
+            leaves = Math.max(1, Integer.highestOneBit(Math.max(1, numbers.length - 1)) * 2);
+            minimum = new long[2 * leaves];
+            Arrays.fill(minimum, Long.MAX_VALUE);
+            System.arraycopy(numbers, 0, minimum, leaves, numbers.length);
+            for (int node = leaves - 1; node > 0; node--) {
+                minimum[node] = Math.min(minimum[2 * node], minimum[2 * node + 1]);
+            }
+        }
+
+        /** Takes a number out; the others keep their positions. */
+        void remove(int position) {
+            int node = leaves + position;
+            minimum[node] = Long.MAX_VALUE;
+            for (node /= 2; node > 0; node /= 2) {
+                minimum[node] = Math.min(minimum[2 * node], minimum[2 * node + 1]);
+            }
+        }
+
+        /** Returns the first position, from {@code from} on, of a number below {@code limit}. */
+        OptionalInt find(int from, long limit) {
+            if (from >= leaves) {
+                return OptionalInt.empty();
+            }
+            int node = leaves + from;
+            while (minimum[node] >= limit) {
+                // Up while this is the last of its subtree, then on to the next one.
+                while ((node & 1) == 1) {
+                    node /= 2;
+                }
+                if (node == 0) {
+                    return OptionalInt.empty();
+                }
+                node++;
+            }
+            while (node < leaves) {
+                node = minimum[2 * node] < limit ? 2 * node : 2 * node + 1;
+            }
+            return OptionalInt.of(node - leaves);
+        }
     }
 }

@@ -15,39 +15,39 @@ import org.djlplan.memplan.usage.UsageRecord;
 final class Sweep {
 
     /** A unit as the sweep meets it. */
-    private record Turn(UsageRecord unit, long start, long end) {}
+    private record Entry(UsageRecord unit, long start, long end) {}
 
     private final ImmutableList<UsageRecord> units;
     private final long[] sizes;
     private final int[] ranks;
     private final int[] released;
 
-    private Sweep(List<Turn> turns) {
-        units = turns.stream().map(Turn::unit).collect(ImmutableList.toImmutableList());
+    private Sweep(List<Entry> positions) {
+        units = positions.stream().map(Entry::unit).collect(ImmutableList.toImmutableList());
         sizes = units.stream().mapToLong(UsageRecord::bytes).sorted().distinct().toArray();
         ranks = units.stream().mapToInt(unit -> rankOf(unit.bytes())).toArray();
-        long[] starts = turns.stream().mapToLong(Turn::start).toArray();
-        released = new int[turns.size()];
+        long[] starts = positions.stream().mapToLong(Entry::start).toArray();
+        released = new int[positions.size()];
         for (int i = 0; i < released.length; i++) {
-            released[i] = firstAfter(starts, turns.get(i).end);
+            released[i] = firstAfter(starts, positions.get(i).end);
         }
     }
 
     /** Returns the units in the direction in which the search has the fewest states, as guessed. */
     static Sweep of(Collection<UsageRecord> units) {
         Sweep forwards =
-                inOrder(units.stream().map(u -> new Turn(u, u.first(), u.last())).toList());
+                inOrder(units.stream().map(u -> new Entry(u, u.first(), u.last())).toList());
         Sweep backwards =
-                inOrder(units.stream().map(u -> new Turn(u, -u.last(), -u.first())).toList());
+                inOrder(units.stream().map(u -> new Entry(u, -u.last(), -u.first())).toList());
         return forwards.variety() <= backwards.variety() ? forwards : backwards;
     }
 
-    private static Sweep inOrder(Collection<Turn> turns) {
+    private static Sweep inOrder(Collection<Entry> positions) {
         return new Sweep(
                 ImmutableList.sortedCopyOf(
-                        Comparator.comparingLong(Turn::start)
-                                .thenComparing(Turn::unit, GreedyBySize.LARGEST_FIRST),
-                        turns));
+                        Comparator.comparingLong(Entry::start)
+                                .thenComparing(Entry::unit, GreedyBySize.LARGEST_FIRST),
+                        positions));
     }
 
     private static int firstAfter(long[] starts, long end) {
@@ -59,7 +59,7 @@ final class Sweep {
         return at;
     }
 
-    /** Returns the sum, over all turns, of how many sizes are still to come. */
+    /** Returns the sum, over all positions, of how many sizes are still to come. */
     private long variety() {
         boolean[] met = new boolean[sizes.length + 1];
         long sum = 0;
@@ -79,18 +79,18 @@ final class Sweep {
         return units.size();
     }
 
-    UsageRecord unit(int turn) {
-        return units.get(turn);
+    UsageRecord unit(int position) {
+        return units.get(position);
     }
 
     /** Returns the rank of the size of a unit. */
-    int rank(int turn) {
-        return ranks[turn];
+    int rank(int position) {
+        return ranks[position];
     }
 
-    /** Returns the first turn at which the unit is done. */
-    int released(int turn) {
-        return released[turn];
+    /** Returns the first position at which the unit is done. */
+    int released(int position) {
+        return released[position];
     }
 
     /** Returns the number of sizes, which is the highest rank. */

@@ -2,12 +2,10 @@ package org.djlplan.memplan.plan.portfolio;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Collectors;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
@@ -19,9 +17,6 @@ import org.djlplan.memplan.graph.GraphSketch;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.PlanValidator;
-import org.djlplan.memplan.study.parallel.ParallelPlanner;
-import org.djlplan.memplan.study.shared.SharedStrategies;
-import org.djlplan.memplan.usage.Conflicts;
 import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.Problems;
@@ -47,72 +42,6 @@ class PortfolioTest {
                             .collect(Collectors.toMap(UsageRecord::tensor, unit -> 0L));
             return new OffsetPlan(name(), problem, offsets);
         }
-    }
-
-    @Test
-    void named_best_isSeveralInOrderOfPreference() {
-        assertEquals(
-                List.of(
-                        "greedy-by-size",
-                        "greedy-by-breadth",
-                        "best-fit",
-                        "critical-first",
-                        "path-cover",
-                        "tflite-arena",
-                        "greedy-in-order",
-                        "longest-first",
-                        "naive"),
-                Strategies.named("best").stream().map(OffsetStrategy::name).toList());
-    }
-
-    @Test
-    void admits_conflictsBesideIntervals_onlyNaive() {
-        PlanningProblem problem = PAPER.withConflicts(new Conflicts.Builder().add(0, 7).build());
-        List<String> admitting =
-                Strategies.all().stream()
-                        .filter(strategy -> strategy.admits(problem))
-                        .map(OffsetStrategy::name)
-                        .toList();
-        assertEquals(List.of("naive"), admitting);
-        assertTrue(SharedStrategies.all().stream().noneMatch(s -> s.admits(problem)));
-        assertTrue(ParallelPlanner.strategies().stream().allMatch(s -> s.admits(problem)));
-    }
-
-    @Test
-    void names_areThoseOfAllOffsetStrategiesAndBest() {
-        assertTrue(
-                Strategies.names()
-                        .containsAll(
-                                Set.of("greedy-by-size", "greedy-by-breadth", "naive", "best")));
-        assertTrue(
-                Strategies.names()
-                        .containsAll(Set.of("tflite-arena", "greedy-in-order", "longest-first")));
-        assertTrue(Strategies.names().contains("shared-optimal-end-to-end"));
-        assertFalse(Strategies.names().contains("shared-optimal"));
-        for (OffsetStrategy strategy : Strategies.all()) {
-            assertEquals(List.of(strategy), Strategies.named(strategy.name()));
-        }
-        assertTrue(Strategies.names().contains("exact-search"));
-        assertEquals(Strategies.all().size() + 2, Strategies.names().size());
-    }
-
-    @Test
-    void named_oneName_isThatStrategy() {
-        assertEquals("naive", Strategies.named("naive").get(0).name());
-        assertEquals(1, Strategies.named("naive").size());
-    }
-
-    @Test
-    void named_unknown_namesTheNearest() {
-        assertTrue(unknown("greedybysize").contains("'greedy-by-size'"));
-        assertTrue(unknown("greedy_by_breath").contains("'greedy-by-breadth'"));
-        assertTrue(unknown("naif").contains("'naive'"));
-        assertTrue(unknown("bets").contains("'best'"));
-    }
-
-    private static String unknown(String name) {
-        return assertThrows(IllegalArgumentException.class, () -> Strategies.named(name))
-                .getMessage();
     }
 
     @Test

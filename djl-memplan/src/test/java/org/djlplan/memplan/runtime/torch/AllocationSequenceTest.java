@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -13,18 +12,23 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.djlplan.memplan.config.ArenaOptions;
+import org.djlplan.memplan.config.InPlace;
+import org.djlplan.memplan.config.PlanningOptions;
 import org.djlplan.memplan.config.SearchMode;
+import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.graph.TightGraph;
+import org.djlplan.memplan.planning.AllocationPlanning;
+import org.djlplan.memplan.planning.TightTrace;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.FakeArenas;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.source.trace.Allocation;
 import org.djlplan.memplan.source.trace.AllocationTrace;
-import org.djlplan.memplan.store.AllocationPlan;
 import org.djlplan.memplan.store.BackgroundStore;
 import org.djlplan.memplan.store.LogCapture;
+import org.djlplan.memplan.store.MemoryStore;
 import org.djlplan.memplan.store.Store;
 import org.djlplan.memplan.store.StoreKey;
 import org.djlplan.memplan.store.StoredPlan;
@@ -35,7 +39,11 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class AllocationSequenceTest {
 
-    private static final StoreKey KEY = new StoreKey("model", Map.of("inputs", "(1, 3)"));
+    private static final StoreKey MODEL = new StoreKey("model", Map.of());
+    private static final List<ArrayType> INPUTS =
+            List.of(new ArrayType("float32", List.of(1L, 3L)));
+    private static final StoreKey KEY =
+            new StoreKey("model", Map.of("inputs", INPUTS.toString(), "threads", "1"));
     private static final SearchMode OFF = new SearchMode.Off();
 
     /** Three blocks, of which the first two are in use at once; the last outlives all. */
@@ -47,55 +55,29 @@ class AllocationSequenceTest {
                             new Allocation(3000, 4, OptionalInt.of(6)),
                             new Allocation(4000, 5, OptionalInt.empty())));
 
-    private static final RunOutcome DIVERGED = new RunOutcome(1, 0, 2, 0, Set.of());
+    private static final AllocationWatch.Outcome DIVERGED =
+            new AllocationWatch.Outcome(1, 0, 2, 0, Set.of());
 
     private final FakeArenas memory = new FakeArenas();
     private final ArenaPool pool = memory.pool();
     private final FakeWatch watch = new FakeWatch();
-    private final MemoryStore store = new MemoryStore();
+    private final MemoryStore<StoredPlan> store = new MemoryStore<>();
     private Store<StoredPlan> used = store;
-    private final Tally tally = new Tally();
+    private final AllocationSequence.Tally tally = new AllocationSequence.Tally();
     private final List<AllocationSequence> opened = new ArrayList<>();
 
-    /** Keeps values in a map. */
-    private static final class MemoryStore implements Store<StoredPlan> {
-
-        private final Map<StoreKey, StoredPlan> values = new HashMap<>();
-        private final Semaphore saves = new Semaphore(0);
-        private volatile Runnable beforeSave = () -> {};
-
-        @Override
-        public synchronized Optional<StoredPlan> load(StoreKey key) {
-            return Optional.ofNullable(values.get(key));
-        }
-
-        @Override
-        public void save(StoreKey key, StoredPlan value) {
-            beforeSave.run();
-            synchronized (this) {
-                values.put(key, value);
-            }
-            saves.release();
-        }
-
-        @Override
-        public void offer(StoreKey key, StoredPlan value) {
-            save(key, value);
-        }
-
-        @Override
-        public void flush() {}
-    }
-
     private AllocationSequence sequence(SearchMode search) {
-        TorchOptions options = new TorchOptions("best", search, true, 1, Duration.ZERO, false);
         AllocationSequence sequence =
                 new AllocationSequence(
-                        options,
+                        "model",
+                        new ArenaOptions(true, OptionalInt.of(1), Duration.ZERO, false),
+                        new AllocationPlanning(
+                                        new PlanningOptions("best", InPlace.AUTO, search),
+                                        used,
+                                        MODEL)
+                                .of(INPUTS, 1),
                         watch,
                         pool,
-                        used,
-                        KEY,
                         tally,
                         problem -> {
                             throw new AssertionError(problem);
@@ -131,7 +113,7 @@ class AllocationSequenceTest {
         end(prediction);
     }
 
-    private AllocationPlan stored() {
+    private StoredPlan.Allocations stored() {
         return store.load(KEY).orElseThrow().allocations().orElseThrow();
     }
 
@@ -269,7 +251,7 @@ class AllocationSequenceTest {
         AllocationSequence sequence = recordedSequence();
         TorchPrediction prediction = sequence.begin(Duration.ZERO);
         assertEquals(1, memory.liveCount());
-        watch.outcome = new RunOutcome(3, 0, 0, 0, Set.of(2));
+        watch.outcome = new AllocationWatch.Outcome(3, 0, 0, 0, Set.of(2));
         end(prediction);
         assertEquals(0, pool.metric().arenas(), "it belongs to who keeps the block");
         assertEquals(OptionalInt.empty(), stored().trace().allocations().get(2).freedAt());
@@ -351,7 +333,7 @@ class AllocationSequenceTest {
         AllocationSequence sequence = recordedSequence();
         TorchPrediction prediction = sequence.begin(Duration.ZERO);
         watch.refuses = true;
-        watch.outcome = new RunOutcome(3, 0, 0, 0, Set.of(2));
+        watch.outcome = new AllocationWatch.Outcome(3, 0, 0, 0, Set.of(2));
         end(prediction);
         predict(sequence);
         assertEquals(Optional.empty(), sequence.figures());
@@ -433,13 +415,13 @@ class AllocationSequenceTest {
 
     @Test
     void search_inBackground_isKeptForTheNextSequence() throws Exception {
-        AllocationTrace tight = AllocationPlannerTest.trace();
+        AllocationTrace tight = TightTrace.make();
         watch.recorded = () -> Optional.of(tight);
         AllocationSequence sequence = sequence(new SearchMode.Background());
         predict(sequence);
         assertTrue(store.saves.tryAcquire(2, 30, TimeUnit.SECONDS));
         assertTrue(sequence.figures().orElseThrow().plan().totalBytes() > TightGraph.MINIMAL_BYTES);
-        assertEquals(TightGraph.MINIMAL_BYTES, stored().plan().totalBytes());
+        assertEquals(TightGraph.MINIMAL_BYTES, stored().plan().plan().totalBytes());
         AllocationSequence next = sequence(new SearchMode.Background());
         assertEquals(TightGraph.MINIMAL_BYTES, next.figures().orElseThrow().plan().totalBytes());
     }

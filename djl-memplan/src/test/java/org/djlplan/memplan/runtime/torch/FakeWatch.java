@@ -9,7 +9,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.source.trace.AllocationTrace;
-import org.djlplan.memplan.store.AllocationPlan;
 
 /**
  * Stands for the native library: predictions allocate what a test says. Notices runs that are not
@@ -18,7 +17,7 @@ import org.djlplan.memplan.store.AllocationPlan;
 final class FakeWatch implements AllocationWatch {
 
     /** What went as planned. */
-    static final RunOutcome AS_PLANNED = new RunOutcome(1, 0, 0, 0, Set.of());
+    static final Outcome AS_PLANNED = new Outcome(1, 0, 0, 0, Set.of());
 
     final AtomicInteger liveRuns = new AtomicInteger();
     final AtomicInteger livePlans = new AtomicInteger();
@@ -29,7 +28,7 @@ final class FakeWatch implements AllocationWatch {
     volatile Supplier<Optional<AllocationTrace>> recorded = Optional::empty;
 
     /** What becomes of a prediction that is placed. */
-    volatile RunOutcome outcome = AS_PLANNED;
+    volatile Outcome outcome = AS_PLANNED;
 
     /** Whether a run is current on the thread already. */
     volatile boolean occupied;
@@ -41,16 +40,16 @@ final class FakeWatch implements AllocationWatch {
     volatile boolean refuses;
 
     @Override
-    public Optional<TorchRun> record() {
+    public Optional<Run> record() {
         if (occupied) {
             return Optional.empty();
         }
         recordings.incrementAndGet();
-        return Optional.of(new Run(true));
+        return Optional.of(new FakeRun(true));
     }
 
     @Override
-    public Placing take(AllocationPlan plan) {
+    public Placing take(AllocationPlans.Placement placement) {
         if (refuses) {
             throw new IllegalArgumentException("refused");
         }
@@ -59,14 +58,14 @@ final class FakeWatch implements AllocationWatch {
             private boolean closed;
 
             @Override
-            public Optional<TorchRun> replay(Arena arena) {
+            public Optional<Run> replay(Arena arena) {
                 assertFalse(closed, "used after it was closed");
-                assertTrue(arena.bytes() >= plan.plan().totalBytes());
+                assertTrue(arena.bytes() >= placement.plan().arenaBytes());
                 if (occupied) {
                     return Optional.empty();
                 }
                 replays.incrementAndGet();
-                return Optional.of(new Run(false));
+                return Optional.of(new FakeRun(false));
             }
 
             @Override
@@ -78,13 +77,13 @@ final class FakeWatch implements AllocationWatch {
         };
     }
 
-    private final class Run implements TorchRun {
+    private final class FakeRun implements AllocationWatch.Run {
 
         private final boolean recording;
         private boolean paused;
         private boolean finished;
 
-        Run(boolean recording) {
+        FakeRun(boolean recording) {
             this.recording = recording;
             liveRuns.incrementAndGet();
         }
@@ -103,12 +102,12 @@ final class FakeWatch implements AllocationWatch {
         }
 
         @Override
-        public RunOutcome finish() {
+        public Outcome finish() {
             assertTrue(paused, "finished before the pause");
             assertFalse(finished, "finished twice");
             finished = true;
             liveRuns.decrementAndGet();
-            return recording ? new RunOutcome(0, 0, 0, 0, Set.of()) : outcome;
+            return recording ? new Outcome(0, 0, 0, 0, Set.of()) : outcome;
         }
     }
 }

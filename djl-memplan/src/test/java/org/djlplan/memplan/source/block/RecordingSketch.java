@@ -12,7 +12,7 @@ final class RecordingSketch {
 
     static final ArrayType TYPE = new ArrayType("float32", ImmutableList.of(2L, 3L));
 
-    private final List<RecordedOperation> operations = new ArrayList<>();
+    private final List<BlockRecording.Operation> operations = new ArrayList<>();
     private final Set<Integer> kept = new HashSet<>();
     private int created;
 
@@ -43,18 +43,22 @@ final class RecordingSketch {
             int creations,
             boolean returnsLast) {
         operations.add(
-                new RecordedOperation(
+                new BlockRecording.Operation(
                         name, uses, reads, created, created + creations, returnsLast));
         created += creations;
         return this;
     }
 
     BlockRecording returning(Integer... outputs) {
-        List<RecordedArray> arrays = new ArrayList<>();
+        List<BlockRecording.Array> arrays = new ArrayList<>();
         for (int i = 0; i < created; i++) {
-            arrays.add(new RecordedArray(TYPE, kept.contains(i)));
+            arrays.add(new BlockRecording.Array(TYPE, kept.contains(i)));
         }
         return new BlockRecording(
-                arrays, List.of(new RecordedArray(TYPE, true)), 1, operations, List.of(outputs));
+                arrays,
+                List.of(new BlockRecording.Array(TYPE, true)),
+                1,
+                operations,
+                List.of(outputs));
     }
 }

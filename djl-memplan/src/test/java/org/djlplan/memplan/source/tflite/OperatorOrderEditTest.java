@@ -16,14 +16,14 @@ import org.junit.jupiter.api.Test;
 
 class OperatorOrderEditTest {
 
-    private static ByteBuffer apply(ByteBuffer file, FileEdit edit) {
+    private static ByteBuffer apply(ByteBuffer file, OperatorOrderEdit edit) {
         ByteBuffer copy = ByteBuffer.allocate(file.limit());
         copy.put(file.duplicate()).flip();
         copy.put((int) edit.offsetBytes(), bytes(edit), 0, bytes(edit).length);
         return copy;
     }
 
-    private static byte[] bytes(FileEdit edit) {
+    private static byte[] bytes(OperatorOrderEdit edit) {
         byte[] bytes = new byte[edit.bytes().sizeBytes()];
         edit.bytes().buffer().get(bytes);
         return bytes;
@@ -55,7 +55,7 @@ class OperatorOrderEditTest {
         int changed = 0;
         for (int seed = 0; seed < 20; seed++) {
             List<Integer> order = otherOrder(model, new Random(seed));
-            FileEdit edit = OperatorOrderEdit.of(file, "file", order);
+            OperatorOrderEdit edit = OperatorOrderEdit.of(file, "file", order);
             TfLiteFile read = TfLiteReader.read(apply(file, edit), "copy");
             assertEquals(model.withOrder(order), read);
             changed += read.equals(model) ? 0 : 1;
@@ -67,7 +67,7 @@ class OperatorOrderEditTest {
     void of_theOrderItHas_writesTheBytesThatAreThere() throws Exception {
         TfLiteFile model = SampleModels.everything();
         ByteBuffer file = TfLiteWriter.toByteBuffer(model);
-        FileEdit edit = OperatorOrderEdit.of(file, "file", asItStands(model));
+        OperatorOrderEdit edit = OperatorOrderEdit.of(file, "file", asItStands(model));
         assertEquals(file, apply(file, edit));
     }
 
@@ -75,7 +75,7 @@ class OperatorOrderEditTest {
     void of_operatorInsideTheVector_isRefused() throws Exception {
         TfLiteFile model = SampleModels.layers();
         ByteBuffer file = TfLiteWriter.toByteBuffer(model);
-        FileEdit edit = OperatorOrderEdit.of(file, "file", asItStands(model));
+        OperatorOrderEdit edit = OperatorOrderEdit.of(file, "file", asItStands(model));
         file.putInt((int) edit.offsetBytes(), Integer.BYTES);
         TfLiteFormatException e =
                 assertThrows(

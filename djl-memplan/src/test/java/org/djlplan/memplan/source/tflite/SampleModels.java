@@ -53,11 +53,11 @@ final class SampleModels {
                 List.of(mainSubgraph(), smallSubgraph("condition"), smallSubgraph("")),
                 List.of(TfLiteBytes.EMPTY, bytes(5), bytes(16), TfLiteBytes.EMPTY),
                 List.of(1),
-                List.of(new TfLiteMetadata("min_runtime_version", 1)),
+                List.of(new TfLiteFile.Metadata("min_runtime_version", 1)),
                 List.of(
-                        new TfLiteSignature(
-                                List.of(new TfLiteSignature.Entry("x", 0)),
-                                List.of(new TfLiteSignature.Entry("y", 5)),
+                        new TfLiteFile.Signature(
+                                List.of(new TfLiteFile.Signature.Entry("x", 0)),
+                                List.of(new TfLiteFile.Signature.Entry("y", 5)),
                                 "serving_default",
                                 "serve",
                                 0)),
@@ -65,8 +65,8 @@ final class SampleModels {
     }
 
     private static TfLiteSubgraph mainSubgraph() {
-        TfLiteQuantization quantization =
-                new TfLiteQuantization(
+        TfLiteTensor.Quantization quantization =
+                new TfLiteTensor.Quantization(
                         List.of(-1f, Float.NaN),
                         List.of(1f, 2f),
                         List.of(0.5f, 0.25f),

@@ -44,6 +44,17 @@ class CsvFilesTest {
     }
 
     @Test
+    void readRecords_knownAt_isKeptByTensorAndWrittenAgain() throws IOException {
+        Path file = write("id,lower,upper,size,known", "a,0,1,5,", "b,3,9,64,2", "c,4,5,8,0");
+        CsvRecords read = CsvFiles.readRecords(file);
+        assertEquals(Map.of(1, 2, 2, 0), read.knownAt());
+        CsvFiles.writeRecords(file, read);
+        assertEquals(read, CsvFiles.readRecords(file));
+        Path late = write("id,lower,upper,size,known", "a,3,4,5,4");
+        assertThrows(CsvFormatException.class, () -> CsvFiles.readRecords(late));
+    }
+
+    @Test
     void readRecords_halfOpenIntervals_becomeInclusive() throws IOException {
         CsvRecords read =
                 CsvFiles.readRecords(write("id,lower,upper,size", "7,0,1,5", "", "3,2,9,64\r", ""));

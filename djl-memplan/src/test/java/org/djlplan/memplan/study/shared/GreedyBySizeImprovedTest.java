@@ -92,8 +92,9 @@ class GreedyBySizeImprovedTest {
             @ForAll @Size(max = 5) List<@IntRange(max = 19) Integer> removed,
             @ForAll @IntRange(max = 20) int from,
             @ForAll @IntRange(max = 10) int limit) {
-        LeftmostBelow row =
-                new LeftmostBelow(numbers.stream().mapToLong(Integer::longValue).toArray());
+        StageGaps.LeftmostBelow row =
+                new StageGaps.LeftmostBelow(
+                        numbers.stream().mapToLong(Integer::longValue).toArray());
         removed.stream().filter(i -> i < numbers.size()).forEach(row::remove);
         OptionalInt expected =
                 IntStream.range(from, Math.max(from, numbers.size()))

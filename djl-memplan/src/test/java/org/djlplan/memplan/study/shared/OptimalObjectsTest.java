@@ -59,14 +59,14 @@ class OptimalObjectsTest {
 
     @Property(tries = 500)
     void search_fewUnits_findsWhatTryingAllFinds(@ForAll("few") PlanningProblem problem) {
-        SharedSearchResult result = new OptimalObjects().search(problem);
+        OptimalObjects.Result result = new OptimalObjects().search(problem);
         assertEquals(smallest(problem.units(), 0, new ArrayList<>()), result.plan().totalBytes());
         assertTrue(result.provedMinimal());
     }
 
     @Property(tries = 300)
     void search_anyProblem_isValidAndBelowNoOther(@ForAll("problems") PlanningProblem problem) {
-        SharedSearchResult result = new OptimalObjects().search(problem);
+        OptimalObjects.Result result = new OptimalObjects().search(problem);
         assertEquals(List.of(), SharedObjectsValidator.violations(result.plan()));
         for (SharedObjectsStrategy strategy : SharedStrategies.all()) {
             assertTrue(
@@ -78,8 +78,9 @@ class OptimalObjectsTest {
     @Property(tries = 100)
     void search_withoutNodes_isTheBestOfTheOthersAndHonest(
             @ForAll("problems") PlanningProblem problem) {
-        SharedSearchResult cut = new OptimalObjects(SearchLimit.ofNodes(0)).search(problem);
-        SharedSearchResult full = new OptimalObjects().search(problem);
+        OptimalObjects.Result cut =
+                new OptimalObjects(OptimalObjects.Limit.ofNodes(0)).search(problem);
+        OptimalObjects.Result full = new OptimalObjects().search(problem);
         assertEquals(
                 SharedStrategies.WITHOUT_SEARCH.stream()
                         .mapToLong(strategy -> strategy.plan(problem).totalBytes())
@@ -94,7 +95,7 @@ class OptimalObjectsTest {
     void search_mobileNetV2_provesAnOptimumAboveTheBound() {
         List<UsageRecord> records =
                 UsageRecords.of(TfLiteGraphs.toGraph(MobileNetV2.build(1), "mobilenet_v2"));
-        SharedSearchResult result = new OptimalObjects().search(new PlanningProblem(records));
+        OptimalObjects.Result result = new OptimalObjects().search(new PlanningProblem(records));
         assertEquals(6.604, LowerBounds.sharedObjectBytes(records) / MEBIBYTE, 5e-4);
         assertEquals(6.699, result.plan().totalBytes() / MEBIBYTE, 5e-4);
         assertTrue(result.provedMinimal());
@@ -103,7 +104,7 @@ class OptimalObjectsTest {
 
     @Test
     void search_turnsDoNotWorkOut_makesAnObjectLarger() {
-        SharedSearchResult result =
+        OptimalObjects.Result result =
                 new OptimalObjects().search(new PlanningProblem(ABOVE_THE_BOUND));
         assertEquals(8, LowerBounds.sharedObjectBytes(ABOVE_THE_BOUND));
         assertEquals(10, result.lowerBoundBytes());
@@ -114,7 +115,8 @@ class OptimalObjectsTest {
     void search_publishedVectors_reachTheBound() {
         for (List<UsageRecord> records :
                 List.of(Vectors.PISARCHYK, Vectors.TFLITE_CHAIN, Vectors.TFLITE_COMPLEX)) {
-            SharedSearchResult result = new OptimalObjects().search(new PlanningProblem(records));
+            OptimalObjects.Result result =
+                    new OptimalObjects().search(new PlanningProblem(records));
             assertEquals(LowerBounds.sharedObjectBytes(records), result.plan().totalBytes());
             assertTrue(result.provedMinimal());
         }
@@ -123,14 +125,15 @@ class OptimalObjectsTest {
     @Test
     void search_sameProblemTwice_givesTheSamePlan() {
         PlanningProblem problem = new PlanningProblem(wide(120, 3));
-        OptimalObjects search = new OptimalObjects(SearchLimit.ofNodes(5_000));
+        OptimalObjects search = new OptimalObjects(OptimalObjects.Limit.ofNodes(5_000));
         assertEquals(search.search(problem), search.search(problem));
     }
 
     @Test
     void search_tooWide_saysThatNothingIsProved() {
         PlanningProblem problem = new PlanningProblem(wide(400, 60));
-        SharedSearchResult result = new OptimalObjects(SearchLimit.ofNodes(2_000)).search(problem);
+        OptimalObjects.Result result =
+                new OptimalObjects(OptimalObjects.Limit.ofNodes(2_000)).search(problem);
         assertFalse(result.provedMinimal());
         assertEquals(List.of(), SharedObjectsValidator.violations(result.plan()));
         assertTrue(result.lowerBoundBytes() >= LowerBounds.sharedObjectBytes(problem.units()));
@@ -140,15 +143,15 @@ class OptimalObjectsTest {
     @Test
     void search_noTime_returnsAtOnceWithAPlan() {
         PlanningProblem problem = new PlanningProblem(wide(400, 60));
-        SearchLimit limit = new SearchLimit(Long.MAX_VALUE, OptionalLong.of(0));
-        SharedSearchResult result = new OptimalObjects(limit).search(problem);
+        OptimalObjects.Limit limit = new OptimalObjects.Limit(Long.MAX_VALUE, OptionalLong.of(0));
+        OptimalObjects.Result result = new OptimalObjects(limit).search(problem);
         assertFalse(result.provedMinimal());
         assertEquals(List.of(), SharedObjectsValidator.violations(result.plan()));
     }
 
     @Test
     void searchLimit_negative_isAnError() {
-        assertThrows(IllegalArgumentException.class, () -> SearchLimit.ofNodes(-1));
+        assertThrows(IllegalArgumentException.class, () -> OptimalObjects.Limit.ofNodes(-1));
     }
 
     @Test
@@ -156,7 +159,7 @@ class OptimalObjectsTest {
         SharedObjectsPlan plan = new Naive().plan(new PlanningProblem(ABOVE_THE_BOUND));
         assertThrows(
                 IllegalArgumentException.class,
-                () -> new SharedSearchResult(plan, plan.totalBytes() + 1));
+                () -> new OptimalObjects.Result(plan, plan.totalBytes() + 1));
     }
 
     private static List<UsageRecord> wide(int count, int length) {

@@ -44,22 +44,28 @@ class SharedObjectsValidatorTest {
 
     @Test
     void violations_bothAliveAtOneOperator_namesBothTensors() {
-        assertEquals(List.of(new Violation.ObjectInUse(0, 1)), check(List.of(64L, 64L), 0, 0, 1));
-        assertEquals(List.of(new Violation.ObjectInUse(1, 2)), check(List.of(64L, 64L), 0, 1, 1));
+        assertEquals(
+                List.of(new SharedObjectsViolation.ObjectInUse(0, 1)),
+                check(List.of(64L, 64L), 0, 0, 1));
+        assertEquals(
+                List.of(new SharedObjectsViolation.ObjectInUse(1, 2)),
+                check(List.of(64L, 64L), 0, 1, 1));
     }
 
     @Test
     void violations_longHolderBeforeAShortOne_isNotForgotten() {
         PlanningProblem problem = new PlanningProblem(records(0, 9, 1, 1, 2, 1, 4, 5, 1));
         assertEquals(
-                List.of(new Violation.ObjectInUse(0, 1), new Violation.ObjectInUse(0, 2)),
+                List.of(
+                        new SharedObjectsViolation.ObjectInUse(0, 1),
+                        new SharedObjectsViolation.ObjectInUse(0, 2)),
                 check(problem, List.of(1L), 0, 0, 0));
     }
 
     @Test
     void violations_objectTooSmall_isNamed() {
         assertEquals(
-                List.of(new Violation.ObjectTooSmall(1, 64, 63)),
+                List.of(new SharedObjectsViolation.ObjectTooSmall(1, 64, 63)),
                 check(List.of(64L, 63L), 0, 1, 0));
     }
 
@@ -67,14 +73,15 @@ class SharedObjectsValidatorTest {
     void violations_noSuchObject_isNamed() {
         assertEquals(
                 List.of(
-                        new Violation.UnknownObject(1, 2, 2),
-                        new Violation.UnknownObject(2, -1, 2)),
+                        new SharedObjectsViolation.UnknownObject(1, 2, 2),
+                        new SharedObjectsViolation.UnknownObject(2, -1, 2)),
                 check(List.of(64L, 64L), 0, 2, -1));
     }
 
     @Test
     void violations_tensorWithoutObject_isNamed() {
-        assertEquals(List.of(new Violation.NoObject(2)), check(List.of(64L, 64L), 0, 1));
+        assertEquals(
+                List.of(new SharedObjectsViolation.NoObject(2)), check(List.of(64L, 64L), 0, 1));
     }
 
     @Test
@@ -92,23 +99,25 @@ class SharedObjectsValidatorTest {
         PlanningProblem problem =
                 new PlanningProblem(records(0, 0, 8, 1, 1, 8, 2, 2, 8), List.of(List.of(0, 2)));
         assertEquals(
-                List.of(new Violation.ObjectInUse(0, 1)), check(problem, List.of(8L), 0, 0, 0));
+                List.of(new SharedObjectsViolation.ObjectInUse(0, 1)),
+                check(problem, List.of(8L), 0, 0, 0));
     }
 
     @Test
     void describe_everyRule_isASentence() {
         List<String> one = List.of("a");
-        assertEquals("a has no object", new Violation.NoObject(0).describe(one));
+        assertEquals("a has no object", new SharedObjectsViolation.NoObject(0).describe(one));
         assertEquals(
-                "a has object number 3 of 2", new Violation.UnknownObject(0, 3, 2).describe(one));
+                "a has object number 3 of 2",
+                new SharedObjectsViolation.UnknownObject(0, 3, 2).describe(one));
         assertEquals(
                 "a has 64 bytes in an object of 8",
-                new Violation.ObjectTooSmall(0, 64, 8).describe(one));
+                new SharedObjectsViolation.ObjectTooSmall(0, 64, 8).describe(one));
         assertEquals(
                 "a and b are alive at once in one object",
-                new Violation.ObjectInUse(0, 1).describe(List.of("a", "b")));
-        assertEquals("object-in-use", new Violation.ObjectInUse(0, 1).rule());
-        assertEquals(List.of(0, 1), new Violation.ObjectInUse(0, 1).tensors());
+                new SharedObjectsViolation.ObjectInUse(0, 1).describe(List.of("a", "b")));
+        assertEquals("object-in-use", new SharedObjectsViolation.ObjectInUse(0, 1).rule());
+        assertEquals(List.of(0, 1), new SharedObjectsViolation.ObjectInUse(0, 1).tensors());
     }
 
     @Test

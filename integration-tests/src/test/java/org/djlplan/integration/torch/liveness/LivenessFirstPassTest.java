@@ -31,7 +31,6 @@ import org.djlplan.memplan.config.Liveness;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.djl.purity.BlockCode;
 import org.djlplan.memplan.graph.ArrayType;
-import org.djlplan.memplan.source.block.CreatedArray;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.junit.jupiter.api.Test;
 
@@ -324,7 +323,7 @@ class LivenessFirstPassTest {
             ArrayType odd = new ArrayType("float99", List.of(1L));
             executor.restore(
                     LivenessExecutor.types(inputs),
-                    new LivenessTrace(List.of(new CreatedArray(odd, OptionalInt.of(1)))));
+                    new LivenessTrace(List.of(new LivenessTrace.Array(odd, OptionalInt.of(1)))));
             assertEquals(
                     Sample.bits(stock(sample, manager, 7).outputs()),
                     Sample.bits(planned(sample, executor, manager, 7).outputs()));

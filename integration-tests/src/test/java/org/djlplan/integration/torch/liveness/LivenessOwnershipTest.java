@@ -28,7 +28,6 @@ import org.djlplan.memplan.djl.liveness.RecordedBlocks;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.source.block.BlockGraphs;
-import org.djlplan.memplan.source.block.CreatedArray;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.UsageRecords;
@@ -202,12 +201,14 @@ class LivenessOwnershipTest {
             LivenessExecutor first = sample.executor(Liveness.OP);
             sample.planned(first, inputs);
             LivenessTrace good = first.trace(types).orElseThrow();
-            List<CreatedArray> bad = new ArrayList<>();
+            List<LivenessTrace.Array> bad = new ArrayList<>();
             for (int i = 0; i < good.arrays().size(); i++) {
                 // Outputs, too, are closed as soon as they can be.
-                bad.add(new CreatedArray(good.arrays().get(i).type(), OptionalInt.of(i + 1)));
+                bad.add(
+                        new LivenessTrace.Array(
+                                good.arrays().get(i).type(), OptionalInt.of(i + 1)));
             }
-            bad.set(0, new CreatedArray(bad.get(0).type(), OptionalInt.of(1)));
+            bad.set(0, new LivenessTrace.Array(bad.get(0).type(), OptionalInt.of(1)));
             LivenessExecutor second = sample.executor(Liveness.OP);
             second.restore(types, new LivenessTrace(bad));
             List<List<Byte>> expected = Sample.bits(sample.stock(inputs));
@@ -227,7 +228,7 @@ class LivenessOwnershipTest {
             LivenessTrace other =
                     new LivenessTrace(
                             ImmutableList.of(
-                                    new CreatedArray(
+                                    new LivenessTrace.Array(
                                             new ArrayType("float32", ImmutableList.of(9L)),
                                             OptionalInt.of(1))));
             executor.restore(types, other);

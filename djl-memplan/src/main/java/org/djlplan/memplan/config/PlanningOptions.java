@@ -1,0 +1,19 @@
+package org.djlplan.memplan.config;
+
+/**
+ * How memory is planned.
+ *
+ * @param strategy name of a strategy, or {@value #BEST}
+ * @param inPlace when tensors may share places
+ * @param search when a plan above its lower bound is searched for a smaller one; never where a
+ *     strategy is named, whose plan is wanted
+ */
+public record PlanningOptions(String strategy, InPlace inPlace, SearchMode search) {
+
+    /** Stands for several strategies, of which the best plan is taken. */
+    public static final String BEST = "best";
+
+    public PlanningOptions {
+        search = strategy.equals(BEST) ? search : new SearchMode.Off();
+    }
+}

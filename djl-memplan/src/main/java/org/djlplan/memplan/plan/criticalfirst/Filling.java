@@ -1,0 +1,172 @@
+package org.djlplan.memplan.plan.criticalfirst;
+
+import java.util.Arrays;
+import java.util.OptionalInt;
+import org.djlplan.memplan.usage.UsageRecords;
+
+/**
+ * One pass that places all units from the bottom up, valley by valley. A valley is filled with a
+ * unit that lies within it: one that is alive at the valley's moment of least slack, if slack is
+ * scarce there, else any; of these the one of the highest priority. If none lies within it, the
+ * valley is raised to its lower neighbour, and what is below is wasted.
+ *
+ * <p>When a moment has wasted more than its slack, the units without a place that are alive there
+ * have been blocked by neighbours placed too early: they get more priority in the next pass.
+ */
+final class Filling {
+
+    /** As often is blame sought: each time may visit all units alive at a moment. */
+    private static final int MOST_LESSONS = 64;
+
+    private final Timeline timeline;
+    private final Priorities priorities;
+    private final Unplaced unplaced;
+    private final Slack slack;
+    private final Valleys skyline;
+    private final long[] offsets;
+    private final long scarceBytes;
+    private final boolean[] blocked;
+    private int lessons;
+    private long totalBytes;
+
+    private Filling(Timeline timeline, Priorities priorities) {
+        this.timeline = timeline;
+        this.priorities = priorities;
+        unplaced = new Unplaced(timeline, priorities.priorities());
+        slack = new Slack(timeline);
+        skyline = new Valleys(timeline.moments);
+        offsets = new long[timeline.bytes.length];
+        blocked = new boolean[offsets.length];
+        scarceBytes = priorities.scarceBytes();
+    }
+
+    /**
+     * Places all units of {@code timeline} and lets {@code priorities} learn from it.
+     *
+     * @throws ArithmeticException if the arena does not fit into a long
+     */
+    static Filling of(Timeline timeline, Priorities priorities) {
+        Filling filling = new Filling(timeline, priorities);
+        filling.place();
+        return filling;
+    }
+
+    /** Returns where the units lie. */
+    Timeline.Layout layout() {
+        return new Timeline.Layout(timeline, offsets, totalBytes);
+    }
+
+    /** Returns how many steps searching took. */
+    long visits() {
+        return unplaced.visits();
+    }
+
+    private void place() {
+        int left = offsets.length;
+        while (left > 0) {
+            OptionalInt unit = choose();
+            if (unit.isPresent()) {
+                put(unit.getAsInt());
+                left--;
+            } else {
+                raise();
+            }
+        }
+    }
+
+    private OptionalInt choose() {
+        int from = skyline.from();
+        int to = skyline.to();
+        OptionalInt scarce = slack.leastBelow(from, to, scarceBytes);
+        if (scarce.isPresent()) {
+            OptionalInt needed = unplaced.within(from, scarce.getAsInt(), to);
+            if (needed.isPresent()) {
+                return needed;
+            }
+        }
+        return unplaced.within(from, to);
+    }
+
+    private void put(int unit) {
+        unplaced.remove(unit);
+        offsets[unit] = skyline.heightBytes();
+        long topBytes = UsageRecords.addBytes(offsets[unit], timeline.bytes[unit]);
+        totalBytes = Math.max(totalBytes, topBytes);
+        skyline.put(timeline.from[unit], timeline.to[unit], topBytes);
+    }
+
+    private void raise() {
+        int from = skyline.from();
+        int to = skyline.to();
+        slack.waste(from, to, skyline.wallBytes() - skyline.heightBytes());
+        if (lessons < MOST_LESSONS && !slack.suffices()) {
+            slack.leastBelow(from, to, 0).ifPresent(this::learn);
+        }
+        skyline.raise();
+    }
+
+    private void learn(int moment) {
+        lessons++;
+        unplaced.forEachAlive(
+                moment,
+                unit -> {
+                    if (!blocked[unit]) {
+                        blocked[unit] = true;
+                        priorities.raise(unit);
+                    }
+                });
+    }
+
+    /**
+     * The priorities of units: size^a · life^b, raised for units that were blocked. They are kept
+     * as logarithms in fixed point, so that they are the same on every machine.
+     */
+    static final class Priorities {
+
+        /** Steps of a factor of two. */
+        private static final int DOUBLING = 1 << 16;
+
+        /** What being blocked once multiplies a priority by: 8. */
+        private static final int BLOCKED = 3 * DOUBLING;
+
+        private static final double LOG_2 = StrictMath.log(2);
+
+        private final int[] priorities;
+        private final long scarceBytes;
+
+        /**
+         * @param sizeExponent what sizes are raised to, at most 2
+         * @param lifeExponent what lives, in moments, are raised to, at most 3
+         * @param scarceShare slack below this share of the lower bound is scarce
+         */
+        Priorities(Timeline timeline, int sizeExponent, int lifeExponent, double scarceShare) {
+            priorities = new int[timeline.bytes.length];
+            Arrays.setAll(
+                    priorities,
+                    unit ->
+                            1
+                                    + sizeExponent * doublings(timeline.bytes[unit])
+                                    + lifeExponent * doublings(timeline.life(unit)));
+            scarceBytes = (long) (timeline.boundBytes() * scarceShare);
+        }
+
+        private static int doublings(long value) {
+            return (int) (StrictMath.log((double) value) / LOG_2 * DOUBLING);
+        }
+
+        /** Returns the priority of every unit, positive. */
+        int[] priorities() {
+            return priorities.clone();
+        }
+
+        /** Returns below which slack in bytes units alive at a moment are preferred. */
+        long scarceBytes() {
+            return scarceBytes;
+        }
+
+        /** Raises the priority of a unit that was blocked. */
+        void raise(int unit) {
+            priorities[unit] += BLOCKED;
+        }
+    }
+}

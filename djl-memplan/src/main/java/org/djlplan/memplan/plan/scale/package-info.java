@@ -1,5 +1,0 @@
-/**
- * A strategy for problems of thousands to millions of units: no unit is compared with all that
- * overlap it.
- */
-package org.djlplan.memplan.plan.scale;

@@ -1,0 +1,33 @@
+package org.djlplan.memplan.runtime;
+
+import java.util.Optional;
+import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.report.PlanReport;
+
+/** The figures of a plan in use, as a report tells them. */
+public final class PlanFigures {
+
+    private PlanFigures() {}
+
+    /**
+     * Returns the figures of a plan.
+     *
+     * @param plan empty where there is none
+     * @param inputOutputBytes memory that the engine still allocates itself per interpreter
+     */
+    public static PlanReport.Plan of(Optional<EvaluatedPlan> plan, long inputOutputBytes) {
+        if (plan.isEmpty()) {
+            return new PlanReport.Plan("", 0, 0, 0, 0, 0, false, inputOutputBytes);
+        }
+        EvaluatedPlan used = plan.get();
+        return new PlanReport.Plan(
+                used.strategy(),
+                used.plan().problem().records().size(),
+                used.aliasedTensors(),
+                used.naiveBytes(),
+                used.lowerBoundBytes(),
+                used.arenaBytes(),
+                used.provedMinimal(),
+                inputOutputBytes);
+    }
+}

@@ -1,0 +1,86 @@
+package org.djlplan.memplan.runtime.torch;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.source.block.LivenessTrace;
+import org.djlplan.memplan.source.trace.AllocationTrace;
+
+/**
+ * Plans the allocations of one model's predictions, and keeps what is known of them between runs of
+ * a JVM.
+ */
+public interface AllocationPlans {
+
+    /**
+     * A plan as it is used.
+     *
+     * @param trace the allocations of a prediction
+     * @param plan offsets of those that may be placed
+     */
+    record Placement(AllocationTrace trace, EvaluatedPlan plan) {
+
+        public Placement {
+            checkArgument(
+                    plan.plan().problem().units().equals(trace.problem().units()),
+                    "the plan is not one of these allocations");
+        }
+    }
+
+    /** Returns what is known of predictions with inputs of certain types and so many threads. */
+    OfInputs of(List<ArrayType> inputs, int threads);
+
+    /** Waits until everything is written, but not for long. */
+    void flush();
+
+    /** What is known of predictions that allocate in the same way. */
+    interface OfInputs extends AutoCloseable {
+
+        /** Returns when an imperative block's arrays are closed, if it is known. */
+        Optional<LivenessTrace> liveness();
+
+        /**
+         * Learns when an imperative block's arrays are closed: allocations that were planned before
+         * are no longer those of the block.
+         *
+         * @return whether that is new
+         */
+        boolean learn(LivenessTrace liveness);
+
+        /** Returns the plan that is kept, perhaps searched for a smaller one now. */
+        Optional<Placement> kept();
+
+        /**
+         * Plans allocations.
+         *
+         * @param mayWait whether it may be searched for a smaller plan than that of the strategies
+         */
+        Placement plan(AllocationTrace trace, boolean mayWait);
+
+        /**
+         * Tells that a plan is used from now on: it is what is to be kept. It may be searched for a
+         * smaller one in the background, which is then kept in its place and used in later runs.
+         */
+        void use(Placement placement);
+
+        /** Tells that no plan is used any more. */
+        void drop();
+
+        /**
+         * Tells that predictions of this kind came back, so that it is worth its place.
+         *
+         * @return whether that was not known
+         */
+        boolean cameBack();
+
+        /** Writes what is to be kept. Predictions need not wait for that. */
+        void save();
+
+        /** Ends what goes on in the background. */
+        @Override
+        void close();
+    }
+}

@@ -1,0 +1,146 @@
+package org.djlplan.memplan.runtime.torch;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
+import com.google.common.primitives.Ints;
+import com.sun.jna.Pointer;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.djlplan.memplan.runtime.Arena;
+import org.djlplan.memplan.source.trace.Allocation;
+import org.djlplan.memplan.source.trace.AllocationTrace;
+
+/** The native library's way to record and place allocations. */
+final class NativeWatch implements AllocationWatch {
+
+    static final AllocationWatch INSTANCE = new NativeWatch();
+
+    private NativeWatch() {}
+
+    @Override
+    public Optional<Run> record() {
+        return Optional.ofNullable(TorchNative.djlplan_torch_record())
+                .map(run -> new NativeRun(run, 0));
+    }
+
+    @Override
+    public Placing take(AllocationPlans.Placement placement) {
+        return NativePlan.of(placement);
+    }
+
+    private static final class NativePlan implements Placing {
+
+        private static final long LEFT_TO_THE_ENGINE = -1;
+
+        private final Pointer plan;
+        private final int allocations;
+
+        private NativePlan(Pointer plan, int allocations) {
+            this.plan = plan;
+            this.allocations = allocations;
+        }
+
+        static NativePlan of(AllocationPlans.Placement placement) {
+            List<Allocation> trace = placement.trace().allocations();
+            long[] bytes = new long[trace.size()];
+            long[] offsets = new long[trace.size()];
+            for (int i = 0; i < bytes.length; i++) {
+                bytes[i] = trace.get(i).bytes();
+                offsets[i] =
+                        trace.get(i).plannable()
+                                ? placement.plan().plan().offsetOf(i)
+                                : LEFT_TO_THE_ENGINE;
+            }
+            Pointer plan =
+                    TorchNative.djlplan_torch_plan_create(
+                            bytes, offsets, bytes.length, placement.plan().arenaBytes());
+            if (plan == null) {
+                throw new IllegalArgumentException(
+                        "the native library refuses a plan of " + bytes.length + " allocations");
+            }
+            return new NativePlan(plan, bytes.length);
+        }
+
+        @Override
+        public Optional<Run> replay(Arena arena) {
+            return Optional.ofNullable(TorchNative.djlplan_torch_replay(plan, arena.address()))
+                    .map(run -> new NativeRun(run, allocations));
+        }
+
+        @Override
+        public void close() {
+            TorchNative.djlplan_torch_plan_delete(plan);
+        }
+    }
+
+    private static final class NativeRun implements Run {
+
+        private static final int VALUES_PER_EVENT = 3;
+
+        /** Below the size from which the C library asks the system for memory of its own. */
+        private static final long MOST_BYTES_LEFT = 64 << 10;
+
+        private final Pointer run;
+        private final int allocations;
+
+        /**
+         * @param allocations how many are planned, 0 for a recording
+         */
+        NativeRun(Pointer run, int allocations) {
+            this.run = run;
+            this.allocations = allocations;
+        }
+
+        @Override
+        public boolean pause() {
+            return TorchNative.djlplan_torch_pause() != 0;
+        }
+
+        @Override
+        public Optional<AllocationTrace> recorded() {
+            long count = TorchNative.djlplan_torch_events(run, new long[0], 0);
+            if (count < 0 || count > Integer.MAX_VALUE) {
+                return Optional.empty();
+            }
+            long[] values = new long[(int) count];
+            long written = TorchNative.djlplan_torch_events(run, values, values.length);
+            if (written != count) {
+                return Optional.empty();
+            }
+            ImmutableList.Builder<Allocation> trace = ImmutableList.builder();
+            for (int i = 0; i < values.length; i += VALUES_PER_EVENT) {
+                long freedAt = values[i + 2];
+                trace.add(
+                        new Allocation(
+                                values[i],
+                                Ints.checkedCast(values[i + 1]),
+                                freedAt < 0
+                                        ? OptionalInt.empty()
+                                        : OptionalInt.of(Ints.checkedCast(freedAt))));
+            }
+            return Optional.of(
+                    new AllocationTrace(trace.build())
+                            .withFewBytesEscaped(
+                                    Ints.checkedCast(TorchNative.djlplan_torch_paused_at(run)),
+                                    MOST_BYTES_LEFT));
+        }
+
+        @Override
+        public Outcome finish() {
+            long[] counters = new long[TorchNative.COUNTERS];
+            int[] alive = new int[allocations];
+            TorchNative.djlplan_torch_finish(run, counters, alive, alive.length);
+            ImmutableSet.Builder<Integer> numbers = ImmutableSet.builder();
+            for (int i = 0; i < counters[TorchNative.ALIVE]; i++) {
+                numbers.add(alive[i]);
+            }
+            return new Outcome(
+                    counters[TorchNative.PLACED],
+                    counters[TorchNative.REFUSED],
+                    counters[TorchNative.DIVERGED],
+                    counters[TorchNative.MISSING],
+                    numbers.build());
+        }
+    }
+}

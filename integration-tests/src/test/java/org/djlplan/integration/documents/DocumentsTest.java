@@ -1,0 +1,189 @@
+package org.djlplan.integration.documents;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.djlplan.delegation.DelegationKey;
+import org.djlplan.integration.documents.Markdown.Block;
+import org.djlplan.memplan.cli.DjlPlan;
+import org.djlplan.memplan.config.OptionKey;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine.ParameterException;
+
+/** What documents say of names, files and commands is so. {@link SnippetsTest} has their code. */
+class DocumentsTest {
+
+    private static final Path README = Markdown.ROOT.resolve("README.md");
+    private static final Path ARCHITECTURE =
+            Markdown.ROOT.resolve("docs").resolve("architecture.md");
+
+    /** An option's name, or a package's, which only the architecture mentions by short names. */
+    private static final Pattern OPTION =
+            Pattern.compile("(?<![\\w./])((?:memplan|delegation)\\.[a-z]\\w*)(?![\\w(]|\\.[a-z])");
+
+    private static final Pattern TEST_CLASS = Pattern.compile("-Dtest='?([\\w#+,]+)");
+
+    @Test
+    void readme_size_isAtMostNineKilobytes() throws IOException {
+        assertTrue(Files.size(README) <= 9000, "README.md has " + Files.size(README) + " bytes");
+    }
+
+    @Test
+    void links_relativeOnes_leadToFilesAndHeadings() throws IOException {
+        List<String> broken = new ArrayList<>();
+        int followed = 0;
+        for (Markdown document : Markdown.all()) {
+            for (String link : document.links()) {
+                if (!link.contains("://")) {
+                    followed++;
+                    if (!resolves(document, link)) {
+                        broken.add(document.file() + ": " + link);
+                    }
+                }
+            }
+        }
+        assertEquals(List.of(), broken);
+        assertTrue(followed > 50, "only " + followed + " links were found");
+    }
+
+    private static boolean resolves(Markdown document, String link) throws IOException {
+        String[] parts = link.split("#", 2);
+        Path target =
+                parts[0].isEmpty() ? document.file() : document.file().resolveSibling(parts[0]);
+        return Files.exists(target)
+                && (parts.length == 1 || Markdown.read(target).anchors().contains(parts[1]));
+    }
+
+    @Test
+    void options_named_exist() throws IOException {
+        Set<String> known =
+                Stream.concat(
+                                Arrays.stream(OptionKey.values()).map(OptionKey::key),
+                                Arrays.stream(DelegationKey.values()).map(DelegationKey::key))
+                        .collect(Collectors.toSet());
+        Set<String> named = new TreeSet<>();
+        List<String> unknown = new ArrayList<>();
+        for (Markdown document : Markdown.all()) {
+            Matcher option = OPTION.matcher(Files.readString(document.file()));
+            while (option.find()) {
+                String name = option.group(1);
+                if (known.contains(name)) {
+                    named.add(name);
+                } else if (!document.file().equals(ARCHITECTURE)
+                        || !Sources.packages().contains("org.djlplan." + name)) {
+                    unknown.add(document.file() + ": " + name);
+                }
+            }
+        }
+        assertEquals(List.of(), unknown);
+        assertEquals(new TreeSet<>(known), named);
+    }
+
+    @Test
+    void commands_written_areUnderstood() throws IOException {
+        List<String> wrong = new ArrayList<>();
+        int parsed = 0;
+        for (Markdown document : Markdown.all()) {
+            for (String line : commands(document)) {
+                parsed++;
+                try {
+                    DjlPlan.commandLine().parseArgs(arguments(line));
+                } catch (ParameterException e) {
+                    wrong.add(document.file() + ": " + line + ": " + e.getMessage());
+                }
+            }
+        }
+        assertEquals(List.of(), wrong);
+        assertTrue(parsed > 20, "only " + parsed + " commands were found");
+    }
+
+    /** Lines of shell blocks, and code within a line, that begin with the command. */
+    private static List<String> commands(Markdown document) {
+        Stream<String> lines =
+                document.blocks("sh").stream().map(Block::code).flatMap(String::lines);
+        return Stream.concat(lines, document.inlineCode().stream())
+                .filter(line -> line.matches("(\\./|bin/)?djlplan( .*)?"))
+                .toList();
+    }
+
+    /**
+     * Without comments and optional brackets, and with numbers where documents say what to give.
+     */
+    private static String[] arguments(String line) {
+        return line.replaceAll("\\s+#.*", "")
+                .replaceAll("[\\[\\]…]", "")
+                .replaceAll("\\b(BYTES|N)\\b", "1")
+                .replaceFirst("\\S*djlplan\\s*", "")
+                .lines()
+                .flatMap(words -> Stream.of(words.split("\\s+", -1)))
+                .filter(word -> !word.isEmpty())
+                .toArray(String[]::new);
+    }
+
+    @Test
+    void benchmarks_namedInCommands_exist() throws IOException {
+        List<String> missing = new ArrayList<>();
+        int found = 0;
+        try (Stream<Path> files = Files.walk(Markdown.ROOT.resolve("docs"))) {
+            for (Path file : files.filter(f -> f.toString().matches(".*\\.(md|txt)")).toList()) {
+                Matcher test = TEST_CLASS.matcher(Files.readString(file));
+                while (test.find()) {
+                    for (String name : test.group(1).replaceAll("#[\\w+]*", "").split(",")) {
+                        found++;
+                        if (!name.equals("CLASS") && !Sources.testClasses().contains(name)) {
+                            missing.add(file + ": " + name);
+                        }
+                    }
+                }
+            }
+        }
+        assertEquals(List.of(), missing);
+        assertTrue(found > 15, "only " + found + " commands were found");
+    }
+
+    @Test
+    void architecture_packages_areThoseOfTheSources() throws IOException {
+        Pattern row = Pattern.compile("(?m)^\\| `((?:memplan|delegation|ai)[\\w.]*)` \\|");
+        Set<String> told = new TreeSet<>();
+        Matcher found = row.matcher(Markdown.read(ARCHITECTURE).text());
+        while (found.find()) {
+            String name = found.group(1);
+            told.add(name.startsWith("ai.") ? name : "org.djlplan." + name);
+        }
+        assertEquals(new TreeSet<>(Sources.packages()), told);
+    }
+
+    @Test
+    void architecture_classes_exist() throws IOException {
+        Markdown document = Markdown.read(ARCHITECTURE);
+        // In drawings every word with two capitals and no blank is a class's name.
+        Pattern drawn = Pattern.compile("\\b([A-Z][a-z]\\w*[a-z][A-Z]\\w*)\\b");
+        Set<String> names = new TreeSet<>();
+        for (Block block : document.blocks("")) {
+            drawn.matcher(block.code()).results().forEach(name -> names.add(name.group(1)));
+        }
+        document.inlineCode().stream()
+                .filter(code -> code.matches("([A-Z][a-z]\\w*)(\\.[A-Z]\\w*)*"))
+                .forEach(names::add);
+        Set<String> unknown = new TreeSet<>();
+        for (String name : names) {
+            if (!Sources.classes().contains(name.replaceFirst("\\..*", ""))) {
+                unknown.add(name);
+            }
+        }
+        assertEquals(Set.of(), unknown);
+        assertTrue(names.size() > 40, "only " + names + " were found");
+    }
+}

@@ -1,0 +1,211 @@
+package org.djlplan.integration.documents;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.tools.Diagnostic;
+import javax.tools.DiagnosticCollector;
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileObject;
+import javax.tools.SimpleJavaFileObject;
+import javax.tools.ToolProvider;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.djlplan.integration.documents.Markdown.Block;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.w3c.dom.Document;
+import org.w3c.dom.Element;
+import org.w3c.dom.Node;
+import org.w3c.dom.NodeList;
+
+/**
+ * Code that readers paste works: Java compiles, dependencies are of the versions that are tested.
+ *
+ * <p>A block of Java with a class is compiled as it is. Any other is a fragment: members of a class
+ * where it begins with {@code static}, else statements of a method; it sees {@link #IMPORTS}.
+ */
+class SnippetsTest {
+
+    private static final List<String> IMPORTS =
+            List.of(
+                    "ai.djl.*",
+                    "ai.djl.modality.*",
+                    "ai.djl.modality.cv.*",
+                    "ai.djl.modality.cv.translator.*",
+                    "ai.djl.repository.zoo.*",
+                    "ai.djl.translate.*",
+                    "java.nio.file.*",
+                    "org.djlplan.memplan.*",
+                    "org.djlplan.memplan.report.*");
+
+    private static final Pattern CLASS =
+            Pattern.compile("(?m)^(?:public )?(?:final )?class (\\w+)");
+
+    @TempDir Path folder;
+
+    @Test
+    void java_everyBlock_compiles() throws IOException {
+        List<String> problems = new ArrayList<>();
+        int compiled = 0;
+        for (Markdown document : Markdown.all()) {
+            for (Block block : document.blocks("java")) {
+                compiled++;
+                for (String error : compile(block.code())) {
+                    problems.add(document.file() + ", line " + block.line() + ": " + error);
+                }
+            }
+        }
+        assertEquals(List.of(), problems);
+        assertTrue(compiled >= 5, "only " + compiled + " blocks were found");
+    }
+
+    @Test
+    void compile_wrongFragment_isReported() throws IOException {
+        assertEquals(List.of(), compile("Path here = Path.of(\".\");"));
+        assertEquals(1, compile("Path here = 1;").size());
+        assertEquals(1, compile("static int one() { return \"1\"; }").size());
+    }
+
+    private List<String> compile(String code) throws IOException {
+        Matcher declared = CLASS.matcher(code);
+        boolean complete = declared.find();
+        String name = complete ? declared.group(1) : "Fragment";
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        DiagnosticCollector<JavaFileObject> diagnostics = new DiagnosticCollector<>();
+        List<String> options =
+                List.of(
+                        "-proc:none",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        "-d",
+                        Files.createDirectories(folder.resolve("classes")).toString());
+        Boolean unused =
+                compiler.getTask(
+                                null,
+                                null,
+                                diagnostics,
+                                options,
+                                null,
+                                List.of(new Source(name, complete ? code : wrap(code))))
+                        .call();
+        return diagnostics.getDiagnostics().stream()
+                .filter(diagnostic -> diagnostic.getKind() == Diagnostic.Kind.ERROR)
+                .map(diagnostic -> diagnostic.getMessage(Locale.ROOT))
+                .toList();
+    }
+
+    private static String wrap(String fragment) {
+        StringBuilder text = new StringBuilder();
+        IMPORTS.forEach(name -> text.append("import ").append(name).append(";\n"));
+        boolean members = fragment.startsWith("static ");
+        return text.append("class Fragment {\n")
+                .append(members ? "" : "static void run() throws Exception {\n")
+                .append(fragment)
+                .append(members ? "}\n" : "}}\n")
+                .toString();
+    }
+
+    /** A source in memory. */
+    private static final class Source extends SimpleJavaFileObject {
+
+        private final String code;
+
+        private Source(String name, String code) {
+            super(URI.create("string:///" + name + ".java"), Kind.SOURCE);
+            this.code = code;
+        }
+
+        @Override
+        public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+            return code;
+        }
+    }
+
+    @Test
+    void xml_dependencies_areOfVersionsThatAreTested() throws Exception {
+        Set<String> tested = testedArtifacts();
+        List<String> unknown = new ArrayList<>();
+        int found = 0;
+        for (Markdown document : Markdown.all()) {
+            for (Block block : document.blocks("xml")) {
+                for (String artifact : artifacts(parse(block.code()), Map.of())) {
+                    found++;
+                    if (!tested.contains(artifact)) {
+                        unknown.add(document.file() + ": " + artifact);
+                    }
+                }
+            }
+        }
+        assertEquals(List.of(), unknown);
+        assertTrue(found >= 15, "only " + found + " dependencies were found");
+    }
+
+    /** What the poms manage, with the versions of both releases of DJL, and our own modules. */
+    private static Set<String> testedArtifacts() throws Exception {
+        Document parent = parse(Files.readString(Markdown.ROOT.resolve("pom.xml")));
+        Map<String, String> properties = new HashMap<>();
+        NodeList all = parent.getElementsByTagName("properties").item(0).getChildNodes();
+        for (int i = 0; i < all.getLength(); i++) {
+            properties.put(all.item(i).getNodeName(), all.item(i).getTextContent().strip());
+        }
+        properties.put("project.version", childText(parent.getDocumentElement(), "version"));
+        Set<String> artifacts = new HashSet<>(artifacts(parent, properties));
+        Document here = parse(Files.readString(Path.of("pom.xml")));
+        artifacts.addAll(artifacts(here, properties));
+        return artifacts;
+    }
+
+    /** Returns {@code group:artifact:version:classifier} of each dependency. */
+    private static List<String> artifacts(Document document, Map<String, String> properties) {
+        List<String> artifacts = new ArrayList<>();
+        for (String tag : List.of("dependency", "additionalClasspathDependency")) {
+            NodeList dependencies = document.getElementsByTagName(tag);
+            for (int i = 0; i < dependencies.getLength(); i++) {
+                Element dependency = (Element) dependencies.item(i);
+                String artifact =
+                        String.join(
+                                ":",
+                                childText(dependency, "groupId"),
+                                childText(dependency, "artifactId"),
+                                childText(dependency, "version"),
+                                childText(dependency, "classifier"));
+                for (Map.Entry<String, String> property : properties.entrySet()) {
+                    artifact =
+                            artifact.replace("${" + property.getKey() + "}", property.getValue());
+                }
+                artifacts.add(artifact);
+            }
+        }
+        return artifacts;
+    }
+
+    private static String childText(Element element, String name) {
+        for (Node child = element.getFirstChild(); child != null; child = child.getNextSibling()) {
+            if (child.getNodeName().equals(name)) {
+                return child.getTextContent().strip();
+            }
+        }
+        return "";
+    }
+
+    private static Document parse(String xml) throws Exception {
+        return DocumentBuilderFactory.newInstance()
+                .newDocumentBuilder()
+                .parse(new ByteArrayInputStream(xml.getBytes(StandardCharsets.UTF_8)));
+    }
+}
