@@ -17,11 +17,15 @@ import java.util.TreeSet;
 import java.util.stream.IntStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import net.jqwik.api.domains.Domain;
+import net.jqwik.api.domains.DomainContext;
 import org.djlplan.delegation.partition.RandomGraphs.Delegable;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.junit.jupiter.api.Test;
 
+@Domain(RandomGraphs.class)
+@Domain(DomainContext.Global.class)
 class DelegatedGraphTest {
 
     /**
@@ -109,7 +113,7 @@ class DelegatedGraphTest {
     }
 
     @Test
-    void units_ofPublishedYolov4Tiny_areItsSevenPartitionsAndNeverFewer() {
+    void pieces_ofPublishedYolov4Tiny_areItsSevenPartitionsAndNeverFewer() {
         for (int most : new int[] {0, 5, 7}) {
             PieceGraph pieces = PieceGraph.of(yolo(), yoloPartitions(), most);
             assertEquals(yoloPartitions(), pieces.pieces().stream().map(Piece::operators).toList());
@@ -173,7 +177,7 @@ class DelegatedGraphTest {
     }
 
     @Test
-    void of_operatorInTheMiddle_twoPartitionsOfOne() {
+    void partitionsWithout_operatorInTheMiddle_twoPartitionsOfOne() {
         assertEquals(List.of(Set.of(0, 1), Set.of(3), Set.of(5)), chain(Set.of(2)));
         assertEquals(List.of(Set.of(1, 2, 3), Set.of(5)), chain(Set.of(0)));
         assertEquals(List.of(Set.of(0, 1, 2, 3), Set.of(5)), chain(Set.of(4)), "not offered");
@@ -183,7 +187,7 @@ class DelegatedGraphTest {
 
     /** Two convolutions share their weights of 16 bits, another has its own. */
     @Test
-    void of_readerOfAConstant_constantStaysWithIt() {
+    void partitionsWithout_readerOfAConstant_constantStaysWithIt() {
         GraphSketch sketch = new GraphSketch();
         List<Integer> shape = List.of(1, 8, 8, 4);
         int x = sketch.input(1, 8, 8, 4);
@@ -206,7 +210,8 @@ class DelegatedGraphTest {
     }
 
     @Property(tries = 300)
-    void of_anything_isWhatTheEngineMakesOfTheRest(@ForAll Delegable model, @ForAll Random random) {
+    void partitionsWithout_anything_isWhatTheEngineMakesOfTheRest(
+            @ForAll Delegable model, @ForAll Random random) {
         Graph graph = model.graph();
         Set<Integer> excluded = new HashSet<>();
         for (Operator operator : graph.operators()) {

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import org.djlplan.memplan.child.ChildProcess.Answer;
 import org.djlplan.memplan.child.ChildProcess;
 import org.djlplan.memplan.child.ChildProcess.Answer;
 import org.djlplan.memplan.child.JavaCommand;

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/** When an operator may write over its input. */
+/** The conditions under which an operator may write over its input. */
 public enum InPlace {
     /** Never. */
     FALSE,

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/** How intermediates of imperative blocks are closed before the call ends. */
+/** The ways to close intermediates of imperative blocks before the call ends. */
 public enum Liveness {
     /** As {@link #OP} for blocks that are known to be pure, and not at all for others. */
     AUTO,

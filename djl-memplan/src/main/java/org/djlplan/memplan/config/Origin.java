@@ -7,7 +7,7 @@ import java.util.OptionalDouble;
 import org.djlplan.memplan.machine.Machine;
 
 /**
- * Who may set an option. DJL merges the arguments of the application with those of the model's
+ * The party that may set an option. DJL merges the arguments of the application with those of the model's
  * folder, so a value in arguments may be from either, and a folder is data: what loads code, names
  * files or takes more than a machine has comes from the application alone.
  */

@@ -16,7 +16,7 @@ import org.djlplan.memplan.machine.Machine;
  * The options of one model.
  *
  * @param enabled whether to plan at all
- * @param planning how memory is planned
+ * @param planning strategy, sharing of places, and search
  * @param reorder whether operators run in an order that needs a smaller arena
  * @param arenas the arenas in which predictions run
  * @param maxInterpreters how many predictions may run at once

@@ -1,7 +1,7 @@
 package org.djlplan.memplan.config;
 
 /**
- * How memory is planned.
+ * The options of the planner.
  *
  * @param strategy name of a strategy, or {@value #BEST}
  * @param inPlace when tensors may share places

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** When a plan above its lower bound is searched for a smaller one. */
+/** The time at which a plan above its lower bound is searched for a smaller one. */
 public sealed interface SearchMode {
 
     /** What users write for it: an example of each choice. */

@@ -2,7 +2,7 @@ package org.djlplan.memplan.config;
 
 import org.djlplan.memplan.machine.Machine;
 
-/** How many threads per prediction an engine may be asked for. */
+/** Limits of the number of threads per prediction that an engine is asked for. */
 public final class Threads {
 
     /** Stands for the engine's own default. */

@@ -5,7 +5,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 import org.djlplan.memplan.machine.Machine;
 
 /**
- * How many forward passes run at once, each on a thread of few.
+ * The number of forward passes that run at once, each on a thread of few.
  *
  * @param fixed the number; 0 for any number, on the threads that call; {@link #AUTO} for as many as
  *     keep the cores busy

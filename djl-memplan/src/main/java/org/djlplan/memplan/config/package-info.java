@@ -1,2 +1,2 @@
-/** Option keys, how they are parsed, and their defaults. */
+/** The options of a model: keys, defaults, parsing, and who may set what. */
 package org.djlplan.memplan.config;

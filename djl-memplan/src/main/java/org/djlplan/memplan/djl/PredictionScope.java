@@ -6,11 +6,13 @@ import ai.djl.ndarray.NDResource;
 import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
+import org.djlplan.memplan.runtime.HeapTrimmer;
 import org.djlplan.memplan.runtime.torch.TorchPrediction;
 
 /**
- * What belongs to one call of a predictor: until the call's manager is closed, and with it the
+ * One call of a predictor and what belongs to it: until the call's manager is closed, and with it the
  * arrays of the call. DJL closes temporary resources, of which this pretends to be one, after all
  * others; so when this is closed, whatever still lives outlives the call.
  */
@@ -21,13 +23,40 @@ final class PredictionScope implements NDResource {
 
     private final NDManager manager;
     private final Optional<PredictionScope> outer;
-    private final Optional<PredictionGate> gate;
+    private final Optional<Gate> gate;
     private Optional<TorchPrediction> pending = Optional.empty();
     private boolean inForward;
     private boolean left;
 
+    /**
+     * Lets some predictions of a model be under way at once, with their pre- and post-processing;
+     * others wait, first come, first served. What translators allocate is in memory then for as
+     * many predictions only.
+     */
+    static final class Gate {
+
+        private final Semaphore places;
+
+        /**
+         * @param predictions how many may be under way
+         */
+        Gate(int predictions) {
+            places = new Semaphore(predictions, true);
+        }
+
+        /** Waits for a place; a thread that is interrupted meanwhile stays so. */
+        private void enter() {
+            places.acquireUninterruptibly();
+        }
+
+        private void leave() {
+            places.release();
+            HeapTrimmer.touch();
+        }
+    }
+
     private PredictionScope(
-            NDManager manager, Optional<PredictionScope> outer, Optional<PredictionGate> gate) {
+            NDManager manager, Optional<PredictionScope> outer, Optional<Gate> gate) {
         this.manager = manager;
         this.outer = outer;
         this.gate = gate;
@@ -39,12 +68,12 @@ final class PredictionScope implements NDResource {
      * @param gate what the call has to pass; one that is made in the middle of another call does
      *     not wait for it
      */
-    static void open(NDManager callManager, Optional<PredictionGate> gate) {
+    static void open(NDManager callManager, Optional<Gate> gate) {
         if (current().filter(scope -> scope.manager == callManager).isEmpty()) {
             // A translator may itself predict, with another model.
             Optional<PredictionScope> outer = open();
-            Optional<PredictionGate> passed = gate.filter(g -> outer.isEmpty());
-            passed.ifPresent(PredictionGate::enter);
+            Optional<Gate> passed = gate.filter(g -> outer.isEmpty());
+            passed.ifPresent(Gate::enter);
             PredictionScope scope = new PredictionScope(callManager, outer, passed);
             try {
                 callManager.tempAttachInternal(
@@ -153,7 +182,7 @@ final class PredictionScope implements NDResource {
     private synchronized void leaveGate() {
         if (!left) {
             left = true;
-            gate.ifPresent(PredictionGate::leave);
+            gate.ifPresent(Gate::leave);
         }
     }
 

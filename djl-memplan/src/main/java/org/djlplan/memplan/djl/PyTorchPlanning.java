@@ -1,14 +1,13 @@
 package org.djlplan.memplan.djl;
 
+import ai.djl.BaseModel;
 import ai.djl.Model;
-import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Block;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.SymbolBlock;
 import ai.djl.util.Utils;
-import com.google.common.collect.ImmutableMap;
-import java.io.IOException;
+import java.lang.reflect.Field;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
@@ -24,8 +23,6 @@ import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.torch.AllocationPlans;
 import org.djlplan.memplan.runtime.torch.TorchAllocator;
 import org.djlplan.memplan.runtime.torch.TorchMemory;
-import org.djlplan.memplan.store.CpuFeatures;
-import org.djlplan.memplan.store.ModelFiles;
 import org.djlplan.memplan.store.StoreKey;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,12 +50,33 @@ final class PyTorchPlanning {
         }
         Optional<String> problem = problem(model);
         if (problem.isEmpty()) {
-            BlockSlot.replace(model, wrap(model, block));
+            replaceBlock(model, wrap(model, block));
             if (options.warmup()) {
                 LoadTimePredictions.run(model, options.inputShapes());
             }
         }
         return problem;
+    }
+
+    /**
+     * Gives a model another block. {@link Model#setBlock} also makes it forget that it was loaded,
+     * so that training would leave frozen parameters frozen; that is undone.
+     */
+    private static void replaceBlock(Model model, Block block) {
+        if (!(model instanceof BaseModel)) {
+            model.setBlock(block);
+            return;
+        }
+        try {
+            Field loaded = BaseModel.class.getDeclaredField("wasLoaded");
+            loaded.setAccessible(true);
+            boolean before = loaded.getBoolean(model);
+            model.setBlock(block);
+            loaded.setBoolean(model, before);
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            logger.debug("training will not unfreeze the parameters of {}", model.getName(), e);
+            model.setBlock(block);
+        }
     }
 
     /** Returns why a model cannot be planned; empty if it can. */
@@ -167,34 +185,9 @@ final class PyTorchPlanning {
     private AllocationPlans plans(
             Model model, Block block, Optional<BlockCode> code, Liveness mode) {
         Path cache = Utils.getCacheDir().resolve("djl-plan");
-        boolean fromFiles = isImperative(block) || PyTorchModelFile.of(model).isPresent();
+        boolean fromFiles = isImperative(block) || PyTorchModelKey.file(model).isPresent();
         Path folder = fromFiles && model.getModelPath() != null ? model.getModelPath() : cache;
-        Engine engine = model.getNDManager().getEngine();
-        StoreKey key =
-                new StoreKey(
-                        model.getName(),
-                        ImmutableMap.of(
-                                "structure", structure(model, block),
-                                "code", code.map(BlockCode::hash).orElse("-"),
-                                "engine", engine.getEngineName() + ' ' + engine.getVersion(),
-                                "djl", Engine.getDjlVersion(),
-                                "cpu", CpuFeatures.current(),
-                                "strategy", options.planning().strategy(),
-                                "liveness", mode.name()));
+        StoreKey key = PyTorchModelKey.of(model, block, code, options.planning().strategy(), mode);
         return AllocationPlanning.of(options.planning(), key, folder, cache);
-    }
-
-    private static String structure(Model model, Block block) {
-        if (!isImperative(block)) {
-            Optional<Path> file = PyTorchModelFile.of(model);
-            try {
-                if (file.isPresent()) {
-                    return ModelFiles.archiveStructure(file.get());
-                }
-            } catch (IOException e) {
-                // Not an archive of today's kind: the parameters have to do.
-            }
-        }
-        return BlockStructure.hash(block);
     }
 }

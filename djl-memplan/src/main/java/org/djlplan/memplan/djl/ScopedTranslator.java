@@ -18,7 +18,7 @@ import java.util.OptionalInt;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * Tells where a call of the predictor begins, and adds the figures of a {@link PlanReport} to DJL's
+ * A translator that opens a {@link PredictionScope} where a call of the predictor begins, and adds the figures of a {@link PlanReport} to DJL's
  * {@link Metrics} after every prediction. A proxy, so that methods which newer versions of DJL
  * added reach the inner translator.
  */
@@ -26,9 +26,10 @@ public final class ScopedTranslator implements InvocationHandler {
 
     private final Translator<?, ?> inner;
     private final Model model;
-    private final Optional<PredictionGate> gate;
+    private final Optional<PredictionScope.Gate> gate;
 
-    private ScopedTranslator(Translator<?, ?> inner, Model model, Optional<PredictionGate> gate) {
+    private ScopedTranslator(
+            Translator<?, ?> inner, Model model, Optional<PredictionScope.Gate> gate) {
         this.inner = inner;
         this.model = model;
         this.gate = gate;
@@ -42,9 +43,9 @@ public final class ScopedTranslator implements InvocationHandler {
     @SuppressWarnings("unchecked") // a proxy of all interfaces of a Translator<I, O> is one
     public static <I, O> Translator<I, O> wrap(
             Translator<I, O> inner, Model model, OptionalInt most) {
-        Optional<PredictionGate> gate =
+        Optional<PredictionScope.Gate> gate =
                 most.isPresent()
-                        ? Optional.of(new PredictionGate(most.getAsInt()))
+                        ? Optional.of(new PredictionScope.Gate(most.getAsInt()))
                         : Optional.empty();
         Class<?>[] interfaces =
                 TypeToken.of(inner.getClass()).getTypes().interfaces().rawTypes().stream()

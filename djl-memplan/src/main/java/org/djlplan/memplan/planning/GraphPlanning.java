@@ -1,8 +1,11 @@
 package org.djlplan.memplan.planning;
 
 import com.google.common.collect.ImmutableMap;
+import com.google.common.hash.Hasher;
+import com.google.common.hash.Hashing;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -10,6 +13,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.djlplan.memplan.config.PlanningOptions;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.plan.portfolio.PlanImprover;
@@ -17,7 +22,6 @@ import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.runtime.tflite.PlanFinder;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.store.FolderStore;
-import org.djlplan.memplan.store.GraphStructure;
 import org.djlplan.memplan.store.SearchedPlan;
 import org.djlplan.memplan.store.SearchedPlanCodec;
 import org.djlplan.memplan.store.StoreKey;
@@ -107,7 +111,7 @@ public final class GraphPlanning implements PlanFinder {
                 model,
                 ImmutableMap.of(
                         "structure",
-                        GraphStructure.hash(live),
+                        structure(live),
                         "inputs",
                         inputs,
                         "engine",
@@ -118,6 +122,42 @@ public final class GraphPlanning implements PlanFinder {
                         options.strategy(),
                         "inPlace",
                         options.inPlace().name()));
+    }
+
+    /**
+     * Returns a hash of what a plan of a graph depends on: its operators and tensors with types,
+     * shapes, sizes, and who uses what; neither names nor the content of constants.
+     *
+     * @return 64 hexadecimal digits
+     */
+    static String structure(Graph graph) {
+        Hasher hasher = Hashing.sha256().newHasher();
+        hasher.putInt(graph.operators().size());
+        for (Operator operator : graph.operators()) {
+            text(hasher, operator.type());
+            numbers(hasher, operator.inputs());
+            numbers(hasher, operator.outputs());
+            numbers(hasher, operator.temporaries());
+        }
+        hasher.putInt(graph.tensors().size());
+        for (Tensor tensor : graph.tensors()) {
+            text(hasher, tensor.type().name());
+            text(hasher, tensor.storage().name());
+            numbers(hasher, tensor.shape());
+            hasher.putLong(tensor.bytes());
+        }
+        numbers(hasher, graph.inputs());
+        numbers(hasher, graph.outputs());
+        return hasher.hash().toString();
+    }
+
+    private static void text(Hasher hasher, String text) {
+        hasher.putInt(text.length()).putUnencodedChars(text);
+    }
+
+    private static void numbers(Hasher hasher, List<Integer> numbers) {
+        hasher.putInt(numbers.size());
+        numbers.forEach(hasher::putInt);
     }
 
     /** A graph above its lower bound. */

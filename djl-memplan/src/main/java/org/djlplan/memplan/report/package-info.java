@@ -1,2 +1,2 @@
-/** What was planned for a model, and what happened at run time. */
+/** Reports of what was planned for a model and of what happened at run time. */
 package org.djlplan.memplan.report;

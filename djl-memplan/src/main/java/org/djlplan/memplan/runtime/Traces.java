@@ -20,7 +20,7 @@ import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What others would keep of our class loader, so that it could not be collected. */
+/** Has others let go of our class loader, so that it can be collected. */
 final class Traces {
 
     private static final Logger logger = LoggerFactory.getLogger(Traces.class);

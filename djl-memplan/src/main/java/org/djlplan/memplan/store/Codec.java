@@ -4,8 +4,8 @@ import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 
 /**
- * How values of one kind are written as JSON and read again. What is read may be anything: whatever
- * its methods throw while reading means that the file is damaged.
+ * Writes values of one kind as JSON and reads them again. A file may contain anything: whatever
+ * these methods throw while reading means that it is damaged.
  *
  * @param <T> the kind of value; two that are written alike are the same
  */

@@ -11,7 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
 
-/** What tells CPUs apart for which an engine may choose different kernels. */
+/** A fingerprint of the CPU: an engine may choose other kernels where it is another. */
 public final class CpuFeatures {
 
     private static final Path LINUX = Path.of("/proc/cpuinfo");

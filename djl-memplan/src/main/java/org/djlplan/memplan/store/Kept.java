@@ -1,7 +1,7 @@
 package org.djlplan.memplan.store;
 
 /**
- * Something that is kept.
+ * A value that is kept, and its key.
  *
  * @param <T> its kind
  * @param key what it depends on

@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Where files are kept of the models in one folder. A file in the cache is newer than one of the
+ * The two folders in which files of the models in one folder are kept. A file in the cache is newer than one of the
  * same name beside the model: it is written only when the other cannot be, and removed as soon as
  * it can.
  *

@@ -9,7 +9,7 @@ import java.util.zip.CRC32;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
-/** What tells one model file from another without reading its weights. */
+/** Hashes that tell one model file from another without reading all of its weights. */
 public final class ModelFiles {
 
     private static final int SAMPLES = 64;

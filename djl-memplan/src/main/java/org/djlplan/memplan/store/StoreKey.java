@@ -6,7 +6,7 @@ import com.google.common.collect.ImmutableSortedMap;
 import java.util.Map;
 
 /**
- * What something that is kept depends on. It is used only where all facts are the same.
+ * The facts that a kept value depends on. It is used only where all of them are the same.
  *
  * @param model the model's name, for people who look into the folder
  * @param facts by name: the graph's structure, input types, engine and native version, threads, CPU

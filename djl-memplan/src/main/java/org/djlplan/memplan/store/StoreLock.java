@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Being the only one, of all JVMs and threads, that makes a value. The system ends it when the JVM
+ * The right to be the only one, of all JVMs and threads, that makes a value. The system ends it when the JVM
  * dies. Its file stays, empty: one that is removed might be removed from under the next holder.
  *
  * <p>Where no file can be locked it holds in this JVM only.

@@ -1,4 +1,4 @@
 /**
- * What is kept between runs of a JVM, plans first of all: by which key, in which form, and where.
+ * Keeps values between runs of a JVM, plans first of all: keys, forms of files, folders and locks.
  */
 package org.djlplan.memplan.store;

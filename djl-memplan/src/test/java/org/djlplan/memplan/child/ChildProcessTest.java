@@ -60,13 +60,13 @@ class ChildProcessTest {
     private final LastWords words = new LastWords();
 
     @Test
-    void summary_nothing_saysSo() {
+    void lastWords_nothing_saysSo() {
         assertEquals("(none)", words.summary());
         assertEquals(List.of(), words.lines());
     }
 
     @Test
-    void summary_someLines_areTheLast() {
+    void lastWords_someLines_areTheLast() {
         for (int i = 0; i < 20; i++) {
             words.addError("  line " + i + " ");
             words.addError("");
@@ -78,7 +78,7 @@ class ChildProcessTest {
 
     /** As JDK 17 writes it. */
     @Test
-    void summary_crash_isItsSignalAndFrame() {
+    void lastWords_crash_isItsSignalAndFrame() {
         words.addError("INFO: Initialized TensorFlow Lite runtime.");
         List.of(
                         "#",
@@ -107,18 +107,18 @@ class ChildProcessTest {
     }
 
     @Test
-    void forEach_lines_areHandedOnWithoutTheirEnds() throws IOException {
+    void cutLines_lines_areHandedOnWithoutTheirEnds() throws IOException {
         assertEquals(List.of("a", "", "b\0c"), lines("a\n\nb\0c\n", 10));
     }
 
     @Test
-    void forEach_noEnd_isALineToo() throws IOException {
+    void cutLines_noEnd_isALineToo() throws IOException {
         assertEquals(List.of("a", "b"), lines("a\nb", 10));
         assertEquals(List.of(), lines("", 10));
     }
 
     @Test
-    void forEach_longLine_isCutAndTheNextIsWhole() throws IOException {
+    void cutLines_longLine_isCutAndTheNextIsWhole() throws IOException {
         assertEquals(List.of("abc", "def"), lines("abcabc\ndef\n", 3));
     }
 }

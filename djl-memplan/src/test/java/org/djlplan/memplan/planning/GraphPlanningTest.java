@@ -11,9 +11,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -22,7 +24,10 @@ import java.util.stream.Stream;
 import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.config.PlanningOptions;
 import org.djlplan.memplan.config.SearchMode;
+import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.GraphSketch;
+import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.TightGraph;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
@@ -285,5 +290,46 @@ class GraphPlanningTest {
         }
         assertEquals(List.of(), limits);
         assertEquals(List.of(), kept(besideModel()));
+    }
+
+    private static Graph graph(String type, ElementType element, int size, boolean temporary) {
+        GraphSketch sketch = new GraphSketch();
+        int input = sketch.input(4);
+        int x = sketch.tensor(element, Storage.INTERMEDIATE, size);
+        int scratch = sketch.tensor(4);
+        int output = sketch.tensor(4);
+        return sketch.operator(
+                        type, List.of(input), List.of(x), temporary ? List.of(scratch) : List.of())
+                .operator("TANH", output, x)
+                .output(output)
+                .build();
+    }
+
+    @Test
+    void structure_anyDifferenceThatMatters_isAnotherHash() {
+        Set<String> hashes = new HashSet<>();
+        for (Graph graph :
+                List.of(
+                        graph("RELU", ElementType.FLOAT32, 4, false),
+                        graph("ABS", ElementType.FLOAT32, 4, false),
+                        graph("RELU", ElementType.INT32, 4, false),
+                        graph("RELU", ElementType.FLOAT32, 5, false),
+                        graph("RELU", ElementType.FLOAT32, 4, true))) {
+            assertTrue(hashes.add(GraphPlanning.structure(graph)));
+        }
+    }
+
+    @Test
+    void structure_otherNames_isTheSame() {
+        Graph graph = graph("RELU", ElementType.FLOAT32, 4, false);
+        Graph renamed =
+                new Graph(
+                        "other",
+                        graph.operators(),
+                        graph.tensors(),
+                        graph.inputs(),
+                        graph.outputs());
+        assertEquals(GraphPlanning.structure(graph), GraphPlanning.structure(renamed));
+        assertTrue(GraphPlanning.structure(graph).matches("[0-9a-f]{64}"));
     }
 }

@@ -20,6 +20,7 @@ import org.djlplan.integration.documents.Markdown.Block;
 import org.djlplan.memplan.cli.DjlPlan;
 import org.djlplan.memplan.config.OptionKey;
 import org.junit.jupiter.api.Test;
+import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.ParameterException;
 
 /** What documents say of names, files and commands is so. {@link SnippetsTest} has their code. */
@@ -31,7 +32,8 @@ class DocumentsTest {
 
     /** An option's name, or a package's, which only the architecture mentions by short names. */
     private static final Pattern OPTION =
-            Pattern.compile("(?<![\\w./])((?:memplan|delegation)\\.[a-z]\\w*)(?![\\w(]|\\.[a-z])");
+            Pattern.compile(
+                    "(?<![\\w./])((?:memplan|delegation)\\.(?!md\\b|txt\\b)[a-z]\\w*)(?![\\w(]|\\.[a-z])");
 
     private static final Pattern TEST_CLASS = Pattern.compile("-Dtest='?([\\w#+,]+)");
 
@@ -99,7 +101,7 @@ class DocumentsTest {
             for (String line : commands(document)) {
                 parsed++;
                 try {
-                    DjlPlan.commandLine().parseArgs(arguments(line));
+                    parse(arguments(line));
                 } catch (ParameterException e) {
                     wrong.add(document.file() + ": " + line + ": " + e.getMessage());
                 }
@@ -107,6 +109,17 @@ class DocumentsTest {
         }
         assertEquals(List.of(), wrong);
         assertTrue(parsed > 20, "only " + parsed + " commands were found");
+    }
+
+    /** Parses a command; text that speaks of one may leave out the model. */
+    private static void parse(List<String> arguments) {
+        try {
+            DjlPlan.commandLine().parseArgs(arguments.toArray(new String[0]));
+        } catch (MissingParameterException e) {
+            List<String> completed = new ArrayList<>(arguments);
+            completed.add("MODEL");
+            DjlPlan.commandLine().parseArgs(completed.toArray(new String[0]));
+        }
     }
 
     /** Lines of shell blocks, and code within a line, that begin with the command. */
@@ -121,7 +134,7 @@ class DocumentsTest {
     /**
      * Without comments and optional brackets, and with numbers where documents say what to give.
      */
-    private static String[] arguments(String line) {
+    private static List<String> arguments(String line) {
         return line.replaceAll("\\s+#.*", "")
                 .replaceAll("[\\[\\]…]", "")
                 .replaceAll("\\b(BYTES|N)\\b", "1")
@@ -129,7 +142,7 @@ class DocumentsTest {
                 .lines()
                 .flatMap(words -> Stream.of(words.split("\\s+", -1)))
                 .filter(word -> !word.isEmpty())
-                .toArray(String[]::new);
+                .toList();
     }
 
     @Test
@@ -140,7 +153,7 @@ class DocumentsTest {
             for (Path file : files.filter(f -> f.toString().matches(".*\\.(md|txt)")).toList()) {
                 Matcher test = TEST_CLASS.matcher(Files.readString(file));
                 while (test.find()) {
-                    for (String name : test.group(1).replaceAll("#[\\w+]*", "").split(",")) {
+                    for (String name : test.group(1).replaceAll("#[\\w+]*", "").split(",", -1)) {
                         found++;
                         if (!name.equals("CLASS") && !Sources.testClasses().contains(name)) {
                             missing.add(file + ": " + name);

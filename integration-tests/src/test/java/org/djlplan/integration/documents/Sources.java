@@ -16,7 +16,7 @@ final class Sources {
 
     private Sources() {}
 
-    /** Returns all packages of the product that have classes. */
+    /** Returns all packages of the product. */
     static Set<String> packages() {
         return PRODUCT.stream()
                 .flatMap(module -> files(module, "main"))
@@ -50,7 +50,6 @@ final class Sources {
         try (Stream<Path> all = Files.walk(folder)) {
             return all
                     .filter(file -> file.toString().endsWith(".java"))
-                    .filter(file -> !file.endsWith("package-info.java"))
                     .map(folder::relativize)
                     .toList()
                     .stream();

@@ -11,7 +11,7 @@ import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.source.trace.Allocation;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 
-/** The native library's way to record and place allocations. */
+/** Records and places allocations by the native library. */
 final class NativeWatch implements AllocationWatch {
 
     static final AllocationWatch INSTANCE = new NativeWatch();

@@ -1,7 +1,7 @@
 package org.djlplan.memplan.runtime.torch;
 
 /**
- * What libtorch keeps for each thread and a forward pass depends on: how many threads work on an
+ * The settings of a thread in libtorch on which a forward pass depends: how many threads work on an
  * operator, whether gradients are recorded, whether the executor of TorchScript optimizes. A pass
  * that runs on another thread than its caller's takes the caller's along.
  *

@@ -1,22 +1,39 @@
 package org.djlplan.memplan.djl;
 
+import ai.djl.Model;
+import ai.djl.engine.Engine;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
+import ai.djl.nn.SymbolBlock;
 import ai.djl.util.Pair;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
 import com.google.common.hash.Hasher;
 import com.google.common.hash.Hashing;
+import java.io.IOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.regex.Pattern;
+import org.djlplan.memplan.config.Liveness;
+import org.djlplan.memplan.djl.purity.BlockCode;
+import org.djlplan.memplan.store.CpuFeatures;
+import org.djlplan.memplan.store.ModelFiles;
+import org.djlplan.memplan.store.StoreKey;
 
 /**
- * What distinguishes imperative blocks without looking at weights. Their own descriptions will not
- * do: DJL runs parts of a block to describe it.
+ * The facts that plans of a PyTorch model depend on: of a TorchScript model its archive, of an
+ * imperative one the tree of its blocks. Weights are not looked at. A block's own description will
+ * not do: DJL runs parts of a block to describe it.
  */
-final class BlockStructure {
+final class PyTorchModelKey {
+
+    private static final String EXTENSION = ".pt";
 
     /**
      * Numbers and addresses that a JVM gives to the classes of lambda expressions, after which
@@ -24,10 +41,68 @@ final class BlockStructure {
      */
     private static final Pattern PROCESS_SPECIFIC = Pattern.compile("\\$\\$Lambda[\\w$/]*");
 
-    private BlockStructure() {}
+    private PyTorchModelKey() {}
+
+    /**
+     * Returns the key of a model's plans, without inputs and threads.
+     *
+     * @param code what is known of an imperative block's code, if it matters
+     * @param strategy name of the strategy
+     * @param liveness how arrays are closed early
+     */
+    static StoreKey of(
+            Model model,
+            Block block,
+            Optional<BlockCode> code,
+            String strategy,
+            Liveness liveness) {
+        Engine engine = model.getNDManager().getEngine();
+        return new StoreKey(
+                model.getName(),
+                ImmutableMap.of(
+                        "structure", structure(model, block),
+                        "code", code.map(BlockCode::hash).orElse("-"),
+                        "engine", engine.getEngineName() + ' ' + engine.getVersion(),
+                        "djl", Engine.getDjlVersion(),
+                        "cpu", CpuFeatures.current(),
+                        "strategy", strategy,
+                        "liveness", liveness.name()));
+    }
+
+    private static String structure(Model model, Block block) {
+        if (block instanceof SymbolBlock) {
+            Optional<Path> file = file(model);
+            try {
+                if (file.isPresent()) {
+                    return ModelFiles.archiveStructure(file.get());
+                }
+            } catch (IOException e) {
+                // Not an archive of today's kind: the parameters have to do.
+            }
+        }
+        return structure(block);
+    }
+
+    /**
+     * Returns the file that the engine loaded a TorchScript model from, found in the engine's own
+     * order; empty if the model has none.
+     */
+    static Optional<Path> file(Model model) {
+        Path folder = model.getModelPath();
+        if (folder == null) {
+            return Optional.empty();
+        }
+        Path last = folder.getFileName();
+        return ImmutableList.of(model.getName(), last == null ? "model" : last.toString(), "model")
+                .stream()
+                .flatMap(name -> ImmutableList.of(name, name + EXTENSION).stream())
+                .map(folder::resolve)
+                .filter(Files::isRegularFile)
+                .findFirst();
+    }
 
     /** Returns a hash of the tree: classes, settings, names and shapes of parameters. */
-    static String hash(Block block) {
+    private static String structure(Block block) {
         Hasher hasher = Hashing.sha256().newHasher();
         add(hasher, block);
         return hasher.hash().toString();
