@@ -15,7 +15,6 @@ import java.util.Random;
 import java.util.Set;
 import org.djlplan.delegation.choice.Race.Contender;
 import org.djlplan.delegation.choice.Unions.Union;
-import org.djlplan.delegation.partition.GraphSketch;
 import org.djlplan.delegation.partition.Piece;
 import org.djlplan.delegation.partition.PieceGraph;
 import org.djlplan.delegation.study.FirstN;
@@ -26,6 +25,7 @@ import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.testing.GraphSketch;
 import org.junit.jupiter.api.Test;
 
 /** The small pure pieces: memory, unions, preferences, and the rules to compare with. */

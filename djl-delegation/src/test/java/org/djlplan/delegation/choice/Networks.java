@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.djlplan.delegation.partition.GraphSketch;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.testing.GraphSketch;
 
 /** Graphs as models have them. */
 final class Networks {

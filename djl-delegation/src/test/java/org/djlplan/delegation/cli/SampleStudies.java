@@ -9,7 +9,6 @@ import java.util.Set;
 import java.util.SortedSet;
 import org.djlplan.delegation.cli.Study.PartitionCost;
 import org.djlplan.delegation.cli.Study.SetTime;
-import org.djlplan.delegation.partition.GraphSketch;
 import org.djlplan.delegation.partition.Piece;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Entry.Latency;
@@ -19,6 +18,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.testing.GraphSketch;
 
 /** A chain of twelve operators of which the delegate takes 0–3, 5–6 and 8–10; times by hand. */
 final class SampleStudies {

@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import com.google.common.collect.ImmutableSortedSet;
 import java.util.List;
 import java.util.OptionalInt;
-import org.djlplan.delegation.partition.GraphSketch;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.testing.GraphSketch;
 import org.junit.jupiter.api.Test;
 
 class SetNamesTest {

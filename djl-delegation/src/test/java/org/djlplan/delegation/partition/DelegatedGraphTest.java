@@ -19,12 +19,13 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.domains.Domain;
 import net.jqwik.api.domains.DomainContext;
-import org.djlplan.delegation.partition.RandomGraphs.Delegable;
+import org.djlplan.delegation.partition.DelegableGraphs.Delegable;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.testing.GraphSketch;
 import org.junit.jupiter.api.Test;
 
-@Domain(RandomGraphs.class)
+@Domain(DelegableGraphs.class)
 @Domain(DomainContext.Global.class)
 class DelegatedGraphTest {
 
@@ -238,7 +239,8 @@ class DelegatedGraphTest {
             assertEquals(wanted, taken.get(operator.index()), operator::toString);
         }
         assertFalse(Dataflow.splitsConstants(graph, new HashSet<>(flat(reduced))));
-        assertEquals(new HashSet<>(RandomGraphs.partitions(graph, taken)), new HashSet<>(reduced));
+        assertEquals(
+                new HashSet<>(DelegableGraphs.partitions(graph, taken)), new HashSet<>(reduced));
         assertEquals(given, DelegatedGraph.partitionsWithout(graph, given, Set.of()));
     }
 

@@ -7,6 +7,7 @@ import java.util.function.Function;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.testing.GraphSketch;
 import org.junit.jupiter.api.Test;
 
 class FlopsTest {

@@ -18,12 +18,12 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.domains.Domain;
 import net.jqwik.api.domains.DomainContext;
-import org.djlplan.delegation.partition.RandomGraphs.Delegable;
+import org.djlplan.delegation.partition.DelegableGraphs.Delegable;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 
 /** What holds of the pieces of any graph. */
-@Domain(RandomGraphs.class)
+@Domain(DelegableGraphs.class)
 @Domain(DomainContext.Global.class)
 class PieceGraphPropertyTest {
 
@@ -101,7 +101,7 @@ class PieceGraphPropertyTest {
         Set<Integer> union = subset(pieces, random);
         BitSet taken = new BitSet();
         pieces.operators(union).forEach(taken::set);
-        List<SortedSet<Integer>> engines = RandomGraphs.partitions(graph, taken);
+        List<SortedSet<Integer>> engines = DelegableGraphs.partitions(graph, taken);
         assertEquals(
                 engines.stream()
                         .filter(set -> !set.stream().allMatch(i -> isUnpacking(graph, i)))

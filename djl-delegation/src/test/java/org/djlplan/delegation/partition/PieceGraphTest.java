@@ -10,6 +10,7 @@ import com.google.common.collect.Range;
 import java.util.List;
 import java.util.Set;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.testing.GraphSketch;
 import org.junit.jupiter.api.Test;
 
 class PieceGraphTest {

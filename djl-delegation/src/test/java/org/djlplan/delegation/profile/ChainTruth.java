@@ -7,10 +7,10 @@ import java.util.Random;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
-import org.djlplan.delegation.partition.GraphSketch;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.testing.GraphSketch;
 
 /**
  * What a made-up model really takes: a chain of partitions with an operator between each two that

@@ -7,10 +7,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedSet;
-import org.djlplan.delegation.partition.GraphSketch;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.testing.GraphSketch;
 
 /**
  * YOLOv4-tiny under TensorFlow Lite's GPU delegate on a Jetson Xavier NX: 152 nodes, 7 partitions.

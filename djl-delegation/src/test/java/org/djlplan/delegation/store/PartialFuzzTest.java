@@ -32,7 +32,6 @@ import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 import net.jqwik.api.statistics.Statistics;
 import org.djlplan.delegation.FakeModel;
-import org.djlplan.delegation.LogCapture;
 import org.djlplan.delegation.store.AttemptStore.PartialResult;
 import org.djlplan.delegation.store.AttemptStore.PartialResult.Failure;
 import org.djlplan.delegation.store.AttemptStore.PartialResult.Known;
@@ -47,6 +46,7 @@ import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.StoreKey;
+import org.djlplan.memplan.testing.LogCapture;
 
 /** Whatever is in a file: the answers that were saved are loaded, or none and that is told. */
 class PartialFuzzTest {

@@ -25,7 +25,6 @@ import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 import net.jqwik.api.statistics.Statistics;
 import org.djlplan.delegation.FakeModel;
-import org.djlplan.delegation.LogCapture;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Goal.Objective;
@@ -33,6 +32,7 @@ import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.store.StoreKey;
+import org.djlplan.memplan.testing.LogCapture;
 
 /** Whatever is in a file: the table that was saved is loaded, or none and that is told. */
 class ProfileFuzzTest {

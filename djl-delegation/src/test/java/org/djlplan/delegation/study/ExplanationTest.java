@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedSet;
-import org.djlplan.delegation.partition.GraphSketch;
 import org.djlplan.delegation.study.Explanation.DelegateRules;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Entry.Latency;
@@ -24,6 +23,7 @@ import org.djlplan.memplan.spi.CandidateException.Kind;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.memplan.testing.GraphSketch;
 import org.junit.jupiter.api.Test;
 
 /**

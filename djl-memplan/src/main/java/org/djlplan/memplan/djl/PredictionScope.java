@@ -45,11 +45,11 @@ final class PredictionScope implements NDResource {
         }
 
         /** Waits for a place; a thread that is interrupted meanwhile stays so. */
-        private void enter() {
+        void enter() {
             places.acquireUninterruptibly();
         }
 
-        private void leave() {
+        void leave() {
             places.release();
             HeapTrimmer.touch();
         }

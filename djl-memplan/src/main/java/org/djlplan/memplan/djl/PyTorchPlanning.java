@@ -62,7 +62,7 @@ final class PyTorchPlanning {
      * Gives a model another block. {@link Model#setBlock} also makes it forget that it was loaded,
      * so that training would leave frozen parameters frozen; that is undone.
      */
-    private static void replaceBlock(Model model, Block block) {
+    static void replaceBlock(Model model, Block block) {
         if (!(model instanceof BaseModel)) {
             model.setBlock(block);
             return;

@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.graph.GraphSketch;
+import org.djlplan.memplan.testing.GraphSketch;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 

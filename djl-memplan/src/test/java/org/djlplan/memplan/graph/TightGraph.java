@@ -1,6 +1,7 @@
 package org.djlplan.memplan.graph;
 
 import com.google.common.base.Splitter;
+import org.djlplan.memplan.testing.GraphSketch;
 
 /**
  * A graph that the greedy strategies do not plan as small as can be: its large tensors are the

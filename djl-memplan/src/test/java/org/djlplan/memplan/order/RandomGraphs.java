@@ -7,8 +7,8 @@ import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.graph.GraphSketch;
 import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.testing.GraphSketch;
 
 /** Random graphs: branches, constants, state, temporaries, tensors that are written twice. */
 final class RandomGraphs {

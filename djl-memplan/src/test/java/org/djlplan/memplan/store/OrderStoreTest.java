@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.djlplan.memplan.order.OperatorOrder;
 import org.djlplan.memplan.order.PlannedOrder;
+import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

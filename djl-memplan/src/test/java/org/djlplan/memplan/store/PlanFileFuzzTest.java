@@ -27,6 +27,7 @@ import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 import net.jqwik.api.statistics.Statistics;
 import org.djlplan.memplan.plan.PlanValidator;
+import org.djlplan.memplan.testing.LogCapture;
 
 /** Whatever is in a file: a whole plan is loaded, or none and that is told in one line. */
 class PlanFileFuzzTest {

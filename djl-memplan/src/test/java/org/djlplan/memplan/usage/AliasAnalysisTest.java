@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.graph.GraphSketch;
 import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.testing.GraphSketch;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 

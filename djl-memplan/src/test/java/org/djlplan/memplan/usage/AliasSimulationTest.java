@@ -12,11 +12,11 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.statistics.Statistics;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.graph.GraphSketch;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.greedy.GreedyBySize;
+import org.djlplan.memplan.testing.GraphSketch;
 
 /**
  * Runs random graphs on a small machine, once with every tensor in its own memory and once in an

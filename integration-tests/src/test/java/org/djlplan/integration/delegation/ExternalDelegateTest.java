@@ -15,13 +15,13 @@ import java.util.Map;
 import org.djlplan.delegation.store.ProfileStore;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.integration.nativecode.NativeProgram;
-import org.djlplan.integration.support.LogCapture;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.Tolerance;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.store.Kept;
+import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,13 +66,13 @@ class ExternalDelegateTest {
     void badDelegate_costsTheCandidateOnly_andIsRemembered(String odd) throws Exception {
         Path file = model();
         Map<String, Object> arguments = arguments(odd);
-        try (LogCapture log = new LogCapture();
+        try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
             assertSame(file, model);
             assertEquals(0, report(model).delegatedOperators());
             assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
         }
-        try (LogCapture log = new LogCapture();
+        try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
             assertSame(file, model);
             assertEquals("STORED", report(model).origin());
@@ -90,7 +90,7 @@ class ExternalDelegateTest {
                         Files.writeString(folder.resolve("no.so"), "no library").toString(),
                         "delegation.profile",
                         "blocking");
-        try (LogCapture log = new LogCapture();
+        try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
             assertSame(file, model);
             assertEquals(0, report(model).delegatedOperators());

@@ -1,5 +1,6 @@
 package org.djlplan.integration.limits;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.File;
@@ -21,17 +22,20 @@ class ClassLoadersTest {
     void load_twoLoadersBelowTheEngines_bothPlanAndPredict() throws Exception {
         List<String> ours =
                 List.of(home(PlannedTranslatorFactory.class), home(MeasuredDelegation.class));
-        List<String> classPath = new ArrayList<>(ChildJvm.classPath());
+        List<String> classPath = new ArrayList<>(Jvm.ownClassPath());
         classPath.removeIf(entry -> ours.contains(entry));
-        assertTrue(classPath.size() == ChildJvm.classPath().size() - 2, ours + " in " + classPath);
+        assertTrue(classPath.size() == Jvm.ownClassPath().size() - 2, ours + " in " + classPath);
 
         List<String> arguments = new ArrayList<>();
         arguments.add(TestModels.built("chains").toString());
         arguments.addAll(List.of("1", "32", "32", "8"));
         ours.forEach(entry -> arguments.add(new File(entry).toURI().toString()));
-        String printed =
-                ChildJvm.run(classPath, ClassLoadersMain.class.getName(), arguments, folder);
-        assertTrue(printed.strip().endsWith("OK"), printed);
+        Jvm.Result result =
+                new Jvm(folder)
+                        .classPath(classPath)
+                        .run(ClassLoadersMain.class, arguments.toArray(String[]::new));
+        assertEquals(0, result.exitCode(), result.printed());
+        assertTrue(result.printed().strip().endsWith("OK"), result.printed());
     }
 
     private static String home(Class<?> type) throws Exception {

@@ -26,7 +26,7 @@ final class BlazeFace {
     private BlazeFace() {}
 
     static NetworkSketch sketch() {
-        GraphSketch network = new GraphSketch("face_detection_front");
+        LayeredGraph network = new LayeredGraph("face_detection_front");
         Value x = network.relu(network.conv2d(network.input(1, 128, 128, 3), 24, 5, 2));
         Value fine = blocks(network, x, FINE);
         Value coarse = blocks(network, fine, COARSE);
@@ -43,7 +43,7 @@ final class BlazeFace {
         return network.output(boxes, scores).build();
     }
 
-    private static Value blocks(GraphSketch network, Value x, int[] channels) {
+    private static Value blocks(LayeredGraph network, Value x, int[] channels) {
         Value y = x;
         for (int count : channels) {
             y = block(network, y, Math.abs(count), count < 0 ? 2 : 1);
@@ -51,7 +51,7 @@ final class BlazeFace {
         return y;
     }
 
-    private static Value block(GraphSketch network, Value x, int channels, int stride) {
+    private static Value block(LayeredGraph network, Value x, int channels, int stride) {
         Value y = network.depthwiseConv2d(x, KERNEL, stride);
         Value shortcut = stride == 1 ? x : network.maxPool(x, 2, 2, Padding.SAME);
         y = network.conv2d(y, channels, 1, 1);

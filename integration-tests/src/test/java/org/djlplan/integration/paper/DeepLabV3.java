@@ -25,7 +25,7 @@ final class DeepLabV3 {
     private DeepLabV3() {}
 
     static NetworkSketch sketch() {
-        GraphSketch network = new GraphSketch("deeplabv3_257_mv_gpu");
+        LayeredGraph network = new LayeredGraph("deeplabv3_257_mv_gpu");
         Value image = network.input(1, SIDE, SIDE, 3);
         Value x = MobileNetV2.bottlenecks(network, image, 2, OUTPUT_STRIDE);
         int side = x.dimension(1);

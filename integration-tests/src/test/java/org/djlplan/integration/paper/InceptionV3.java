@@ -20,7 +20,7 @@ final class InceptionV3 {
     /** Channels inside the branches of 7 × 7 kernels of Mixed_6b to 6e. */
     private static final int[] MIXED_6 = {128, 160, 160, 192};
 
-    private final GraphSketch network = new GraphSketch("inception_v3_299");
+    private final LayeredGraph network = new LayeredGraph("inception_v3_299");
 
     private InceptionV3() {}
 

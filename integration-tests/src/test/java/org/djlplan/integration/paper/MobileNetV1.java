@@ -37,13 +37,13 @@ final class MobileNetV1 {
     private MobileNetV1() {}
 
     static NetworkSketch sketch() {
-        GraphSketch network = new GraphSketch("mobilenet_v1_1.0_224");
+        LayeredGraph network = new LayeredGraph("mobilenet_v1_1.0_224");
         Value x = features(network, network.input(1, 224, 224, 3));
         return network.output(classes(network, x)).build();
     }
 
     /** Everything before the average pooling. */
-    static Value features(GraphSketch network, Value image) {
+    static Value features(LayeredGraph network, Value image) {
         Value x = network.conv2d(image, STEM_CHANNELS, 3, 2);
         for (int[] block : BLOCKS) {
             x = network.depthwiseConv2d(x, 3, block[0]);
@@ -53,7 +53,7 @@ final class MobileNetV1 {
     }
 
     /** The end that slim's networks have in common. */
-    static Value classes(GraphSketch network, Value features) {
+    static Value classes(LayeredGraph network, Value features) {
         Value x = network.averagePool(features, features.dimension(1), 1, Padding.VALID);
         x = network.conv2d(x, CLASSES, 1, 1);
         return network.softmax(network.reshape(x, 1, CLASSES));

@@ -29,7 +29,7 @@ final class MobileNetV2 {
     private MobileNetV2() {}
 
     static NetworkSketch sketch() {
-        GraphSketch network = new GraphSketch("mobilenet_v2_1.0_224");
+        LayeredGraph network = new LayeredGraph("mobilenet_v2_1.0_224");
         Value x = bottlenecks(network, network.input(1, 224, 224, 3), 1, 32);
         x = network.conv2d(x, LAST_CHANNELS, 1, 1);
         return network.output(MobileNetV1.classes(network, x)).build();
@@ -42,7 +42,8 @@ final class MobileNetV2 {
      * @param outputStride how many pixels of the input one of the output stands for, at most;
      *     further strides are left out, as slim does, which dilates the kernels after them instead
      */
-    static Value bottlenecks(GraphSketch network, Value image, int widthDivisor, int outputStride) {
+    static Value bottlenecks(
+            LayeredGraph network, Value image, int widthDivisor, int outputStride) {
         Value x = network.conv2d(image, STEM_CHANNELS / widthDivisor, 3, 2);
         int reached = 2;
         for (int[] stage : STAGES) {
@@ -56,7 +57,7 @@ final class MobileNetV2 {
     }
 
     private static Value bottleneck(
-            GraphSketch network, Value x, int expansion, int channels, int stride) {
+            LayeredGraph network, Value x, int expansion, int channels, int stride) {
         Value y = expansion > 1 ? network.conv2d(x, expansion * x.dimension(3), 1, 1) : x;
         y = network.depthwiseConv2d(y, 3, stride);
         y = network.conv2d(y, channels, 1, 1);

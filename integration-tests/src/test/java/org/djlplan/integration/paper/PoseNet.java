@@ -22,7 +22,7 @@ final class PoseNet {
     private PoseNet() {}
 
     static NetworkSketch sketch() {
-        GraphSketch network = new GraphSketch("posenet_mobilenet_v1_100_257x257");
+        LayeredGraph network = new LayeredGraph("posenet_mobilenet_v1_100_257x257");
         Value x = MobileNetV1.features(network, network.input(1, SIDE, SIDE, 3));
         Value backward = network.conv2d(x, 2 * EDGES, 1, 1);
         Value forward = network.conv2d(x, 2 * EDGES, 1, 1);

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.NativeDelegate;
-import org.djlplan.memplan.store.LogCapture;
+import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.Test;
 
 class DelegatesTest {

@@ -14,7 +14,7 @@ import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.NativeDelegate;
-import org.djlplan.memplan.store.LogCapture;
+import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.Test;
 
 class InterpreterFactoryTest {

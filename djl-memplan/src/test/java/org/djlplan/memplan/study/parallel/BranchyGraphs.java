@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.graph.GraphSketch;
+import org.djlplan.memplan.testing.GraphSketch;
 
 /** Graphs whose operators can run in many orders. */
 public final class BranchyGraphs {

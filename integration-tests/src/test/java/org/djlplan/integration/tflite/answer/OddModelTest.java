@@ -19,7 +19,6 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.djlplan.integration.networks.OddModels;
 import org.djlplan.integration.support.Freed;
-import org.djlplan.integration.support.LogCapture;
 import org.djlplan.integration.support.NeedsModels;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.RealModels;
@@ -27,6 +26,7 @@ import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -82,7 +82,7 @@ class OddModelTest {
             expected.addAll(sequence(stock, file, Optional.empty()));
         }
         assertTrue(expected.stream().distinct().count() > 1, "the inputs make no difference");
-        try (LogCapture log = new LogCapture();
+        try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> planned = Planned.load(file, Map.of())) {
             assertEquals(expected, sequence(planned, file, Optional.empty()));
             PlanReport report = PlanReport.of(planned).orElseThrow();
@@ -160,7 +160,7 @@ class OddModelTest {
             expected = sequence(stock, file, repeats);
             stockBlock = stock.getBlock().getClass();
         }
-        try (LogCapture log = new LogCapture();
+        try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> loaded = Planned.load(file, Map.of())) {
             assertEquals(expected, sequence(loaded, file, repeats));
             assertEquals(stockBlock, loaded.getBlock().getClass());

@@ -18,12 +18,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.djlplan.integration.support.Freed;
-import org.djlplan.integration.support.LogCapture;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -96,7 +96,7 @@ class FailedPlanningTest {
         Block block = new LambdaBlock(inputs -> inputs);
         engineModel.setBlock(block);
         // Not closed: the engine's model takes its block for one of its own then.
-        try (LogCapture log = new LogCapture()) {
+        try (LogCapture log = LogCapture.echoing()) {
             ZooModel<NDList, NDList> model = planned(engineModel);
             assertSame(block, model.getBlock());
             assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
@@ -110,7 +110,7 @@ class FailedPlanningTest {
         engineModel.load(file);
         Class<? extends Block> stockBlock = engineModel.getBlock().getClass();
         Model choosy = choosy(engineModel);
-        try (LogCapture log = new LogCapture();
+        try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model = planned(choosy)) {
             assertSame(stockBlock, model.getBlock().getClass());
             assertStock(model, file);

@@ -20,7 +20,6 @@ import java.util.stream.Stream;
 import org.djlplan.integration.networks.TightPacking;
 import org.djlplan.integration.support.Bits;
 import org.djlplan.integration.support.Freed;
-import org.djlplan.integration.support.LogCapture;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
@@ -33,6 +32,7 @@ import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.Kept;
 import org.djlplan.memplan.store.SearchedPlan;
 import org.djlplan.memplan.store.SearchedPlanCodec;
+import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 import org.junit.jupiter.api.AfterEach;
@@ -148,7 +148,7 @@ class PlanSearchTest {
         Path file = model(inPlace);
         // The default.
         Map<String, Object> options = Map.of("memplan.inPlace", inPlace);
-        try (LogCapture log = new LogCapture();
+        try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model = Planned.load(file, options)) {
             assertNotSearched(predicted(file, model));
             await(() -> kept().size() == 1);
@@ -209,7 +209,7 @@ class PlanSearchTest {
         assertSearched(run(file, search(AT_LOAD, false)), false);
         Path kept = kept().get(0);
         Files.writeString(kept, damaged);
-        try (LogCapture log = new LogCapture();
+        try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model = Planned.load(file, search("background", false))) {
             assertNotSearched(predicted(file, model));
             assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
@@ -232,11 +232,11 @@ class PlanSearchTest {
                 new UsageRecord(first.tensor(), first.first(), first.last(), first.bytes() - 64));
         OffsetPlan other = new Naive().plan(new PlanningProblem(records));
         store().save(right.key(), new SearchedPlan(other, true, 1));
-        try (LogCapture log = new LogCapture()) {
+        try (LogCapture log = LogCapture.echoing()) {
             assertSearched(run(file, search(AT_LOAD, false)), false);
             assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
         }
-        try (LogCapture log = new LogCapture()) {
+        try (LogCapture log = LogCapture.echoing()) {
             assertSearched(run(file, search("background", false)), false);
             assertEquals(List.of(), log.ours("WARN"));
         }

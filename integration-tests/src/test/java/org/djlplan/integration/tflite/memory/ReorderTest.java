@@ -19,7 +19,6 @@ import java.util.stream.Stream;
 import org.djlplan.integration.networks.OddModels;
 import org.djlplan.integration.networks.ParallelBottlenecks;
 import org.djlplan.integration.support.Freed;
-import org.djlplan.integration.support.LogCapture;
 import org.djlplan.integration.support.NeedsModels;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.RealModels;
@@ -34,6 +33,7 @@ import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -175,7 +175,7 @@ class ReorderTest {
     @ParameterizedTest
     @MethodSource("oddModels")
     void predict_oddModel_givesTheStockBytes(TfLiteFile model) throws Exception {
-        try (LogCapture log = new LogCapture()) {
+        try (LogCapture log = LogCapture.echoing()) {
             predictAsStock(write(model), REORDERED, 1);
             assertEquals(List.of(), log.ours("WARN"));
         }
@@ -184,7 +184,7 @@ class ReorderTest {
     @Test
     void load_modelThatCannotBePlanned_warnsOnceOfThat() throws Exception {
         Path dynamic = write(OddModels.dynamicInside());
-        try (LogCapture log = new LogCapture();
+        try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model = Planned.load(dynamic, REORDERED)) {
             assertFalse(PlanReport.of(model).orElseThrow().planned());
             assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
@@ -253,7 +253,7 @@ class ReorderTest {
     void of_noPlaceForACopy_keepsTheOrderWithOneWarning() throws Exception {
         Files.createFile(folder.resolve(".djlplan"));
         Path cache = Files.createFile(folder.resolve("cache"));
-        try (LogCapture log = new LogCapture()) {
+        try (LogCapture log = LogCapture.echoing()) {
             OrderedModel found = new Reordering(cache).of(file, Served.options(Map.of()));
             assertEquals(OrderedModel.asInFile(file), found);
             assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());

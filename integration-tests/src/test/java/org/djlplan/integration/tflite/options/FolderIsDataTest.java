@@ -29,7 +29,6 @@ import javax.tools.ToolProvider;
 import org.djlplan.integration.nativecode.NativeProgram;
 import org.djlplan.integration.support.Forgery;
 import org.djlplan.integration.support.Freed;
-import org.djlplan.integration.support.LogCapture;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
@@ -39,6 +38,7 @@ import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.NativeDelegate;
+import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -307,7 +307,7 @@ class FolderIsDataTest {
     @ValueSource(ints = {Integer.MAX_VALUE, 5000})
     void load_forgedThreadsInAProfile_areToldOnceAndMeasuredAnew(int threads) throws Exception {
         Forgery.change(profile(), "profile", table -> setThreads(table, threads));
-        try (LogCapture log = new LogCapture();
+        try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model = Planned.load(file, NOT_MEASURED)) {
             assertEquals("UNVERIFIED", report(model).origin());
             assertEquals(1, report(model).threads());
@@ -344,7 +344,7 @@ class FolderIsDataTest {
         Forgery.change(profile, "profile", table -> delegateAll(table, all));
         Map<String, Object> inBackground =
                 Map.of("delegation.profileBudget", "2s", "memplan.threads", 1);
-        try (LogCapture log = new LogCapture();
+        try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model = Planned.load(file, inBackground)) {
             // Until then the delegate takes what it can of it, as ever.
             assertEquals("STORED", report(model).origin());

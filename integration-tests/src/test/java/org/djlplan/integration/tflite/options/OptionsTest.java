@@ -19,13 +19,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.integration.support.Freed;
-import org.djlplan.integration.support.LogCapture;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.support.Tolerance;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -60,7 +60,7 @@ class OptionsTest {
 
     @Test
     void load_planned_logsOneLineAndNoWarning() throws Exception {
-        try (LogCapture log = new LogCapture();
+        try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model = Planned.load(FILE, Map.of())) {
             predictAsStock(model);
             predictAsStock(model);
@@ -91,7 +91,7 @@ class OptionsTest {
 
     @Test
     void load_disabled_leavesTheEnginesOwnBlock() throws Exception {
-        try (LogCapture log = new LogCapture();
+        try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model =
                         Planned.load(FILE, Map.of("memplan.enabled", false));
                 ZooModel<NDList, NDList> stock = Planned.loadStock(FILE)) {
@@ -161,7 +161,7 @@ class OptionsTest {
     @Test
     void newInstance_modelThatIsPlannedAlready_leavesIt() throws Exception {
         try (Model model = Model.newInstance("identity", "PyTorch");
-                LogCapture log = new LogCapture()) {
+                LogCapture log = LogCapture.echoing()) {
             model.setBlock(Blocks.identityBlock());
             Translator<NDList, NDList> first =
                     new PlannedTranslatorFactory()

@@ -19,13 +19,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.integration.support.Freed;
-import org.djlplan.integration.support.LogCapture;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.support.Tolerance;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -203,7 +203,7 @@ class ZeroCodeTest {
     void newInstance_modelFromStream_staysStockWithOneWarning() throws Exception {
         try (Model model = Model.newInstance("stream", "TFLite");
                 InputStream in = Files.newInputStream(FILE);
-                LogCapture log = new LogCapture()) {
+                LogCapture log = LogCapture.echoing()) {
             model.load(in, Map.of());
             Class<?> stock = model.getBlock().getClass();
             assertRunsAsStock(model, stock, log, "not loaded from a file");
@@ -216,7 +216,7 @@ class ZeroCodeTest {
         Files.copy(FILE, folder.resolve("face.tflite"));
         Files.copy(TestModels.built("mobilenet_v1"), folder.resolve("model.tflite"));
         try (Model model = Model.newInstance("model", "TFLite");
-                LogCapture log = new LogCapture()) {
+                LogCapture log = LogCapture.echoing()) {
             model.load(folder, "face");
             assertRunsAsStock(model, model.getBlock().getClass(), log, "not loaded from a file");
         }

@@ -10,12 +10,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.ChildJvm;
-import org.djlplan.integration.support.LogCapture;
 import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchProbe;
 import org.djlplan.integration.torch.TorchScriptModel;
 import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -92,7 +92,7 @@ class TorchFreshJvmTest {
         byte[] content = Files.readAllBytes(plan);
         content[content.length / 2] ^= 1;
         Files.write(plan, content);
-        try (LogCapture log = new LogCapture()) {
+        try (LogCapture log = LogCapture.echoing()) {
             assertPredicts(RECORDED);
             assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
             assertTrue(log.ours("WARN").get(0).contains("made anew"));

@@ -20,11 +20,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.djlplan.integration.support.LogCapture;
 import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.torch.BareTranslator;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -147,7 +147,7 @@ class TorchStateTest {
 
     @Test
     void load_blockThatCounts_saysWhichClassAndWhy() throws Exception {
-        try (LogCapture log = new LogCapture()) {
+        try (LogCapture log = LogCapture.echoing()) {
             List<Integer> unused = answers(new SkippingFromFour(), 1, Map.of());
             List<String> lines = log.ours("INFO").stream().filter(l -> l.contains("pure")).toList();
             assertEquals(1, lines.size(), lines.toString());
@@ -163,7 +163,7 @@ class TorchStateTest {
 
     @Test
     void load_pureBlock_saysNothing() throws Exception {
-        try (LogCapture log = new LogCapture()) {
+        try (LogCapture log = LogCapture.echoing()) {
             assertEquals(List.of(9, 9, 9, 9), answers(new OnlyComputing(), 4, Map.of()));
             assertTrue(log.ours("INFO").stream().noneMatch(line -> line.contains("pure")));
             assertEquals(List.of(), log.ours("WARN"));

@@ -14,12 +14,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.Forgery;
-import org.djlplan.integration.support.LogCapture;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModel;
 import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -73,7 +73,7 @@ class TorchFolderIsDataTest {
                 Forgery.kept(file, ".json"),
                 "plan",
                 plan -> plan.add("allocations", JsonParser.parseString(huge)));
-        try (LogCapture log = new LogCapture()) {
+        try (LogCapture log = LogCapture.echoing()) {
             assertEquals(1, assertPredicts());
             assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
             assertTrue(log.ours("WARN").get(0).contains("more than this machine has"));

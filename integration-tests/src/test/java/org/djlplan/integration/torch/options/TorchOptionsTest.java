@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.djlplan.integration.support.LogCapture;
 import org.djlplan.integration.torch.BlockModels;
 import org.djlplan.integration.torch.BlockModels.Kind;
 import org.djlplan.integration.torch.ModelInputs;
@@ -21,6 +20,7 @@ import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -107,7 +107,7 @@ class TorchOptionsTest {
         Path file = Torch.copy(TorchScriptModels.named(name), folder);
         ModelInputs inputs = TorchScriptModels.named(name).inputSets().get(0);
         List<List<Output>> expected = Torch.stock(file, inputs, SEEDS);
-        try (LogCapture log = new LogCapture();
+        try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model = Torch.load(file, Map.of("memplan.verify", true))) {
             assertEquals(expected, answers(model, inputs));
             assertEquals(List.of(), log.ours("WARN"));
@@ -124,7 +124,7 @@ class TorchOptionsTest {
     void verify_modelThatCountsItsCalls_runsAsStockWithOneWarning() throws Exception {
         Path file = Torch.copy(TorchScriptModels.named("counter"), folder);
         ModelInputs inputs = TorchScriptModels.named("counter").inputSets().get(0);
-        try (LogCapture log = new LogCapture();
+        try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> stock = Torch.loadStock(file);
                 ZooModel<NDList, NDList> model = Torch.load(file, Map.of("memplan.verify", true))) {
             List<List<Output>> calls = new ArrayList<>();
@@ -166,7 +166,7 @@ class TorchOptionsTest {
     void warmup_torchScriptWithoutShapes_warnsOnceAndRecordsLater() throws Exception {
         Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
         List<List<Output>> expected = Torch.stock(file, IMAGES, SEEDS);
-        try (LogCapture log = new LogCapture();
+        try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model = Torch.load(file, Map.of("memplan.warmup", true))) {
             assertEquals(1, log.ours("WARN").size());
             assertTrue(log.ours("WARN").get(0).contains("memplan.inputShapes"));
@@ -180,7 +180,7 @@ class TorchOptionsTest {
     void warmup_imperativeWithoutShapes_plansForThoseItHas(Kind kind) throws Exception {
         BlockModels.save(kind, folder);
         Map<String, ?> arguments = Map.of("memplan.warmup", true, "memplan.liveness", "off");
-        try (LogCapture log = new LogCapture();
+        try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> stock = BlockModels.loadStock(kind, folder);
                 ZooModel<NDList, NDList> model = BlockModels.load(kind, folder, arguments)) {
             assertEquals(List.of(), log.ours("WARN"));

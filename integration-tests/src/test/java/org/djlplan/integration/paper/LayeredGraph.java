@@ -21,7 +21,7 @@ import org.djlplan.memplan.graph.Tensor;
  * costs nothing. Every layer is one operator of TFLite, in the order of the calls; an activation is
  * part of the layer before it, as TFLite's converter has it.
  */
-public final class GraphSketch {
+public final class LayeredGraph {
 
     private final String name;
     private final List<Tensor> tensors = new ArrayList<>();
@@ -32,7 +32,7 @@ public final class GraphSketch {
     private long multiplyAdds;
 
     /** Begins a network. */
-    public GraphSketch(String name) {
+    public LayeredGraph(String name) {
         this.name = name;
     }
 
@@ -44,7 +44,7 @@ public final class GraphSketch {
     }
 
     /** Makes values ones that the caller reads. */
-    public GraphSketch output(Value... values) {
+    public LayeredGraph output(Value... values) {
         Arrays.stream(values).forEach(value -> outputs.add(value.tensor()));
         return this;
     }

@@ -15,9 +15,10 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.domains.DomainContextBase;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.testing.GraphSketch;
 
 /** Graphs of convolutions with branches, weights of 16 bits and operators no delegate knows. */
-public final class RandomGraphs extends DomainContextBase {
+public final class DelegableGraphs extends DomainContextBase {
 
     /**
      * A graph and what a delegate reports of it.
@@ -37,7 +38,7 @@ public final class RandomGraphs extends DomainContextBase {
 
     @Provide
     Arbitrary<Delegable> delegable() {
-        return Arbitraries.randomValue(RandomGraphs::draw);
+        return Arbitraries.randomValue(DelegableGraphs::draw);
     }
 
     /** Draws a graph of up to 40 operators that are no unpacking. */

@@ -1,11 +1,19 @@
-package org.djlplan.memplan.graph;
+package org.djlplan.memplan.testing;
 
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
 
-/** Builds small graphs for tests: tensors first, then operators in execution order. */
+/**
+ * Builds small graphs for tests: operators in execution order, each between tensors that exist or
+ * with a new one that it writes.
+ */
 public final class GraphSketch {
 
     private final List<Tensor> tensors = new ArrayList<>();
@@ -18,10 +26,10 @@ public final class GraphSketch {
         return tensor(ElementType.FLOAT32, Storage.INTERMEDIATE, shape);
     }
 
-    /** Adds a tensor whose size follows from its type and shape. */
+    /** Adds a tensor whose size follows from its type and shape; an unknown dimension counts 0. */
     public int tensor(ElementType type, Storage storage, Integer... shape) {
         long elements =
-                Arrays.stream(shape).mapToLong(Integer::longValue).reduce(1, (a, b) -> a * b);
+                Arrays.stream(shape).mapToLong(i -> Math.max(i, 0)).reduce(1, Math::multiplyExact);
         return tensor(type, storage, elements * type.bytes(), List.of(shape));
     }
 
@@ -45,6 +53,24 @@ public final class GraphSketch {
         return this;
     }
 
+    /** Adds float weights. */
+    public int weights(Integer... shape) {
+        return tensor(ElementType.FLOAT32, Storage.CONSTANT, shape);
+    }
+
+    /** Adds weights of 16 bits and the operator that unpacks them; returns what it writes. */
+    public int halfWeights(Integer... shape) {
+        int packed = tensor(ElementType.FLOAT16, Storage.CONSTANT, shape);
+        return operator("DEQUANTIZE", List.of(shape), packed);
+    }
+
+    /** Adds an operator that writes a new float tensor, which is returned. */
+    public int operator(String type, List<Integer> shape, Integer... reads) {
+        int output = tensor(shape.toArray(Integer[]::new));
+        operator(type, output, reads);
+        return output;
+    }
+
     /** Adds an operator with one output. */
     public GraphSketch operator(String type, int output, Integer... reads) {
         return operator(type, List.of(reads), List.of(output), List.of());
@@ -55,6 +81,18 @@ public final class GraphSketch {
             String type, List<Integer> reads, List<Integer> writes, List<Integer> temporaries) {
         operators.add(new Operator(operators.size(), type, reads, writes, temporaries));
         return this;
+    }
+
+    /** Adds a convolution that keeps height and width; returns what it writes. */
+    public int conv(int input, int channels, int kernel) {
+        List<Integer> from = tensors.get(input).shape();
+        int filter = weights(channels, kernel, kernel, from.get(3));
+        return operator("CONV_2D", List.of(1, from.get(1), from.get(2), channels), input, filter);
+    }
+
+    /** Returns the number of operators so far. */
+    public int operators() {
+        return operators.size();
     }
 
     /** Returns the graph. */

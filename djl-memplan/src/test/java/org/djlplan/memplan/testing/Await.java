@@ -1,0 +1,49 @@
+package org.djlplan.memplan.testing;
+
+import static org.junit.jupiter.api.Assertions.fail;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Waits for a state that nobody announces: of another thread, of a file, of another process. Where
+ * there is an event, await that.
+ */
+public final class Await {
+
+    /** So long that only what never comes true takes it, on whatever machine. */
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+    private Await() {}
+
+    /** Returns once the condition holds; fails if it does not in two minutes. */
+    public static void until(Callable<Boolean> condition) {
+        until(PATIENCE, condition);
+    }
+
+    /** Returns once the condition holds; fails if it does not in time. */
+    public static void until(Duration patience, Callable<Boolean> condition) {
+        long end = System.nanoTime() + patience.toNanos();
+        while (!holds(condition)) {
+            if (System.nanoTime() - end > 0) {
+                fail("in vain for " + patience);
+            }
+            if (Thread.currentThread().isInterrupted()) {
+                fail("interrupted");
+            }
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+    }
+
+    private static boolean holds(Callable<Boolean> condition) {
+        try {
+            return condition.call();
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package org.djlplan.memplan.testing;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/** The log while this is open. slf4j-simple writes to whatever the error stream is. */
+public final class LogCapture implements AutoCloseable {
+
+    private final PrintStream before = System.err;
+    private final ByteArrayOutputStream written = new ByteArrayOutputStream();
+    private final boolean echo;
+
+    /** Takes the error stream and keeps what is written to itself. */
+    public LogCapture() {
+        this(false);
+    }
+
+    private LogCapture(boolean echo) {
+        this.echo = echo;
+        System.setErr(new PrintStream(written, true, StandardCharsets.UTF_8));
+    }
+
+    /** Takes the error stream; what was written appears there when this is closed. */
+    public static LogCapture echoing() {
+        return new LogCapture(true);
+    }
+
+    /** Returns all lines so far. */
+    public List<String> lines() {
+        return written.toString(StandardCharsets.UTF_8).lines().toList();
+    }
+
+    /** Returns the lines of a level, for example {@code WARN}. */
+    public List<String> lines(String level) {
+        return lines().stream().filter(line -> line.contains("] " + level + " ")).toList();
+    }
+
+    /** Returns the lines that djl-plan logged at a level. */
+    public List<String> ours(String level) {
+        return lines().stream()
+                .filter(line -> line.contains("] " + level + " org.djlplan."))
+                .toList();
+    }
+
+    @Override
+    public void close() {
+        System.setErr(before);
+        if (echo) {
+            before.print(written.toString(StandardCharsets.UTF_8));
+        }
+    }
+}
