@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 class RepetitionTest {
 
-    private static final RuntimeException FAILURE = new RuntimeException("closed too early");
+    private final RuntimeException failure = new RuntimeException("closed too early");
 
     private final NDList inputs = new NDList(FakeArrays.bytes(FakeArrays.manager(), 1));
     private final ForwardPass pass =
@@ -62,7 +62,7 @@ class RepetitionTest {
         Identity block = new Identity();
         BlockCode code = BlockCode.look(block);
         assertTrue(code.pure(), code.findings().toString());
-        NDList outputs = new Repetition(block, code).run(pass, FAILURE);
+        NDList outputs = new Repetition(block, code).run(pass, failure);
         assertSame(inputs.head(), outputs.singletonOrThrow());
         assertTrue(pass.progress().begun());
     }
@@ -72,8 +72,8 @@ class RepetitionTest {
         Counting block = new Counting();
         Repetition repetition = new Repetition(block, BlockCode.look(block));
         IllegalStateException thrown =
-                assertThrows(IllegalStateException.class, () -> repetition.run(pass, FAILURE));
-        assertSame(FAILURE, thrown.getCause());
+                assertThrows(IllegalStateException.class, () -> repetition.run(pass, failure));
+        assertSame(failure, thrown.getCause());
         assertTrue(thrown.getMessage().contains(Counting.class.getName()), thrown.getMessage());
         assertEquals(0, block.passes);
     }
@@ -84,14 +84,14 @@ class RepetitionTest {
         Counting block = new Counting();
         BlockCode then = BlockCode.look(new Identity());
         assertThrows(
-                IllegalStateException.class, () -> new Repetition(block, then).run(pass, FAILURE));
+                IllegalStateException.class, () -> new Repetition(block, then).run(pass, failure));
         assertEquals(0, block.passes);
     }
 
     @Test
     void run_blockTakenOnTrust_runs() {
         Counting block = new Counting();
-        new Repetition(block, BlockCode.UNREAD).run(pass, FAILURE);
+        new Repetition(block, BlockCode.UNREAD).run(pass, failure);
         assertEquals(1, block.passes);
     }
 }
