@@ -34,6 +34,10 @@ class ArchitectureTest {
                     .definedBy(ROOT + ".measure..")
                     .layer("child")
                     .definedBy(ROOT + ".child..")
+                    .layer("serving")
+                    .definedBy(ROOT + ".serving..")
+                    .layer("candidates")
+                    .definedBy(ROOT + ".candidates..")
                     .layer("planning")
                     .definedBy(ROOT + ".planning..")
                     .layer("runtime")
@@ -64,10 +68,15 @@ class ArchitectureTest {
                     .mayOnlyBeAccessedByLayers("cli")
                     .whereLayer("djl")
                     .mayOnlyBeAccessedByLayers("facade", "cli")
+                    .whereLayer("serving")
+                    .mayOnlyBeAccessedByLayers("djl")
+                    .whereLayer("candidates")
+                    .mayOnlyBeAccessedByLayers("measure")
                     .whereLayer("planning")
-                    .mayOnlyBeAccessedByLayers("djl", "cli")
+                    .mayOnlyBeAccessedByLayers("djl", "serving", "measure", "cli")
                     .whereLayer("runtime")
-                    .mayOnlyBeAccessedByLayers("djl", "measure", "planning", "cli")
+                    .mayOnlyBeAccessedByLayers(
+                            "djl", "serving", "candidates", "measure", "planning", "cli")
                     .whereLayer("measure")
                     .mayOnlyBeAccessedByLayers("djl", "cli")
                     .whereLayer("child")
@@ -75,11 +84,14 @@ class ArchitectureTest {
                     .whereLayer("store")
                     .mayOnlyBeAccessedByLayers("runtime", "planning", "djl", "cli")
                     .whereLayer("source")
-                    .mayOnlyBeAccessedByLayers("store", "runtime", "planning", "djl", "cli")
+                    .mayOnlyBeAccessedByLayers(
+                            "store", "runtime", "planning", "serving", "djl", "cli")
                     .whereLayer("plan")
                     .mayOnlyBeAccessedByLayers(
                             "store",
                             "runtime",
+                            "serving",
+                            "candidates",
                             "planning",
                             "source",
                             "djl",
@@ -87,7 +99,7 @@ class ArchitectureTest {
                             "order",
                             "study")
                     .whereLayer("order")
-                    .mayOnlyBeAccessedByLayers("store", "runtime", "cli")
+                    .mayOnlyBeAccessedByLayers("store", "planning", "cli")
                     .whereLayer("usage")
                     .mayOnlyBeAccessedByLayers(
                             "plan", "order", "store", "runtime", "source", "cli", "study")
@@ -98,6 +110,8 @@ class ArchitectureTest {
                             "planning",
                             "order",
                             "runtime",
+                            "serving",
+                            "candidates",
                             "measure",
                             "cli",
                             "spi",
@@ -140,6 +154,24 @@ class ArchitectureTest {
                             ROOT + ".config..",
                             ROOT + ".study.parallel..",
                             ROOT + ".study.shared..");
+
+    /** What it is to run, and how, comes from above: of planning only finished plans. */
+    @ArchTest
+    static final ArchRule tfliteRuntimeDecidesNothing =
+            noClasses()
+                    .that()
+                    .resideInAPackage(ROOT + ".runtime.tflite..")
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage(
+                            ROOT + ".config..",
+                            ROOT + ".store..",
+                            ROOT + ".order..",
+                            ROOT + ".planning..",
+                            ROOT + ".report..")
+                    .orShould()
+                    .dependOnClassesThat()
+                    .haveSimpleNameEndingWith("Planner");
 
     @ArchTest
     static final ArchRule onlyRuntimeTouchesNativeMemory =

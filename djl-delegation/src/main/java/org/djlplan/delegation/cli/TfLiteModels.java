@@ -5,7 +5,7 @@ import ai.djl.engine.EngineException;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.djlplan.memplan.config.PlanOptions;
-import org.djlplan.memplan.djl.MeasurableModels;
+import org.djlplan.memplan.djl.ModelDelegation;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
@@ -21,7 +21,7 @@ final class TfLiteModels {
 
     /** Returns where measurements are kept that cannot be kept next to the model. */
     static Path cacheFolder() {
-        return MeasurableModels.cacheFolder();
+        return ModelDelegation.cacheFolder();
     }
 
     /**
@@ -49,7 +49,7 @@ final class TfLiteModels {
         }
         try {
             Engine.getEngine(ENGINE).newBaseManager().close();
-            return MeasurableModels.open(file, options);
+            return ModelDelegation.measurable(file, options);
         } catch (EngineException | UnplannableException e) {
             throw new IllegalStateException(
                     "the TFLite engine cannot be used: " + e.getMessage(), e);

@@ -2,18 +2,19 @@ package org.djlplan.memplan.djl;
 
 import ai.djl.util.Progress;
 import ai.djl.util.Utils;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.measure.TfLiteDelegableModel;
+import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.Delegates;
-import org.djlplan.memplan.runtime.tflite.DelegationSetup;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
-import org.djlplan.memplan.runtime.tflite.OrderedModel;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
-import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.serving.ServedModel;
+import org.djlplan.memplan.source.tflite.TfLiteGraphs;
+import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
@@ -22,10 +23,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks a provider what of one model is delegated, and hands later choices on to the model's
- * runtime.
+ * The delegation of one model: asks a provider for the choice to begin with, and hands better ones
+ * on to the model in service.
  */
-final class ModelDelegation implements AutoCloseable {
+public final class ModelDelegation implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(ModelDelegation.class);
 
@@ -33,7 +34,7 @@ final class ModelDelegation implements AutoCloseable {
     private final PlanOptions options;
     private final Optional<Progress> progress;
     private Optional<DelegationProvider.Choosing> choosing = Optional.empty();
-    private Optional<TfLiteRuntime> runtime = Optional.empty();
+    private Optional<ServedModel> served = Optional.empty();
     private Optional<DelegationChoice> early = Optional.empty();
     private boolean closed;
 
@@ -44,53 +45,78 @@ final class ModelDelegation implements AutoCloseable {
     }
 
     /** Returns the folder for what cannot be kept next to a model. */
-    static Path cacheFolder() {
+    public static Path cacheFolder() {
         return Utils.getCacheDir().resolve("djl-plan");
     }
 
-    /** Returns what a runtime needs to delegate. */
-    DelegationSetup of(OrderedModel file, RuntimeOptions runtimeOptions) {
-        return new DelegationSetup(
-                options.delegate(),
-                Delegates.named(options.delegate()),
-                graph -> first(file, graph, runtimeOptions));
+    /**
+     * Returns a model to be measured by hand: as a load with the same options measures it. The
+     * engine must be loaded.
+     *
+     * @param file a {@code .tflite} model
+     * @param options those with which it will be loaded
+     * @throws IOException if the file cannot be read or is no model
+     * @throws UnplannableException if the engine cannot be used here
+     */
+    public static TfLiteDelegableModel measurable(Path file, PlanOptions options)
+            throws IOException, UnplannableException {
+        EngineLibrary library = EngineLibrary.loaded();
+        OrderedModel ordered = TfLitePlanning.ordered(file, options);
+        Graph graph =
+                TfLiteGraphs.toGraph(
+                        TfLiteReader.read(ordered.file()), file.getFileName().toString());
+        return measurable(ordered, graph, options, library);
     }
 
-    private DelegationChoice first(OrderedModel file, Graph graph, RuntimeOptions runtimeOptions) {
+    private static TfLiteDelegableModel measurable(
+            OrderedModel ordered, Graph graph, PlanOptions options, EngineLibrary library) {
+        return new TfLiteDelegableModel(ordered, graph, cacheFolder(), options, library);
+    }
+
+    /** Returns what a served model needs to delegate. */
+    ServedModel.Delegation of(OrderedModel file) {
+        return new ServedModel.Delegation(
+                options.delegate(),
+                Delegates.named(options.delegate()),
+                graph -> first(file, graph));
+    }
+
+    private DelegationChoice first(OrderedModel file, Graph graph) {
         EngineLibrary library;
         try {
             library = EngineLibrary.loaded();
         } catch (UnplannableException e) {
             logger.warn("{}: nothing is delegated: {}", file.original(), e.getMessage());
             return new DelegationChoice(
-                    Candidate.cpu(runtimeOptions.threads()), Origin.UNVERIFIED, e.getMessage());
+                    Candidate.cpu(options.threads()), Origin.UNVERIFIED, e.getMessage());
         }
-        TfLiteDelegableModel model =
-                new TfLiteDelegableModel(
-                        file, graph, options.delegate(), cacheFolder(), runtimeOptions, library);
         DelegationProvider.Choosing started =
-                provider.choose(model, options.delegation(), progress, this::better);
+                provider.choose(
+                        measurable(file, graph, options, library),
+                        options.delegation(),
+                        progress,
+                        this::better);
         synchronized (this) {
             choosing = Optional.of(started);
         }
         return started.first();
     }
 
-    /** Called on the provider's thread, perhaps before the runtime is there. */
+    /** Called on the provider's thread, perhaps before the model serves. */
     private void better(DelegationChoice choice) {
-        Optional<TfLiteRuntime> now;
+        Optional<ServedModel> now;
         synchronized (this) {
-            now = closed ? Optional.empty() : runtime;
-            early = runtime.isPresent() ? Optional.empty() : Optional.of(choice);
+            now = closed ? Optional.empty() : served;
+            early = served.isPresent() ? Optional.empty() : Optional.of(choice);
         }
         now.ifPresent(r -> r.switchTo(choice));
     }
 
-    /** From now on, better choices go to this runtime. */
-    void attach(TfLiteRuntime opened) {
+    /** From now on, better choices go to this model. */
+    void attach(ServedModel opened) {
         Optional<DelegationChoice> waiting;
         synchronized (this) {
-            runtime = Optional.of(opened);
+            served = Optional.of(opened);
             waiting = early;
             early = Optional.empty();
         }

@@ -1,5 +1,6 @@
 package org.djlplan.memplan.djl;
 
+import ai.djl.Model;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
@@ -7,22 +8,32 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.util.PairList;
+import com.google.common.collect.ImmutableList;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 /**
- * The stock engine's classes that we touch, by reflection: our block is a subclass of the engine's
- * in the engine's own package and class loader, which need not be ours.
+ * The stock TFLite engine: its classes, by reflection, and the files of its models, which it does
+ * not tell itself. Our block is a subclass of the engine's in the engine's own package and class
+ * loader, which need not be ours.
  */
 final class TfLiteAdapter {
 
     private static final String BLOCK = "ai.djl.tflite.engine.PlannedTfLiteSymbolBlock";
+    private static final String EXTENSION = ".tflite";
+    private static final Path MAPPINGS = Path.of("/proc/self/maps");
 
     private final Constructor<?> planned;
     private final Method stock;
@@ -105,6 +116,54 @@ final class TfLiteAdapter {
             ((AutoCloseable) block).close();
         } catch (Exception e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    /**
+     * Returns the file of a model that the engine has open, or empty if it was not loaded from one
+     * or under a name that the model does not know any more.
+     */
+    static Optional<Path> fileOf(Model model) {
+        Path folder = model.getModelPath();
+        if (folder == null) {
+            // Its block was set by hand.
+            return Optional.empty();
+        }
+        if (Files.isRegularFile(folder)) {
+            return Optional.of(folder).filter(TfLiteAdapter::isMapped);
+        }
+        return candidates(model.getName(), folder).stream()
+                .map(folder::resolve)
+                .filter(Files::isRegularFile)
+                .findFirst()
+                .filter(TfLiteAdapter::isMapped);
+    }
+
+    /**
+     * The order in which {@code TfLiteModel.findModelFile} looks. Given a file instead of a folder,
+     * it names the model by the file's name less five characters: {@code MobileFaceNet.t}.
+     */
+    private static List<String> candidates(String name, Path folder) {
+        String folderName = folder.toAbsolutePath().getFileName().toString();
+        return ImmutableList.of(
+                name,
+                name + EXTENSION,
+                name.endsWith(".t") ? name + "flite" : name,
+                folderName,
+                folderName + EXTENSION);
+    }
+
+    /**
+     * Whether the file is mapped by this process. The engine maps the file it loads, so another
+     * file that only has the right name – beside one that was loaded with a prefix – is not.
+     */
+    private static boolean isMapped(Path file) {
+        try (Stream<String> mappings = Files.lines(MAPPINGS, StandardCharsets.ISO_8859_1)) {
+            byte[] name = file.toRealPath().toString().getBytes(StandardCharsets.UTF_8);
+            String ending = " " + new String(name, StandardCharsets.ISO_8859_1);
+            return mappings.anyMatch(mapping -> mapping.endsWith(ending));
+        } catch (IOException | UncheckedIOException e) {
+            return false;
         }
     }
 }

@@ -15,8 +15,8 @@ import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.regex.Pattern;
+import org.djlplan.memplan.candidates.CandidateInterpreters;
 import org.djlplan.memplan.child.ParentConnection;
-import org.djlplan.memplan.runtime.tflite.CandidateInterpreters;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.spi.Candidate;
@@ -64,7 +64,11 @@ public final class MeasuringProcess {
     private static CandidateRunner open(OpenModelRequest model)
             throws IOException, UnplannableException {
         return CandidateInterpreters.open(
-                model.file(), model.delegate(), model.options(), model.tolerance());
+                model.file(),
+                model.delegate(),
+                model.strategy(),
+                model.inPlace(),
+                model.tolerance());
     }
 
     /** There is no logging library here, of which slf4j would tell in several lines. */

@@ -32,7 +32,7 @@ import org.djlplan.memplan.spi.OutputError.Deviation;
 final class Messages {
 
     /** Changes with the messages. */
-    private static final int PROTOCOL = 3;
+    private static final int PROTOCOL = 4;
 
     /** A failure that no candidate is to blame for: the model cannot be opened. */
     static final String NOT_OPENED = "NOT_OPENED";

@@ -2,10 +2,8 @@ package org.djlplan.memplan.measure;
 
 import com.google.gson.JsonObject;
 import java.nio.file.Path;
-import java.time.Duration;
 import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.runtime.tflite.Delegates;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
@@ -13,7 +11,8 @@ import org.djlplan.memplan.spi.Tolerance;
  *
  * @param file the model's file
  * @param delegate as in {@code delegation.delegate}
- * @param options how the model is planned and run
+ * @param strategy by which the model is planned, as in {@code memplan.strategy}
+ * @param inPlace when its tensors may share places
  * @param tolerance by which outputs are judged
  * @param engineLibrary file of the engine's native library
  * @param need how much memory that takes
@@ -21,7 +20,8 @@ import org.djlplan.memplan.spi.Tolerance;
 record OpenModelRequest(
         Path file,
         String delegate,
-        RuntimeOptions options,
+        String strategy,
+        InPlace inPlace,
         Tolerance tolerance,
         Path engineLibrary,
         MemoryNeed need) {
@@ -41,14 +41,8 @@ record OpenModelRequest(
         json.addProperty("file", file.toString());
         json.addProperty("delegate", delegate);
         json.addProperty("engineLibrary", engineLibrary.toString());
-        json.addProperty("strategy", options.strategy());
-        json.addProperty("inPlace", options.inPlace().name());
-        json.addProperty("threads", options.threads());
-        json.addProperty("maxInterpreters", options.maxInterpreters());
-        json.addProperty("sharedArena", options.sharedArena());
-        json.addProperty("maxArenas", options.maxArenas());
-        json.addProperty("arenaWait", options.arenaWait().toString());
-        json.addProperty("idleAfter", options.idleAfter().toString());
+        json.addProperty("strategy", strategy);
+        json.addProperty("inPlace", inPlace.name());
         json.addProperty("tolerance", tolerance.toString());
         json.addProperty("heapBytes", need.heapBytes());
         json.addProperty("candidateBytes", need.candidateBytes());
@@ -60,15 +54,8 @@ record OpenModelRequest(
         return new OpenModelRequest(
                 Path.of(text(json, "file")),
                 text(json, "delegate"),
-                new RuntimeOptions(
-                        text(json, "strategy"),
-                        InPlace.valueOf(text(json, "inPlace")),
-                        json.get("threads").getAsInt(),
-                        json.get("maxInterpreters").getAsInt(),
-                        json.get("sharedArena").getAsBoolean(),
-                        json.get("maxArenas").getAsInt(),
-                        Duration.parse(text(json, "arenaWait")),
-                        Duration.parse(text(json, "idleAfter"))),
+                text(json, "strategy"),
+                InPlace.valueOf(text(json, "inPlace")),
                 tolerance(text(json, "tolerance")),
                 Path.of(text(json, "engineLibrary")),
                 new MemoryNeed(

@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.djlplan.memplan.candidates.CandidateInterpreters;
+import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.measure.MeasuringChild.Limits;
 import org.djlplan.memplan.measure.MeasuringChild.NoProcessException;
-import org.djlplan.memplan.runtime.tflite.CandidateInterpreters;
+import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
-import org.djlplan.memplan.runtime.tflite.OrderedModel;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateException.Kind;
@@ -27,17 +27,15 @@ import org.djlplan.memplan.spi.Tolerance;
  *
  * @param model the model in the order to run it in
  * @param graph as the file that is run has it
- * @param delegate as in {@code delegation.delegate}
  * @param cacheFolder for what cannot be kept next to the model
- * @param options how it is planned and run
+ * @param options those of the model
  * @param library the engine's native library
  */
 public record TfLiteDelegableModel(
         OrderedModel model,
         Graph graph,
-        String delegate,
         Path cacheFolder,
-        RuntimeOptions options,
+        PlanOptions options,
         EngineLibrary library)
         implements DelegableModel {
 
@@ -66,8 +64,13 @@ public record TfLiteDelegableModel(
     }
 
     @Override
+    public String delegate() {
+        return options.delegate();
+    }
+
+    @Override
     public boolean trusted() {
-        return delegate.equals(TRUSTED);
+        return delegate().equals(TRUSTED);
     }
 
     @Override
@@ -75,7 +78,7 @@ public record TfLiteDelegableModel(
         ImmutableMap.Builder<String, String> facts = ImmutableMap.builder();
         facts.put("engine", "TFLite")
                 .put("native", library.version())
-                .put("delegate", identity(delegate))
+                .put("delegate", identity(delegate()))
                 .put("measuring", METHOD);
         // Operators are known by index: what was measured in one order says nothing of another.
         model.fingerprint().ifPresent(order -> facts.put("order", order));
@@ -85,7 +88,7 @@ public record TfLiteDelegableModel(
     @Override
     public List<Set<Integer>> partitions() throws CandidateException {
         try {
-            return CandidateInterpreters.partitions(model.file(), delegate);
+            return CandidateInterpreters.partitions(model.file(), delegate());
         } catch (IOException | UnplannableException e) {
             throw new CandidateException(Kind.REFUSED, file() + ": " + e.getMessage());
         }
@@ -101,8 +104,9 @@ public record TfLiteDelegableModel(
         OpenModelRequest measured =
                 new OpenModelRequest(
                         model.file(),
-                        delegate,
-                        options,
+                        delegate(),
+                        options.planning().strategy(),
+                        options.planning().inPlace(),
                         tolerance,
                         library.file(),
                         MemoryNeed.of(graph));

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonParser;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -24,7 +23,6 @@ import net.jqwik.api.constraints.LongRange;
 import net.jqwik.api.constraints.Size;
 import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
@@ -126,15 +124,8 @@ class MessagesTest {
                 new OpenModelRequest(
                         Path.of("a \"model\"\n.tflite"),
                         "class:Some$Name",
-                        new RuntimeOptions(
-                                "naive",
-                                InPlace.TRUE,
-                                3,
-                                4,
-                                true,
-                                5,
-                                Duration.ofMillis(1500),
-                                Duration.ofNanos(7)),
+                        "naive",
+                        InPlace.TRUE,
                         tolerance,
                         Path.of("library.so"),
                         new MemoryNeed(7, 8));

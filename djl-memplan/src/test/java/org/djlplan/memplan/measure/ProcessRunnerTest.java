@@ -28,13 +28,13 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.djlplan.memplan.child.JavaCommand;
+import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.measure.FakeMeasuringProcess.Start;
 import org.djlplan.memplan.measure.FakeRunner.Behaviour;
 import org.djlplan.memplan.measure.MeasuringChild.Limits;
 import org.djlplan.memplan.measure.MeasuringChild.NoProcessException;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateException.Kind;
@@ -58,7 +58,8 @@ class ProcessRunnerTest {
             new OpenModelRequest(
                     Path.of("model.tflite"),
                     "xnnpack",
-                    RuntimeOptions.defaults(),
+                    "best",
+                    InPlace.AUTO,
                     Tolerance.AUTO,
                     Path.of("libtensorflowlite_jni.so"),
                     new MemoryNeed(64 << 20, 1 << 20));
@@ -428,7 +429,8 @@ class ProcessRunnerTest {
                 new OpenModelRequest(
                         MODEL.file(),
                         MODEL.delegate(),
-                        MODEL.options(),
+                        MODEL.strategy(),
+                        MODEL.inPlace(),
                         MODEL.tolerance(),
                         MODEL.engineLibrary(),
                         new MemoryNeed(64 << 20, 64 << 20));

@@ -22,7 +22,7 @@ import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.runtime.tflite.Delegates;
-import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
+import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.OutputError;
@@ -95,7 +95,7 @@ class AcceptanceBench {
             OutputError worst = null;
             double units = 0;
             try (StockInterpreter stock = new StockInterpreter(file, 1);
-                    TfLiteRuntime runtime = Closeness.open(file, Delegates.XNNPACK)) {
+                    ServedModel runtime = Closeness.open(file, Delegates.XNNPACK)) {
                 for (int set = 0; set < RIGHT_SETS; set++) {
                     Closeness closeness =
                             Closeness.measure(
@@ -146,7 +146,7 @@ class AcceptanceBench {
                                 NOISE_RUNS);
                 delegate.claim(sites, true);
                 delegate.select(FaultyDelegate.EVERY, Fault.NONE);
-                try (TfLiteRuntime runtime = Closeness.open(file, delegate.name())) {
+                try (ServedModel runtime = Closeness.open(file, delegate.name())) {
                     List<List<ByteBuffer>> right = closeness.outputs(runtime);
                     print(
                             "%n%s: noise %.1e, without a fault %s (%.2f units)%n",
@@ -189,7 +189,7 @@ class AcceptanceBench {
     private static void printEverywhere(
             FaultyDelegate delegate, Path file, Graph graph, Closeness closeness) throws Exception {
         delegate.claim(candidates(graph), false);
-        try (TfLiteRuntime runtime = Closeness.open(file, delegate.name())) {
+        try (ServedModel runtime = Closeness.open(file, delegate.name())) {
             for (Fault fault : List.of(Fault.DENORMALS, Fault.F16, Fault.BF16, Fault.INT8)) {
                 delegate.select(FaultyDelegate.EVERY, fault);
                 List<OutputError> errors = closeness.errors(closeness.outputs(runtime));

@@ -16,14 +16,14 @@ import java.util.Map;
 import java.util.Set;
 import org.djlplan.integration.delegation.FaultyDelegate.Fault;
 import org.djlplan.integration.support.Planned;
+import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
+import org.djlplan.memplan.candidates.CandidateInterpreters;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.runtime.tflite.CandidateInterpreters;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.Candidate;
@@ -78,8 +78,7 @@ class AcceptanceTest {
     }
 
     private static CandidateInterpreters open(Path file) throws Exception {
-        return CandidateInterpreters.open(
-                file, delegate.name(), RuntimeOptions.defaults(), Tolerance.AUTO);
+        return Served.candidates(file, delegate.name());
     }
 
     /** Runs everything that the delegate takes, with a fault, in an interpreter of its own. */

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.stream.Stream;
@@ -20,14 +21,13 @@ import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.integration.support.RealModels;
+import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.measure.TfLiteDelegableModel;
-import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
-import org.djlplan.memplan.runtime.tflite.OrderedModel;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.Candidate;
@@ -87,14 +87,12 @@ class ChoiceBench {
 
     private void compare(Path file, int threads) throws Exception {
         Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), file.getFileName().toString());
-        RuntimeOptions options = RuntimeOptions.defaults();
         TfLiteDelegableModel model =
                 new TfLiteDelegableModel(
                         OrderedModel.asInFile(file),
                         graph,
-                        Delegates.XNNPACK,
                         folder,
-                        options,
+                        Served.options(Map.of()),
                         EngineLibrary.loaded());
         ProfileTable all;
         try (CandidateRunner runner = model.newProcess(Urgency.AWAITED, Tolerance.AUTO)) {

@@ -8,17 +8,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 import java.util.Random;
+import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
-import org.djlplan.memplan.runtime.tflite.Delegates;
-import org.djlplan.memplan.runtime.tflite.DelegationSetup;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
-import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
+import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
@@ -122,21 +119,17 @@ final class Closeness {
     }
 
     /** Returns a model with everything that a delegate takes delegated, on one thread. */
-    static TfLiteRuntime open(Path file, String delegate) throws Exception {
+    static ServedModel open(Path file, String delegate) throws Exception {
         DelegationChoice all =
                 new DelegationChoice(
                         new Candidate(FixedChoice.operators(file, delegate), 1),
                         Origin.MEASURED,
                         "a test");
-        return TfLiteRuntime.open(
-                file,
-                RuntimeOptions.defaults(),
-                Optional.of(
-                        new DelegationSetup(delegate, Delegates.named(delegate), graph -> all)));
+        return Served.open(file, delegate, all);
     }
 
     /** Returns what a model computes of the inputs. */
-    List<List<ByteBuffer>> outputs(TfLiteRuntime runtime) {
+    List<List<ByteBuffer>> outputs(ServedModel runtime) {
         return inputs.stream()
                 .map(
                         values ->

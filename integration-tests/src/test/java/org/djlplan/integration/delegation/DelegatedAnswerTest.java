@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.SortedSet;
@@ -17,17 +16,16 @@ import java.util.stream.IntStream;
 import org.djlplan.delegation.partition.PieceGraph;
 import org.djlplan.integration.support.NeedsModels;
 import org.djlplan.integration.support.RealModels;
+import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.support.Tolerance;
+import org.djlplan.memplan.candidates.CandidateInterpreters;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.report.DelegationReport;
-import org.djlplan.memplan.runtime.tflite.CandidateInterpreters;
 import org.djlplan.memplan.runtime.tflite.Delegates;
-import org.djlplan.memplan.runtime.tflite.DelegationSetup;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
-import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
+import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.Candidate;
@@ -116,11 +114,7 @@ class DelegatedAnswerTest {
             throws Exception {
         DelegationChoice choice =
                 new DelegationChoice(new Candidate(operators, THREADS), Origin.MEASURED, "a test");
-        DelegationSetup setup =
-                new DelegationSetup(
-                        Delegates.XNNPACK, Delegates.named(Delegates.XNNPACK), g -> choice);
-        try (TfLiteRuntime runtime =
-                TfLiteRuntime.open(file, RuntimeOptions.defaults(), Optional.of(setup))) {
+        try (ServedModel runtime = Served.open(file, choice)) {
             for (int seed = 0; seed < inputs; seed++) {
                 List<ByteBuffer> values = stock.randomInputs(seed);
                 List<ByteBuffer> outputs =
@@ -140,12 +134,7 @@ class DelegatedAnswerTest {
 
     private static List<Set<Integer>> partitions(Path file) throws Exception {
         StockInterpreter.loadEngine();
-        try (CandidateInterpreters runner =
-                CandidateInterpreters.open(
-                        file,
-                        Delegates.XNNPACK,
-                        RuntimeOptions.defaults(),
-                        org.djlplan.memplan.spi.Tolerance.AUTO)) {
+        try (CandidateInterpreters runner = Served.candidates(file, Delegates.XNNPACK)) {
             List<Set<Integer>> partitions = runner.partitions();
             assertTrue(!partitions.isEmpty(), file.toString());
             return partitions;

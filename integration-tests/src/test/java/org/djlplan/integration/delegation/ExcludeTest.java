@@ -14,7 +14,6 @@ import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
 import org.djlplan.delegation.partition.DelegatedGraph;
@@ -22,22 +21,21 @@ import org.djlplan.integration.networks.HalfPrecision;
 import org.djlplan.integration.networks.ParallelBottlenecks;
 import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.Planned;
+import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.support.Tolerance;
+import org.djlplan.memplan.candidates.CandidateInterpreters;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.measure.TfLiteDelegableModel;
+import org.djlplan.memplan.planning.order.OrderedModel;
+import org.djlplan.memplan.planning.order.Reordering;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.runtime.tflite.CandidateInterpreters;
 import org.djlplan.memplan.runtime.tflite.Delegates;
-import org.djlplan.memplan.runtime.tflite.DelegationSetup;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
-import org.djlplan.memplan.runtime.tflite.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
-import org.djlplan.memplan.runtime.tflite.Reordering;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
-import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
+import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
@@ -157,7 +155,7 @@ class ExcludeTest {
     void numberInFile_reorderedModel_isThatOfTheFile() throws Exception {
         Path file = write(ParallelBottlenecks.build(1));
         OrderedModel ordered =
-                new Reordering(folder.resolve("cache")).of(file, RuntimeOptions.defaults());
+                new Reordering(folder.resolve("cache")).of(file, Served.options(Map.of()));
         assertTrue(ordered.reordered());
         Graph asRun = graph(ordered.file());
         Graph asInFile = graph(file);
@@ -165,9 +163,8 @@ class ExcludeTest {
                 new TfLiteDelegableModel(
                         ordered,
                         asRun,
-                        Delegates.XNNPACK,
                         folder.resolve("cache"),
-                        RuntimeOptions.defaults(),
+                        Served.options(Map.of("delegation.delegate", Delegates.XNNPACK)),
                         EngineLibrary.loaded());
         Set<Integer> moved = new HashSet<>();
         for (int i = 0; i < asRun.operators().size(); i++) {
@@ -211,12 +208,7 @@ class ExcludeTest {
     private static List<Set<Integer>> kernels(Path file, SortedSet<Integer> operators)
             throws Exception {
         Candidate candidate = new Candidate(operators, 1);
-        try (CandidateInterpreters runner =
-                CandidateInterpreters.open(
-                        file,
-                        Delegates.XNNPACK,
-                        RuntimeOptions.defaults(),
-                        org.djlplan.memplan.spi.Tolerance.AUTO)) {
+        try (CandidateInterpreters runner = Served.candidates(file, Delegates.XNNPACK)) {
             return runner.profile(candidate, 1).stream()
                     .filter(NodeTime::delegated)
                     .<Set<Integer>>map(NodeTime::operators)
@@ -227,12 +219,8 @@ class ExcludeTest {
     private static void assertSame(Path file, SortedSet<Integer> operators) throws Exception {
         DelegationChoice choice =
                 new DelegationChoice(new Candidate(operators, 1), Origin.MEASURED, "a test");
-        DelegationSetup setup =
-                new DelegationSetup(
-                        Delegates.XNNPACK, Delegates.named(Delegates.XNNPACK), graph -> choice);
         try (StockInterpreter stock = new StockInterpreter(file, 1);
-                TfLiteRuntime runtime =
-                        TfLiteRuntime.open(file, RuntimeOptions.defaults(), Optional.of(setup))) {
+                ServedModel runtime = Served.open(file, choice)) {
             for (int seed = 0; seed < 3; seed++) {
                 List<ByteBuffer> inputs = stock.randomInputs(seed);
                 List<ByteBuffer> outputs =

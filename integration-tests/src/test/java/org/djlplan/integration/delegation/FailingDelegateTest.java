@@ -13,16 +13,15 @@ import java.util.SortedSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.djlplan.integration.nativecode.NativeProgram;
 import org.djlplan.integration.support.Freed;
+import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.support.Tolerance;
+import org.djlplan.memplan.candidates.CandidateInterpreters;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.runtime.tflite.CandidateInterpreters;
 import org.djlplan.memplan.runtime.tflite.Delegates;
-import org.djlplan.memplan.runtime.tflite.DelegationSetup;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
-import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
+import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegateFactory;
@@ -95,15 +94,12 @@ class FailingDelegateTest {
         return new DelegationChoice(new Candidate(operators, 1), Origin.MEASURED, "a test");
     }
 
-    private static TfLiteRuntime open(DelegateFactory delegates, DelegationChoice choice)
+    private static ServedModel open(DelegateFactory delegates, DelegationChoice choice)
             throws Exception {
-        return TfLiteRuntime.open(
-                FILE,
-                RuntimeOptions.defaults(),
-                Optional.of(new DelegationSetup("odd", delegates, graph -> choice)));
+        return Served.open(FILE, delegates, choice);
     }
 
-    private static List<ByteBuffer> predict(TfLiteRuntime runtime, StockInterpreter stock) {
+    private static List<ByteBuffer> predict(ServedModel runtime, StockInterpreter stock) {
         return runtime.run(stock.randomInputs(1), stock.shapes()).stream()
                 .map(OutputTensor::data)
                 .toList();
@@ -114,11 +110,7 @@ class FailingDelegateTest {
         compile("FAIL");
         Candidate candidate = additions().candidate();
         try (CandidateInterpreters runner =
-                CandidateInterpreters.open(
-                        FILE,
-                        "class:" + FromLibrary.class.getName(),
-                        RuntimeOptions.defaults(),
-                        org.djlplan.memplan.spi.Tolerance.AUTO)) {
+                Served.candidates(FILE, "class:" + FromLibrary.class.getName())) {
             for (int i = 0; i < 3; i++) {
                 CandidateException refused =
                         assertThrows(CandidateException.class, () -> runner.prepare(candidate));
@@ -135,7 +127,7 @@ class FailingDelegateTest {
         DelegationChoice choice = additions();
         DelegationChoice cpu = new DelegationChoice(Candidate.cpu(1), Origin.MEASURED, "a test");
         try (StockInterpreter stock = new StockInterpreter(FILE, 1);
-                TfLiteRuntime runtime = open(new FromLibrary(), choice)) {
+                ServedModel runtime = open(new FromLibrary(), choice)) {
             List<ByteBuffer> expected = stock.run(stock.randomInputs(1));
             Tolerance.assertWithin(expected, predict(runtime, stock), "planned");
             assertTrue(runtime.report().planned());
@@ -179,7 +171,7 @@ class FailingDelegateTest {
                     };
                 };
         try (StockInterpreter stock = new StockInterpreter(FILE, 1);
-                TfLiteRuntime runtime = open(throwing, additions())) {
+                ServedModel runtime = open(throwing, additions())) {
             List<ByteBuffer> expected = stock.run(stock.randomInputs(1));
             Tolerance.assertWithin(expected, predict(runtime, stock), "delegated");
             runtime.switchTo(additions());
@@ -203,7 +195,7 @@ class FailingDelegateTest {
                             public void close() {}
                         };
         try (StockInterpreter stock = new StockInterpreter(FILE, 1);
-                TfLiteRuntime runtime = open(empty, additions())) {
+                ServedModel runtime = open(empty, additions())) {
             assertEquals(stock.run(stock.randomInputs(1)), predict(runtime, stock));
             assertTrue(runtime.report().planned());
             assertEquals(0, runtime.report().delegation().orElseThrow().delegatedOperators());

@@ -4,24 +4,20 @@ import com.google.common.collect.ImmutableSortedSet;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
+import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.memplan.candidates.CandidateInterpreters;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.report.DelegationReport;
-import org.djlplan.memplan.runtime.tflite.CandidateInterpreters;
-import org.djlplan.memplan.runtime.tflite.Delegates;
-import org.djlplan.memplan.runtime.tflite.DelegationSetup;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
-import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
+import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
-import org.djlplan.memplan.spi.Tolerance;
 
 /** Models of which everything that a delegate reports is delegated, whatever that costs. */
 final class FixedChoice {
@@ -36,11 +32,8 @@ final class FixedChoice {
         DelegationChoice all =
                 new DelegationChoice(
                         new Candidate(operators(file, delegate), 1), Origin.MEASURED, "a test");
-        DelegationSetup setup =
-                new DelegationSetup(delegate, Delegates.named(delegate), graph -> all);
         try (StockInterpreter stock = new StockInterpreter(file, 1);
-                TfLiteRuntime runtime =
-                        TfLiteRuntime.open(file, RuntimeOptions.defaults(), Optional.of(setup))) {
+                ServedModel runtime = Served.open(file, delegate, all)) {
             List<ByteBuffer> values = stock.randomInputs(3);
             List<ByteBuffer> outputs =
                     runtime.run(values, stock.shapes()).stream().map(OutputTensor::data).toList();
@@ -52,9 +45,7 @@ final class FixedChoice {
     /** Returns all operators that a delegate would take. */
     static SortedSet<Integer> operators(Path file, String delegate) throws Exception {
         StockInterpreter.loadEngine();
-        try (CandidateInterpreters runner =
-                CandidateInterpreters.open(
-                        file, delegate, RuntimeOptions.defaults(), Tolerance.AUTO)) {
+        try (CandidateInterpreters runner = Served.candidates(file, delegate)) {
             return ImmutableSortedSet.copyOf(
                     runner.partitions().stream().flatMap(Set::stream).toList());
         }

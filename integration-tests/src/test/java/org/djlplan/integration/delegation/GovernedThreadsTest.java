@@ -8,21 +8,20 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
+import java.util.Map;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.djlplan.integration.support.Freed;
+import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.support.Tolerance;
 import org.djlplan.memplan.runtime.tflite.Delegates;
-import org.djlplan.memplan.runtime.tflite.DelegationSetup;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
-import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
+import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
@@ -45,18 +44,15 @@ class GovernedThreadsTest {
                 candidate, List.of(lighter), Origin.MEASURED, "a test", List.of());
     }
 
-    private static TfLiteRuntime open(DelegationChoice choice) throws Exception {
-        DelegationSetup setup =
-                new DelegationSetup(
-                        Delegates.XNNPACK, Delegates.named(Delegates.XNNPACK), graph -> choice);
-        return TfLiteRuntime.open(FILE, RuntimeOptions.defaults(), Optional.of(setup));
+    private static ServedModel open(DelegationChoice choice) throws Exception {
+        return Served.open(FILE, choice);
     }
 
-    private static int threads(TfLiteRuntime runtime) {
+    private static int threads(ServedModel runtime) {
         return runtime.report().delegation().orElseThrow().threads();
     }
 
-    private static List<ByteBuffer> predict(TfLiteRuntime runtime, Inputs inputs) {
+    private static List<ByteBuffer> predict(ServedModel runtime, Inputs inputs) {
         return runtime.run(inputs.values(), inputs.shapes()).stream()
                 .map(OutputTensor::data)
                 .toList();
@@ -66,7 +62,7 @@ class GovernedThreadsTest {
 
     /** Returns what one of the candidates answers that is there alone. */
     private static List<ByteBuffer> alone(Candidate candidate, Inputs inputs) throws Exception {
-        try (TfLiteRuntime runtime = open(choice(candidate))) {
+        try (ServedModel runtime = open(choice(candidate))) {
             return predict(runtime, inputs);
         }
     }
@@ -81,7 +77,7 @@ class GovernedThreadsTest {
         Candidate one = new Candidate(operators.headSet(operators.last()), 1);
         ExecutorService threads = Executors.newFixedThreadPool(4);
         try (StockInterpreter stock = new StockInterpreter(FILE, 1);
-                TfLiteRuntime runtime = open(choice(two, one))) {
+                ServedModel runtime = open(choice(two, one))) {
             Inputs inputs = new Inputs(stock.randomInputs(1), stock.shapes());
             Set<List<ByteBuffer>> answers = new HashSet<>();
             answers.add(alone(two, inputs));
@@ -118,7 +114,7 @@ class GovernedThreadsTest {
     }
 
     private static int interpreters() {
-        return RuntimeOptions.defaults().maxInterpreters();
+        return Served.options(Map.of()).maxInterpreters();
     }
 
     @Test
@@ -126,7 +122,7 @@ class GovernedThreadsTest {
         Candidate two = new Candidate(FixedChoice.operators(FILE, Delegates.XNNPACK), 2);
         ExecutorService threads = Executors.newFixedThreadPool(2);
         try (StockInterpreter stock = new StockInterpreter(FILE, 1);
-                TfLiteRuntime runtime = open(choice(two))) {
+                ServedModel runtime = open(choice(two))) {
             Inputs inputs = new Inputs(stock.randomInputs(1), stock.shapes());
             List<ByteBuffer> expected = alone(two, inputs);
             List<Future<Boolean>> predictions = new ArrayList<>();
@@ -155,7 +151,7 @@ class GovernedThreadsTest {
         SortedSet<Integer> operators = FixedChoice.operators(FILE, Delegates.XNNPACK);
         Candidate one = new Candidate(operators, 1);
         try (StockInterpreter stock = new StockInterpreter(FILE, 1);
-                TfLiteRuntime runtime = open(choice(Candidate.cpu(2)))) {
+                ServedModel runtime = open(choice(Candidate.cpu(2)))) {
             Inputs inputs = new Inputs(stock.randomInputs(1), stock.shapes());
             runtime.switchTo(choice(new Candidate(operators, 2), one));
             assertEquals(1, runtime.report().interpreters().size());

@@ -10,17 +10,18 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.LongStream;
+import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.measure.TfLiteDelegableModel;
+import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
-import org.djlplan.memplan.runtime.tflite.OrderedModel;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.Candidate;
@@ -48,9 +49,8 @@ class MeasuringProcessTest {
         return new TfLiteDelegableModel(
                 OrderedModel.asInFile(file),
                 graph,
-                delegate,
                 folder,
-                RuntimeOptions.defaults(),
+                Served.options(Map.of("delegation.delegate", delegate)),
                 EngineLibrary.loaded());
     }
 

@@ -11,23 +11,21 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.Planned;
+import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.support.Tolerance;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.Delegates;
-import org.djlplan.memplan.runtime.tflite.DelegationSetup;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
-import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
+import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
@@ -79,14 +77,10 @@ class SwitchOverTest {
         DelegationChoice cpu = choice(Candidate.cpu(1));
         DelegationChoice all =
                 choice(new Candidate(FixedChoice.operators(file, Delegates.XNNPACK), 1));
-        DelegationSetup setup =
-                new DelegationSetup(
-                        Delegates.XNNPACK, Delegates.named(Delegates.XNNPACK), graph -> cpu);
         ExecutorService threads = Executors.newFixedThreadPool(3);
         AtomicBoolean ended = new AtomicBoolean();
         try (StockInterpreter stock = new StockInterpreter(file, 1);
-                TfLiteRuntime runtime =
-                        TfLiteRuntime.open(file, RuntimeOptions.defaults(), Optional.of(setup))) {
+                ServedModel runtime = Served.open(file, cpu)) {
             List<ByteBuffer> values = stock.randomInputs(1);
             List<List<Integer>> shapes = stock.shapes();
             List<ByteBuffer> expected = stock.run(values);
@@ -125,7 +119,7 @@ class SwitchOverTest {
     void switchTo_closedModel_doesNothing() throws Exception {
         StockInterpreter.loadEngine();
         Path file = TestModels.built("uneven");
-        TfLiteRuntime runtime = TfLiteRuntime.open(file, RuntimeOptions.defaults());
+        ServedModel runtime = Served.open(file);
         runtime.close();
 
         runtime.switchTo(choice(new Candidate(FixedChoice.operators(file, "xnnpack"), 1)));
@@ -135,7 +129,7 @@ class SwitchOverTest {
         return new DelegationChoice(candidate, Origin.MEASURED, "a test");
     }
 
-    private static DelegationReport report(TfLiteRuntime runtime) {
+    private static DelegationReport report(ServedModel runtime) {
         return runtime.report().delegation().orElseThrow();
     }
 

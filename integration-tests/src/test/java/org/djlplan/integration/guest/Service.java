@@ -14,15 +14,15 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.djlplan.integration.delegation.ModelCopy;
 import org.djlplan.integration.support.Planned;
+import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.measure.TfLiteDelegableModel;
+import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
-import org.djlplan.memplan.runtime.tflite.OrderedModel;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.Candidate;
@@ -100,9 +100,8 @@ final class Service {
                 new TfLiteDelegableModel(
                         OrderedModel.asInFile(MEASURED),
                         graph,
-                        "xnnpack",
                         Files.createTempDirectory("djlplan-bench"),
-                        RuntimeOptions.defaults(),
+                        Served.options(Map.of("delegation.delegate", "xnnpack")),
                         EngineLibrary.loaded());
         Semaphore turn = new Semaphore(0);
         try (CandidateRunner runner = measured.newProcess(urgency, Tolerance.AUTO)) {

@@ -85,10 +85,10 @@ class MissingPartsTest {
     @ValueSource(
             strings = {
                 "TFLite djl/TfLiteAdapter",
-                "TFLite runtime/tflite/TfLiteRuntime",
+                "TFLite serving/ServedModel",
                 "TFLite source/tflite/TfLiteReader",
                 "TFLite plan/portfolio/MemoryPlanner",
-                "TFLite runtime/tflite/InputShapes",
+                "TFLite serving/InputShapes",
                 "PyTorch runtime/torch/TorchAllocator",
                 "PyTorch djl/BlockProxy",
                 "PyTorch runtime/torch/AllocationSequence",

@@ -1,26 +1,139 @@
 package org.djlplan.memplan.runtime.tflite;
 
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSortedSet;
 import java.util.List;
+import java.util.Optional;
+import java.util.SortedSet;
 import org.djlplan.memplan.runtime.Arena;
+import org.djlplan.memplan.spi.NativeDelegate;
 
 /**
  * An interpreter of the engine whose tensors lie where we say. For one thread at a time.
  *
- * <p>All that planning, pools and interpreters need of the engine: what stands in for it does so
- * here.
+ * <p>This is all that interpreters and pools need of the engine: another version of its library, or
+ * a test, stands in for it here.
  */
-interface EngineSession extends AutoCloseable {
+public interface EngineSession extends AutoCloseable {
 
     /** Makes the sessions of one model. */
     @FunctionalInterface
     interface Source {
 
         /**
-         * Builds an interpreter.
+         * Builds a session.
          *
-         * @throws UnplannableException if the engine or the delegate says no
+         * @throws UnplannableException if the engine or the delegate refuses
          */
-        EngineSession open(SessionSpec spec) throws UnplannableException;
+        EngineSession open(Spec spec) throws UnplannableException;
+    }
+
+    /**
+     * The properties of a session that are fixed when it is built.
+     *
+     * @param threads number of threads, −1 for the engine's default
+     * @param planned tensors whose memory, like that of temporaries, the caller places; empty for a
+     *     session that has its own
+     * @param delegated the operators to delegate, and to what
+     * @param timed whether each node's time is taken
+     */
+    record Spec(
+            int threads,
+            Optional<List<Integer>> planned,
+            Optional<Delegated> delegated,
+            boolean timed) {
+
+        public Spec {
+            planned = planned.map(ImmutableList::copyOf);
+        }
+
+        /** Returns a session as the engine makes it. */
+        static Spec stock(int threads) {
+            return new Spec(threads, Optional.empty(), Optional.empty(), false);
+        }
+    }
+
+    /**
+     * Operators for a delegate.
+     *
+     * @param delegate takes them; not closed with the session
+     * @param operators their indices in the file
+     */
+    record Delegated(NativeDelegate delegate, SortedSet<Integer> operators) {
+
+        public Delegated {
+            operators = ImmutableSortedSet.copyOf(operators);
+        }
+    }
+
+    /**
+     * A node as the engine describes it. Ids as the engine has them: −1 stands for an optional
+     * input that is absent.
+     *
+     * @param id of an operator its index in the file
+     * @param builtinCode the engine's code of the kind of operator
+     * @param replaced the operators that it runs for them, if it is a delegate kernel
+     */
+    record LiveNode(
+            int id,
+            int builtinCode,
+            List<Integer> replaced,
+            List<Integer> inputs,
+            List<Integer> outputs,
+            List<Integer> temporaries) {
+
+        public LiveNode {
+            replaced = ImmutableList.copyOf(replaced);
+            inputs = ImmutableList.copyOf(inputs);
+            outputs = ImmutableList.copyOf(outputs);
+            temporaries = ImmutableList.copyOf(temporaries);
+        }
+
+        /** Returns whether a delegate runs it. */
+        public boolean delegated() {
+            return !replaced.isEmpty();
+        }
+
+        /** Returns the operators of the file that it runs. */
+        public List<Integer> operators() {
+            return delegated() ? replaced : List.of(id);
+        }
+    }
+
+    /**
+     * A tensor as the engine describes it.
+     *
+     * @param typeCode the engine's code of the element type
+     * @param allocation who allocates it
+     * @param variable whether it keeps state between inferences
+     * @param ours whether its memory is ours to place
+     * @param shape its dimensions
+     * @param bytes its size
+     * @param address where it lies now, 0 for nowhere
+     */
+    record LiveTensor(
+            int typeCode,
+            Allocation allocation,
+            boolean variable,
+            boolean ours,
+            List<Integer> shape,
+            long bytes,
+            long address) {
+
+        public LiveTensor {
+            shape = ImmutableList.copyOf(shape);
+        }
+    }
+
+    /** {@code TfLiteAllocationType}, by ordinal. */
+    enum Allocation {
+        NONE,
+        MMAP_RO,
+        ARENA_RW,
+        ARENA_RW_PERSISTENT,
+        DYNAMIC,
+        PERSISTENT_RO,
+        CUSTOM
     }
 
     /** Gives an input another shape; {@link #allocate} must follow. */
@@ -46,7 +159,7 @@ interface EngineSession extends AutoCloseable {
      */
     boolean invoke(Arena arena);
 
-    /** Returns the engine's last words. */
+    /** Returns the engine's last message. */
     String error();
 
     /** Returns the ids of the inputs. */

@@ -1,13 +1,28 @@
 package org.djlplan.memplan.runtime.tflite;
 
+import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Lists;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.runtime.tflite.EngineSession.Allocation;
+import org.djlplan.memplan.runtime.tflite.EngineSession.LiveNode;
+import org.djlplan.memplan.runtime.tflite.EngineSession.LiveTensor;
 
 /**
- * What the engine makes of a model when nobody interferes.
+ * A model as the engine has it: the file's operators, or delegate kernels in the place of some,
+ * with the sizes that the engine resolved and the temporaries that its kernels asked for.
  *
- * @param graph the model with the sizes that the engine resolved and the kernels' temporaries
+ * @param graph the live graph
  * @param arenaBytes span of the engine's own arena, from its first to its last tensor
  */
 public record EngineView(Graph graph, long arenaBytes) {
@@ -21,14 +36,162 @@ public record EngineView(Graph graph, long arenaBytes) {
      */
     public static EngineView of(Path file, int threads) throws IOException, UnplannableException {
         try (OpenModel model = OpenModel.of(file);
-                TfLiteSession session =
-                        TfLiteSession.create(model.handle(), SessionSpec.stock(threads))) {
+                EngineSession session = model.sessions().open(EngineSession.Spec.stock(threads))) {
             session.allocate();
             return new EngineView(
-                    LiveGraph.of(model.graph(), session.nodes(), session),
-                    LiveGraph.engineArenaBytes(session.tensors()));
+                    graph(model.graph(), session.nodes(), session), arenaBytes(session.tensors()));
         } catch (IllegalStateException e) {
             throw new UnplannableException(e.getMessage());
         }
+    }
+
+    /** Returns the tensors that a plan may place, as far as the file tells. */
+    static List<Integer> plannable(Graph file) {
+        Set<Integer> ends =
+                ImmutableSet.<Integer>builder()
+                        .addAll(file.inputs())
+                        .addAll(file.outputs())
+                        .build();
+        List<Integer> ids = new ArrayList<>();
+        Set<Integer> written =
+                file.operators().stream()
+                        .flatMap(operator -> operator.outputs().stream())
+                        .collect(ImmutableSet.toImmutableSet());
+        for (Tensor tensor : file.tensors()) {
+            boolean mayBeOurs = tensor.storage() == Storage.INTERMEDIATE || isDynamic(tensor);
+            if (mayBeOurs && written.contains(tensor.id()) && !ends.contains(tensor.id())) {
+                ids.add(tensor.id());
+            }
+        }
+        return ids;
+    }
+
+    private static boolean isDynamic(Tensor tensor) {
+        return tensor.storage() == Storage.ENGINE;
+    }
+
+    /**
+     * Returns the live graph of an allocated session.
+     *
+     * @throws UnplannableException if the engine's graph is not the file's, or has tensors whose
+     *     size is known only at run time
+     */
+    static Graph graph(Graph file, List<LiveNode> nodes, EngineSession session)
+            throws UnplannableException {
+        List<LiveTensor> tensors = session.tensors();
+        requireSame(file, nodes, tensors, session);
+        List<Tensor> graphTensors = new ArrayList<>();
+        boolean delegated = nodes.stream().anyMatch(LiveNode::delegated);
+        for (LiveTensor live : tensors) {
+            Storage storage = storage(live);
+            if (delegated && live.allocation() == Allocation.ARENA_RW) {
+                // A delegate kernel's, or inside one.
+                storage = Storage.ENGINE;
+            }
+            graphTensors.add(tensor(file, graphTensors.size(), live, storage));
+        }
+        List<Operator> operators = new ArrayList<>();
+        for (LiveNode node : nodes) {
+            operators.add(
+                    new Operator(
+                            operators.size(),
+                            type(file, node),
+                            present(node.inputs()),
+                            present(node.outputs()),
+                            present(node.temporaries())));
+        }
+        return new Graph(file.name(), operators, graphTensors, file.inputs(), file.outputs());
+    }
+
+    private static String type(Graph file, LiveNode node) {
+        return node.delegated() ? "DELEGATE" : file.operators().get(node.id()).type();
+    }
+
+    private static Tensor tensor(Graph file, int id, LiveTensor live, Storage storage) {
+        boolean known = id < file.tensors().size();
+        Optional<Tensor> declared = known ? Optional.of(file.tensors().get(id)) : Optional.empty();
+        return new Tensor(
+                id,
+                declared.map(Tensor::name).orElse(""),
+                declared.map(Tensor::type).orElse(ElementType.OPAQUE),
+                live.shape(),
+                live.bytes(),
+                storage,
+                declared.flatMap(Tensor::region));
+    }
+
+    private static Storage storage(LiveTensor live) {
+        if (live.variable()) {
+            return Storage.VARIABLE;
+        }
+        switch (live.allocation()) {
+            case MMAP_RO:
+                return Storage.CONSTANT;
+            case ARENA_RW:
+            case CUSTOM:
+                return Storage.INTERMEDIATE;
+            default:
+                return Storage.ENGINE;
+        }
+    }
+
+    private static List<Integer> present(List<Integer> ids) {
+        return Lists.newArrayList(ids.stream().filter(id -> id >= 0).iterator());
+    }
+
+    private static void requireSame(
+            Graph file, List<LiveNode> nodes, List<LiveTensor> tensors, EngineSession session)
+            throws UnplannableException {
+        require(tensors.size() >= file.tensors().size(), "fewer tensors than in the file");
+        require(session.inputs().equals(file.inputs()), "other inputs than in the file");
+        require(session.outputs().equals(file.outputs()), "other outputs than in the file");
+        Set<Integer> seen = new HashSet<>();
+        for (LiveNode node : nodes) {
+            for (int id : node.operators()) {
+                require(id >= 0 && id < file.operators().size(), "an operator " + id);
+                require(seen.add(id), "operator " + id + " twice");
+            }
+            if (!node.delegated()) {
+                Operator operator = file.operators().get(node.id());
+                boolean same =
+                        present(node.inputs()).equals(operator.inputs())
+                                && present(node.outputs()).equals(operator.outputs());
+                require(same, "operator " + operator.index() + " is not as in the file");
+            }
+        }
+        require(seen.size() == file.operators().size(), "other operators than in the file");
+        for (Tensor tensor : file.tensors()) {
+            LiveTensor live = tensors.get(tensor.id());
+            if (live.allocation() == Allocation.DYNAMIC) {
+                throw new UnplannableException(
+                        "the size of tensor "
+                                + tensor.id()
+                                + " ("
+                                + tensor.name()
+                                + ") is known only at run time");
+            }
+            boolean constantAsInFile =
+                    tensor.storage() != Storage.CONSTANT || live.bytes() == tensor.bytes();
+            require(constantAsInFile, "tensor " + tensor.id() + " is not as in the file");
+        }
+    }
+
+    private static void require(boolean condition, String problem) throws UnplannableException {
+        if (!condition) {
+            throw new UnplannableException("the engine has " + problem);
+        }
+    }
+
+    /** Returns the span of the engine's own arena, from its first to its last tensor, in bytes. */
+    static long arenaBytes(List<LiveTensor> tensors) {
+        long first = Long.MAX_VALUE;
+        long end = 0;
+        for (LiveTensor tensor : tensors) {
+            if (tensor.allocation() == Allocation.ARENA_RW && tensor.address() != 0) {
+                first = Math.min(first, tensor.address());
+                end = Math.max(end, tensor.address() + tensor.bytes());
+            }
+        }
+        return end == 0 ? 0 : end - first;
     }
 }

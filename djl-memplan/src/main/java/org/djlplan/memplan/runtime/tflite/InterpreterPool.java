@@ -16,19 +16,37 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.djlplan.memplan.runtime.Later;
 import org.djlplan.memplan.spi.Candidate;
-import org.djlplan.memplan.spi.DelegationChoice;
 
 /**
- * The interpreters of one model, of all candidates of its choice. Each is used by one thread at a
+ * The interpreters of one model, of all candidates that serve. Each is used by one thread at a
  * time, and never more than the limit are in use at once. There are not more than that, either, but
- * for one of each candidate beyond the first, and one while the pool goes over to another choice.
+ * for one of each candidate beyond the first, and one while the pool goes over to other candidates.
  * Those that nobody used for a while are closed, except the model's last one.
  */
-final class InterpreterPool implements AutoCloseable {
+public final class InterpreterPool implements AutoCloseable {
+
+    /** Decides which candidates serve, and builds their interpreters. */
+    public interface Supply {
+
+        /** Returns how many candidates serve now. */
+        int candidates();
+
+        /** Returns a candidate that served lately if it still does, else one that does. */
+        Candidate serving(Candidate wanted);
+
+        /**
+         * Builds an interpreter.
+         *
+         * @param wanted a candidate that served just now; it may be another one's in the end
+         * @throws UnplannableException if the model cannot be planned for these shapes
+         */
+        ModelInterpreter build(List<List<Integer>> shapes, Candidate wanted)
+                throws UnplannableException;
+    }
 
     private final int limit;
     private final long idleNanos;
-    private final InterpreterFactory factory;
+    private final Supply supply;
     private final Runnable whenEmpty;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
@@ -53,22 +71,22 @@ final class InterpreterPool implements AutoCloseable {
     /**
      * @param limit how many interpreters may be in use at once
      * @param idleAfter how long an unused one is kept
-     * @param factory makes an interpreter for input shapes
+     * @param supply makes the interpreters
      * @param whenEmpty called once, when the pool is closed and the last interpreter is gone
      */
-    InterpreterPool(int limit, Duration idleAfter, InterpreterFactory factory, Runnable whenEmpty) {
+    public InterpreterPool(int limit, Duration idleAfter, Supply supply, Runnable whenEmpty) {
         this.limit = limit;
         this.idleNanos = idleAfter.toNanos();
-        this.factory = factory;
+        this.supply = supply;
         this.whenEmpty = whenEmpty;
     }
 
     /**
      * Returns an interpreter for these shapes that is the caller's until {@link #giveBack}.
      *
-     * @param wanted a candidate that is chosen; it is another one's if it is so no longer
+     * @param wanted a candidate that serves; it is another one's if it does so no longer
      */
-    ModelInterpreter borrow(List<List<Integer>> shapes, Candidate wanted)
+    public ModelInterpreter borrow(List<List<Integer>> shapes, Candidate wanted)
             throws InterruptedException, UnplannableException {
         List<ModelInterpreter> evicted = List.of();
         lock.lockInterruptibly();
@@ -76,7 +94,7 @@ final class InterpreterPool implements AutoCloseable {
             while (true) {
                 checkState(!closed, "the model is closed");
                 if (busy.size() + building < limit) {
-                    ModelInterpreter found = takeIdle(shapes, factory.chosen(wanted));
+                    ModelInterpreter found = takeIdle(shapes, supply.serving(wanted));
                     if (found != null) {
                         busy.add(found);
                         return found;
@@ -106,7 +124,7 @@ final class InterpreterPool implements AutoCloseable {
 
     /** Going back to a candidate that served lately takes no building. */
     private int most() {
-        return limit + factory.choice().lighter().size();
+        return limit + supply.candidates() - 1;
     }
 
     /**
@@ -114,7 +132,7 @@ final class InterpreterPool implements AutoCloseable {
      *
      * @throws IllegalStateException if it is closed
      */
-    void requireOpen() {
+    public void requireOpen() {
         lock.lock();
         try {
             checkState(!closed, "the model is closed");
@@ -140,7 +158,7 @@ final class InterpreterPool implements AutoCloseable {
      *
      * @throws IllegalStateException if it is closed
      */
-    void enter() {
+    public void enter() {
         lock.lock();
         try {
             checkState(!closed, "the model is closed");
@@ -151,7 +169,7 @@ final class InterpreterPool implements AutoCloseable {
     }
 
     /** Ends what {@link #enter} began. */
-    void leave() {
+    public void leave() {
         lock.lock();
         try {
             visits--;
@@ -162,22 +180,23 @@ final class InterpreterPool implements AutoCloseable {
     }
 
     /**
-     * Goes over to another choice between two predictions: idle interpreters of other candidates
-     * are closed, busy ones when they come back.
+     * Goes over to other candidates between two predictions: idle interpreters of those that serve
+     * no longer are closed, busy ones when they come back.
      *
-     * @param first an interpreter of the new choice; empty if there are some
+     * @param change makes the supply go over; not called if the pool is closed
+     * @param first an interpreter of a new candidate; empty if there are some
      */
-    void switchTo(DelegationChoice choice, Optional<ModelInterpreter> first) {
+    public void switchTo(Runnable change, Optional<ModelInterpreter> first) {
         List<ModelInterpreter> gone = new ArrayList<>();
         lock.lock();
         try {
             if (closed) {
                 first.ifPresent(gone::add);
             } else {
-                factory.choose(choice);
+                change.run();
                 idle.stream()
                         .map(Idle::interpreter)
-                        .filter(interpreter -> !isChosen(interpreter))
+                        .filter(interpreter -> !serves(interpreter))
                         .forEach(gone::add);
                 idle.removeIf(i -> gone.contains(i.interpreter()));
                 first.ifPresent(i -> idle.add(new Idle(i, System.nanoTime())));
@@ -224,7 +243,7 @@ final class InterpreterPool implements AutoCloseable {
         ModelInterpreter built = null;
         try {
             dispose(evictedBefore);
-            built = factory.build(shapes, wanted);
+            built = supply.build(shapes, wanted);
             return built;
         } finally {
             lock.lock();
@@ -242,12 +261,12 @@ final class InterpreterPool implements AutoCloseable {
     }
 
     /** Takes back what {@link #borrow} gave. */
-    void giveBack(ModelInterpreter interpreter) {
+    public void giveBack(ModelInterpreter interpreter) {
         release(interpreter, true);
     }
 
     /** Closes what {@link #borrow} gave: it is not fit to be used again. */
-    void discard(ModelInterpreter interpreter) {
+    public void discard(ModelInterpreter interpreter) {
         release(interpreter, false);
     }
 
@@ -257,7 +276,7 @@ final class InterpreterPool implements AutoCloseable {
         try {
             busy.remove(interpreter);
             boolean room = idle.size() + busy.size() + building < most();
-            if (keep && room && !closed && isChosen(interpreter)) {
+            if (keep && room && !closed && serves(interpreter)) {
                 idle.addFirst(new Idle(interpreter, System.nanoTime()));
                 scheduleSweep();
             } else {
@@ -271,8 +290,8 @@ final class InterpreterPool implements AutoCloseable {
         dispose(gone);
     }
 
-    private boolean isChosen(ModelInterpreter interpreter) {
-        return interpreter.delegates(factory.chosen(interpreter.candidate()));
+    private boolean serves(ModelInterpreter interpreter) {
+        return interpreter.delegates(supply.serving(interpreter.candidate()));
     }
 
     /** Closes what is idle for long, later, unless it is the only one. */
@@ -304,7 +323,7 @@ final class InterpreterPool implements AutoCloseable {
     }
 
     /** Returns the interpreters that can be used now, or are. */
-    List<ModelInterpreter> interpreters() {
+    public List<ModelInterpreter> interpreters() {
         lock.lock();
         try {
             ImmutableList.Builder<ModelInterpreter> all = ImmutableList.builder();

@@ -4,39 +4,43 @@ import com.google.common.collect.ImmutableList;
 import com.sun.jna.Pointer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
-import org.djlplan.memplan.report.DelegationReport;
-import org.djlplan.memplan.report.OrderReport;
-import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.runtime.ArenaPool;
-import org.djlplan.memplan.runtime.PlanFigures;
+import org.djlplan.memplan.runtime.tflite.EngineSession.LiveNode;
+import org.djlplan.memplan.runtime.tflite.EngineSession.LiveTensor;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.NativeDelegate;
 
 /**
- * An interpreter with the shapes it was allocated for and, unless it is a stock one, the plan of
- * its tensors. For one thread at a time.
+ * An interpreter of the engine with its delegate, allocated for certain input shapes and, unless it
+ * is a stock one, with a plan of its tensors. For one thread at a time.
  */
-final class ModelInterpreter implements AutoCloseable {
+public final class ModelInterpreter implements AutoCloseable {
 
-    private final DelegatedSession delegated;
     private final EngineSession session;
+
+    /** Freed after the session. */
+    private final Optional<NativeDelegate> delegate;
+
+    private final Candidate candidate;
+    private final ImmutableList<LiveNode> nodes;
     private final List<List<Integer>> shapes;
-    private final Optional<ShapePlan> plan;
     private final Optional<ArenaPool.Need> need;
     private final ImmutableList<ByteBuffer> inputs;
     private final ImmutableList<OutputTensor> outputs;
-    private final long ownBytes;
     private final Description description;
+    private Optional<ArenaPool.Lease> kept = Optional.empty();
     private long lastNanos;
 
     /**
-     * What the interpreter of the file's own shapes is like.
+     * The properties of an interpreter that do not change while it lives.
      *
      * @param inputs the model's inputs
      * @param outputs its outputs
@@ -46,7 +50,7 @@ final class ModelInterpreter implements AutoCloseable {
      * @param delegatedOperators how many operators are delegated
      * @param partitions how many delegate kernels they are
      */
-    record Description(
+    public record Description(
             ImmutableList<TensorInfo> inputs,
             ImmutableList<TensorInfo> outputs,
             Optional<EvaluatedPlan> plan,
@@ -55,44 +59,39 @@ final class ModelInterpreter implements AutoCloseable {
             int delegatedOperators,
             int partitions) {
 
-        /** Returns the report of a model whose interpreters this describes. */
-        PlanReport report(
-                List<PlanReport.Interpreter> interpreters,
-                long predictions,
-                long unplanned,
-                Optional<DelegationReport> delegation,
-                Optional<OrderReport> order) {
-            return new PlanReport(
-                    "TFLite",
-                    unplannedReason,
-                    PlanFigures.of(plan, ownBytes),
-                    interpreters,
-                    new PlanReport.Predictions(predictions, unplanned, 0, 0),
-                    delegation,
-                    order);
+        /** Returns the size of the planned arena in bytes, 0 for a stock interpreter. */
+        public long arenaBytes() {
+            return plan.map(EvaluatedPlan::arenaBytes).orElse(0L);
         }
     }
 
     /**
-     * @param delegated allocated and, with a plan, placed
+     * @param session allocated and, with a plan, placed
+     * @param delegate its delegate, if it has one
+     * @param candidate what was asked for
+     * @param nodes the nodes that the session executes
+     * @param graph the engine's graph
      * @param plan empty for a stock interpreter
      * @param unplannedReason why it is one; empty if it is not
      * @param need the right to lease arenas for the plan, given up when this is closed
      */
     ModelInterpreter(
-            DelegatedSession delegated,
+            EngineSession session,
+            Optional<NativeDelegate> delegate,
+            Candidate candidate,
+            List<LiveNode> nodes,
             Graph graph,
             List<List<Integer>> shapes,
-            Optional<ShapePlan> plan,
+            Optional<EvaluatedPlan> plan,
             Optional<String> unplannedReason,
             Optional<ArenaPool.Need> need) {
+        this.session = session;
+        this.delegate = delegate;
+        this.candidate = candidate;
+        this.nodes = ImmutableList.copyOf(nodes);
         this.need = need;
-        this.delegated = delegated;
-        session = delegated.session();
         this.shapes = shapes;
-        this.plan = plan;
         List<LiveTensor> tensors = session.tensors();
-        ownBytes = LiveGraph.engineArenaBytes(tensors);
         inputs =
                 graph.inputs().stream()
                         .map(id -> memory(tensors.get(id)))
@@ -109,15 +108,15 @@ final class ModelInterpreter implements AutoCloseable {
                 new Description(
                         infos(graph, graph.inputs()),
                         infos(graph, graph.outputs()),
-                        plan.map(ShapePlan::memory),
+                        plan,
                         unplannedReason,
-                        ownBytes,
-                        delegated.delegatedOperators(),
-                        delegated.partitions());
+                        EngineView.arenaBytes(tensors),
+                        nodes.stream().mapToInt(node -> node.replaced().size()).sum(),
+                        (int) nodes.stream().filter(LiveNode::delegated).count());
     }
 
     /** Returns what does not change while the interpreter lives. */
-    Description description() {
+    public Description description() {
         return description;
     }
 
@@ -138,55 +137,50 @@ final class ModelInterpreter implements AutoCloseable {
     }
 
     /** Returns the shapes of the inputs. */
-    List<List<Integer>> shapes() {
+    public List<List<Integer>> shapes() {
         return shapes;
     }
 
     /** Returns whether it was allocated for these shapes. */
-    boolean hasShapes(List<List<Integer>> wanted) {
+    public boolean hasShapes(List<List<Integer>> wanted) {
         // Nearly always the file's own, which is the same object.
         return shapes == wanted || shapes.equals(wanted);
     }
 
-    /** Returns what it was built for. */
-    Candidate candidate() {
-        return delegated.candidate();
+    /** Returns the candidate that it was built for. */
+    public Candidate candidate() {
+        return candidate;
     }
 
     /** Returns whether it delegates what is chosen. */
-    boolean delegates(Candidate chosen) {
+    public boolean delegates(Candidate chosen) {
         // Nearly always the same object, which equal sets look at first.
-        return candidate().equals(chosen);
+        return candidate.equals(chosen);
     }
 
     /** Returns how long the engine took for the last prediction. */
-    long lastNanos() {
+    public long lastNanos() {
         return lastNanos;
     }
 
     /** Returns the nodes that it executes. */
-    List<LiveNode> nodes() {
-        return delegated.nodes();
+    public List<LiveNode> nodes() {
+        return nodes;
     }
 
     /** Returns the nanoseconds of each node in the last prediction; none unless they are taken. */
-    long[] times() {
+    public long[] times() {
         return session.times();
     }
 
-    /** Returns the plan, or empty for a stock interpreter. */
-    Optional<ShapePlan> plan() {
-        return plan;
+    /** Returns whether it has a plan: if not, it is a stock one. */
+    public boolean planned() {
+        return description.plan().isPresent();
     }
 
     /** Returns the right to lease arenas; empty if no tensor needs a place in one. */
-    Optional<ArenaPool.Need> need() {
+    public Optional<ArenaPool.Need> need() {
         return need;
-    }
-
-    /** Returns the bytes that the engine's own arena holds. */
-    long ownBytes() {
-        return ownBytes;
     }
 
     /**
@@ -194,7 +188,7 @@ final class ModelInterpreter implements AutoCloseable {
      *
      * @return empty if the plan does not fit the engine's tensors any more; nothing ran then
      */
-    Optional<List<OutputTensor>> run(List<ByteBuffer> values, Arena arena) {
+    public Optional<List<OutputTensor>> run(List<ByteBuffer> values, Arena arena) {
         fill(values);
         long start = System.nanoTime();
         boolean fitted = session.invoke(arena);
@@ -203,7 +197,7 @@ final class ModelInterpreter implements AutoCloseable {
     }
 
     /** Predicts in the engine's own memory. */
-    List<OutputTensor> runStock(List<ByteBuffer> values) {
+    public List<OutputTensor> runStock(List<ByteBuffer> values) {
         fill(values);
         long start = System.nanoTime();
         session.invokeStock();
@@ -212,17 +206,43 @@ final class ModelInterpreter implements AutoCloseable {
     }
 
     /**
-     * Runs once more from the inputs that are there; nobody reads the outputs.
-     *
-     * @param arena empty if no tensor needs a place in one
-     * @return whether the plan still fitted
+     * Keeps an arena until this is closed, for measurements: so nothing but the engine is between
+     * one run and the next.
      */
-    boolean runAgain(Optional<Arena> arena) {
-        if (arena.isPresent()) {
-            return session.invoke(arena.get());
+    public void keepArena() throws InterruptedException {
+        if (need.isPresent() && kept.isEmpty()) {
+            kept = Optional.of(need.get().lease(Integer.MAX_VALUE, Duration.ZERO));
         }
-        session.invokeStock();
-        return true;
+    }
+
+    /**
+     * Predicts in the arena that it keeps.
+     *
+     * @throws IllegalStateException if the plan does not fit the engine's tensors any more
+     */
+    public List<OutputTensor> run(List<ByteBuffer> values) {
+        if (kept.isEmpty()) {
+            return runStock(values);
+        }
+        return run(values, kept.get().arena()).orElseThrow(ModelInterpreter::noLongerFits);
+    }
+
+    /**
+     * Predicts once more in the arena that it keeps, from the inputs that are there; reads no
+     * outputs.
+     *
+     * @throws IllegalStateException if the plan does not fit the engine's tensors any more
+     */
+    public void runAgain() {
+        if (kept.isEmpty()) {
+            session.invokeStock();
+        } else if (!session.invoke(kept.get().arena())) {
+            throw noLongerFits();
+        }
+    }
+
+    private static IllegalStateException noLongerFits() {
+        return new IllegalStateException("the plan no longer fits");
     }
 
     private void fill(List<ByteBuffer> values) {
@@ -246,9 +266,14 @@ final class ModelInterpreter implements AutoCloseable {
     @Override
     public void close() {
         try {
-            delegated.close();
+            session.close();
         } finally {
-            need.ifPresent(ArenaPool.Need::close);
+            try {
+                delegate.ifPresent(NativeDelegate::close);
+            } finally {
+                need.ifPresent(ArenaPool.Need::close);
+                kept.ifPresent(ArenaPool.Lease::close);
+            }
         }
     }
 }

@@ -3,7 +3,10 @@ package org.djlplan.memplan.runtime.tflite;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 
-/** Plans one model's live graphs. */
+/**
+ * The planner of one model, as the runtime sees it: gets a graph of the engine, gives a finished
+ * plan.
+ */
 @FunctionalInterface
 public interface PlanFinder extends AutoCloseable {
 
@@ -23,7 +26,7 @@ public interface PlanFinder extends AutoCloseable {
      */
     EvaluatedPlan find(Request request);
 
-    /** Ends what goes on in the background, if anything does. */
+    /** Ends what goes on in the background; by default nothing. */
     @Override
     default void close() {}
 }

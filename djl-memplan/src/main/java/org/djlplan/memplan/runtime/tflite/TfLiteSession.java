@@ -23,7 +23,7 @@ final class TfLiteSession implements EngineSession {
     }
 
     /** Builds an interpreter. */
-    static TfLiteSession create(Pointer model, SessionSpec spec) throws UnplannableException {
+    static TfLiteSession create(Pointer model, Spec spec) throws UnplannableException {
         return build(
                 model,
                 spec.threads(),
@@ -79,7 +79,7 @@ final class TfLiteSession implements EngineSession {
         check(TfLiteNative.djlplan_tflite_session_plan(handle, Ints.toArray(ids), ids.size()));
     }
 
-    private void delegate(SessionSpec.Delegated delegated) {
+    private void delegate(Delegated delegated) {
         check(
                 TfLiteNative.djlplan_tflite_session_delegate(
                         handle,
@@ -208,7 +208,7 @@ final class TfLiteSession implements EngineSession {
             tensors.add(
                     new LiveTensor(
                             cursor.next(),
-                            LiveTensor.Allocation.values()[cursor.next()],
+                            Allocation.values()[cursor.next()],
                             cursor.next() == 1,
                             cursor.next() == 1,
                             cursor.list(),

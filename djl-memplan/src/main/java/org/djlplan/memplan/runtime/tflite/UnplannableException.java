@@ -1,11 +1,11 @@
 package org.djlplan.memplan.runtime.tflite;
 
-/** A model, platform or engine version that is not planned; the message says why. */
+/** A model, platform or engine version cannot be planned; the message says why. */
 public final class UnplannableException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
-    UnplannableException(String message) {
+    public UnplannableException(String message) {
         super(message);
     }
 

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.common.collect.ImmutableList;
 import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -20,7 +19,11 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.runtime.Arena;
+import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.runtime.tflite.EngineSession.LiveNode;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationChoice;
@@ -28,27 +31,27 @@ import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.djlplan.memplan.spi.NativeDelegate;
 
 /**
- * Stands for the engine with one model, two operators in a row, in sessions that notice when they
- * are used by two threads at once, after they were closed, or closed twice.
+ * An engine with one model, two operators in a row, whose sessions notice when they are used by two
+ * threads at once, after they were closed, or closed twice.
  */
-final class FakeEngine implements EngineSession.Source {
+public final class FakeEngine implements EngineSession.Source {
 
     /** The shapes in the model's file. */
-    static final List<List<Integer>> IN_FILE = List.of(List.of(1, 4));
+    public static final List<List<Integer>> IN_FILE = List.of(List.of(1, 4));
 
-    static final List<List<Integer>> OTHER = List.of(List.of(2, 4));
+    public static final List<List<Integer>> OTHER = List.of(List.of(2, 4));
 
     private static final int FLOAT = 4;
     private static final int CUSTOM_CODE = 32;
 
-    final AtomicInteger open = new AtomicInteger();
-    final AtomicInteger mostOpen = new AtomicInteger();
+    public final AtomicInteger open = new AtomicInteger();
+    public final AtomicInteger mostOpen = new AtomicInteger();
 
     /** Called by every new session that was asked for its tensors as often as there are entries. */
-    volatile Runnable beforeTensors = () -> {};
+    public volatile Runnable beforeTensors = () -> {};
 
     /** The model as its file has it. */
-    static Graph graph() {
+    public static Graph graph() {
         List<Tensor> tensors =
                 List.of(
                         tensor(0, Storage.ENGINE),
@@ -72,40 +75,70 @@ final class FakeEngine implements EngineSession.Source {
     }
 
     /** Another model, of which a tensor keeps its value. */
-    static Graph statefulGraph() {
+    public static Graph statefulGraph() {
         List<Tensor> tensors = new ArrayList<>(graph().tensors());
         tensors.set(1, tensor(1, Storage.VARIABLE));
         return new Graph("stateful", graph().operators(), tensors, List.of(0), List.of(2));
     }
 
-    /** Returns what builds interpreters of the model, one of them with a choice. */
-    InterpreterFactory factory(DelegateFactory delegates, DelegationChoice choice) {
-        return factory(graph(), delegates, choice);
+    /** Returns what builds interpreters of the model, which lease arenas that all models share. */
+    public InterpreterFactory factory(DelegateFactory delegates) {
+        PlanFinder planner =
+                request -> MemoryPlanner.plan(request.live(), Strategies.BEST, InPlace.AUTO);
+        return new InterpreterFactory(this, graph(), planner, delegates, ArenaPool.shared());
     }
 
-    /** The same of another model. */
-    InterpreterFactory factory(Graph graph, DelegateFactory delegates, DelegationChoice choice) {
-        RuntimeOptions options =
-                new RuntimeOptions(
-                        "best", InPlace.AUTO, 1, 1, true, 1, Duration.ZERO, Duration.ZERO);
-        return new InterpreterFactory(
-                this, graph, options, options.planAtOnce(), delegates, choice);
+    /** The candidates of a choice, all of which can be built. */
+    static final class Candidates implements InterpreterPool.Supply {
+
+        private final InterpreterFactory factory;
+        private volatile DelegationChoice choice;
+
+        Candidates(InterpreterFactory factory, DelegationChoice choice) {
+            this.factory = factory;
+            this.choice = choice;
+        }
+
+        DelegationChoice choice() {
+            return choice;
+        }
+
+        void choose(DelegationChoice other) {
+            choice = other;
+        }
+
+        @Override
+        public int candidates() {
+            return choice.candidates().size();
+        }
+
+        @Override
+        public Candidate serving(Candidate wanted) {
+            DelegationChoice now = choice;
+            return now.candidates().contains(wanted) ? wanted : now.lightest();
+        }
+
+        @Override
+        public ModelInterpreter build(List<List<Integer>> shapes, Candidate wanted)
+                throws UnplannableException {
+            return factory.build(shapes, serving(wanted), false);
+        }
     }
 
     /** Returns the choice of the CPU kernels. */
-    static DelegationChoice cpu(int threads) {
+    public static DelegationChoice cpu(int threads) {
         return new DelegationChoice(Candidate.cpu(threads), Origin.MEASURED, "a test");
     }
 
     /** Returns the choice to delegate operators. */
-    static DelegationChoice delegated(SortedSet<Integer> operators) {
+    public static DelegationChoice delegated(SortedSet<Integer> operators) {
         return new DelegationChoice(new Candidate(operators, 1), Origin.MEASURED, "a test");
     }
 
     /** A delegate that does as it is told when it is closed, but only once. */
-    record FakeDelegate(Runnable atClose, AtomicInteger live) implements NativeDelegate {
+    public record FakeDelegate(Runnable atClose, AtomicInteger live) implements NativeDelegate {
 
-        FakeDelegate {
+        public FakeDelegate {
             live.incrementAndGet();
         }
 
@@ -122,7 +155,7 @@ final class FakeEngine implements EngineSession.Source {
     }
 
     @Override
-    public EngineSession open(SessionSpec spec) {
+    public EngineSession open(EngineSession.Spec spec) {
         int now = open.incrementAndGet();
         mostOpen.accumulateAndGet(now, Math::max);
         return new Session(spec);
@@ -130,13 +163,13 @@ final class FakeEngine implements EngineSession.Source {
 
     private final class Session implements EngineSession {
 
-        private final SessionSpec spec;
+        private final Spec spec;
         private final AtomicBoolean inUse = new AtomicBoolean();
         private final List<Memory> memory = new ArrayList<>();
         private List<Integer> shape = IN_FILE.get(0);
         private boolean closed;
 
-        Session(SessionSpec spec) {
+        Session(Spec spec) {
             this.spec = spec;
         }
 
@@ -218,19 +251,16 @@ final class FakeEngine implements EngineSession.Source {
         public List<LiveTensor> tensors() {
             beforeTensors.run();
             boolean placed = spec.planned().isPresent() && spec.delegated().isEmpty();
-            LiveTensor inside =
-                    placed
-                            ? live(LiveTensor.Allocation.CUSTOM, 0)
-                            : live(LiveTensor.Allocation.ARENA_RW, 0);
+            LiveTensor inside = placed ? live(Allocation.CUSTOM, 0) : live(Allocation.ARENA_RW, 0);
             return ImmutableList.of(end(0), inside, end(1));
         }
 
         private LiveTensor end(int index) {
-            return live(LiveTensor.Allocation.ARENA_RW, Pointer.nativeValue(memory.get(index)));
+            return live(Allocation.ARENA_RW, Pointer.nativeValue(memory.get(index)));
         }
 
-        private LiveTensor live(LiveTensor.Allocation allocation, long address) {
-            boolean ours = allocation == LiveTensor.Allocation.CUSTOM;
+        private LiveTensor live(Allocation allocation, long address) {
+            boolean ours = allocation == Allocation.CUSTOM;
             return new LiveTensor(1, allocation, false, ours, shape, bytes(shape), address);
         }
 

@@ -11,7 +11,6 @@ import com.google.common.collect.ImmutableSortedSet;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -21,7 +20,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
@@ -43,11 +41,22 @@ class InterpreterPoolTest {
     private final AtomicInteger delegates = new AtomicInteger();
     private final AtomicInteger ended = new AtomicInteger();
     private volatile Runnable atClose = () -> {};
-    private InterpreterFactory factory = factory(FakeEngine.cpu(1));
+    private FakeEngine.Candidates candidates = candidates(FakeEngine.cpu(1));
 
-    private InterpreterFactory factory(DelegationChoice choice) {
-        return engine.factory(
-                threads -> new FakeEngine.FakeDelegate(() -> atClose.run(), delegates), choice);
+    private FakeEngine.Candidates candidates(DelegationChoice choice) {
+        return new FakeEngine.Candidates(
+                engine.factory(
+                        threads -> new FakeEngine.FakeDelegate(() -> atClose.run(), delegates)),
+                choice);
+    }
+
+    private ModelInterpreter built(DelegationChoice choice) throws Exception {
+        return candidates(choice).build(FakeEngine.IN_FILE, choice.lightest());
+    }
+
+    private void switchTo(
+            InterpreterPool pool, DelegationChoice choice, Optional<ModelInterpreter> first) {
+        pool.switchTo(() -> candidates.choose(choice), first);
     }
 
     private InterpreterPool pool(int limit) {
@@ -55,11 +64,11 @@ class InterpreterPoolTest {
     }
 
     private InterpreterPool pool(int limit, Duration idleAfter) {
-        return new InterpreterPool(limit, idleAfter, factory, ended::incrementAndGet);
+        return new InterpreterPool(limit, idleAfter, candidates, ended::incrementAndGet);
     }
 
     private void delegateAllAndThrowAtClose() {
-        factory = factory(ALL);
+        candidates = candidates(ALL);
         atClose =
                 () -> {
                     throw new UnsupportedOperationException();
@@ -72,7 +81,7 @@ class InterpreterPoolTest {
 
     private ModelInterpreter borrow(InterpreterPool pool, List<List<Integer>> shapes)
             throws Exception {
-        return pool.borrow(shapes, factory.choice().lightest());
+        return pool.borrow(shapes, candidates.choice().lightest());
     }
 
     /** A call on a thread of its own. */
@@ -151,8 +160,8 @@ class InterpreterPoolTest {
     void switchTo_allBusy_lendsNoMoreThanTheLimit() throws Exception {
         try (InterpreterPool pool = pool(1)) {
             ModelInterpreter old = borrow(pool);
-            ModelInterpreter first = factory.build(FakeEngine.IN_FILE, ALL.candidate(), false);
-            pool.switchTo(ALL, Optional.of(first));
+            ModelInterpreter first = built(ALL);
+            switchTo(pool, ALL, Optional.of(first));
             Call<ModelInterpreter> waiting = Call.of(() -> borrow(pool));
             waiting.assertWaits();
             pool.giveBack(old);
@@ -168,8 +177,7 @@ class InterpreterPoolTest {
     void switchTo_allBusyAndOtherShapesAskedFor_lendsNoMoreThanTheLimit() throws Exception {
         try (InterpreterPool pool = pool(1)) {
             ModelInterpreter old = borrow(pool);
-            pool.switchTo(
-                    ALL, Optional.of(factory.build(FakeEngine.IN_FILE, ALL.candidate(), false)));
+            switchTo(pool, ALL, Optional.of(built(ALL)));
             Call<ModelInterpreter> waiting = Call.of(() -> borrow(pool, FakeEngine.OTHER));
             waiting.assertWaits();
             pool.giveBack(old);
@@ -183,9 +191,7 @@ class InterpreterPoolTest {
         try (InterpreterPool pool = pool(2)) {
             ModelInterpreter one = borrow(pool);
             ModelInterpreter two = borrow(pool);
-            pool.switchTo(
-                    FakeEngine.cpu(1),
-                    Optional.of(factory.build(FakeEngine.IN_FILE, factory.choice().lightest())));
+            switchTo(pool, FakeEngine.cpu(1), Optional.of(built(candidates.choice())));
             pool.giveBack(one);
             pool.giveBack(two);
             assertEquals(2, pool.interpreters().size());
@@ -199,7 +205,7 @@ class InterpreterPoolTest {
         try (InterpreterPool pool = pool(1)) {
             ModelInterpreter idle = borrow(pool);
             pool.giveBack(idle);
-            pool.switchTo(FakeEngine.cpu(1), Optional.empty());
+            switchTo(pool, FakeEngine.cpu(1), Optional.empty());
             assertSame(idle, borrow(pool));
             assertEquals(1, engine.open.get());
             pool.giveBack(idle);
@@ -211,10 +217,10 @@ class InterpreterPoolTest {
     void switchTo_closedPool_closesTheFirstOfTheNewChoice() throws Exception {
         InterpreterPool pool = pool(1);
         pool.enter();
-        ModelInterpreter first = factory.build(FakeEngine.IN_FILE, factory.choice().lightest());
+        ModelInterpreter first = built(candidates.choice());
         pool.close();
         assertEquals(0, ended.get());
-        pool.switchTo(ALL, Optional.of(first));
+        switchTo(pool, ALL, Optional.of(first));
         assertEquals(0, ended.get(), "it was entered");
         pool.leave();
         assertEnded();
@@ -265,9 +271,8 @@ class InterpreterPoolTest {
         try (InterpreterPool pool = pool(2)) {
             List<ModelInterpreter> old = List.of(borrow(pool), borrow(pool));
             old.forEach(pool::giveBack);
-            ModelInterpreter first =
-                    factory.build(FakeEngine.IN_FILE, FakeEngine.cpu(1).candidate(), false);
-            pool.switchTo(FakeEngine.cpu(1), Optional.of(first));
+            ModelInterpreter first = built(FakeEngine.cpu(1));
+            switchTo(pool, FakeEngine.cpu(1), Optional.of(first));
             assertEquals(0, delegates.get());
             assertEquals(List.of(first), pool.interpreters());
         }
@@ -287,7 +292,7 @@ class InterpreterPoolTest {
 
     @Test
     void borrow_whileAnotherIsClosedForLong_neitherWaitsNorEndsEarly() throws Exception {
-        factory = factory(ALL);
+        candidates = candidates(ALL);
         CountDownLatch closing = new CountDownLatch(1);
         CountDownLatch release = new CountDownLatch(1);
         InterpreterPool pool = pool(2);
@@ -338,7 +343,7 @@ class InterpreterPoolTest {
     /** Of two candidates one interpreter each is kept, so that going back takes no building. */
     @Test
     void borrow_candidatesInTurns_keepsAnInterpreterOfEach() throws Exception {
-        factory = factory(TWO_OR_ONE);
+        candidates = candidates(TWO_OR_ONE);
         try (InterpreterPool pool = pool(1)) {
             ModelInterpreter one = pool.borrow(FakeEngine.IN_FILE, ONE);
             assertTrue(one.delegates(ONE));
@@ -359,7 +364,7 @@ class InterpreterPoolTest {
 
     @Test
     void borrow_twoCandidatesAtTheLimit_theLimitIsForAllTogether() throws Exception {
-        factory = factory(TWO_OR_ONE);
+        candidates = candidates(TWO_OR_ONE);
         try (InterpreterPool pool = pool(1)) {
             ModelInterpreter two = pool.borrow(FakeEngine.IN_FILE, TWO);
             Call<ModelInterpreter> waiting = Call.of(() -> pool.borrow(FakeEngine.IN_FILE, ONE));
@@ -373,7 +378,7 @@ class InterpreterPoolTest {
 
     @Test
     void sweep_candidateThatIsNotUsedAnyMore_itsLastInterpreterIsClosed() throws Exception {
-        factory = factory(TWO_OR_ONE);
+        candidates = candidates(TWO_OR_ONE);
         try (InterpreterPool pool = pool(2, Duration.ofMillis(5))) {
             ModelInterpreter one = pool.borrow(FakeEngine.IN_FILE, ONE);
             ModelInterpreter two = pool.borrow(FakeEngine.IN_FILE, TWO);
@@ -392,10 +397,10 @@ class InterpreterPoolTest {
     /** A prediction that began before the switch takes what is there after it. */
     @Test
     void borrow_candidateOfTheOldChoice_isOneOfTheNew() throws Exception {
-        factory = factory(TWO_OR_ONE);
+        candidates = candidates(TWO_OR_ONE);
         try (InterpreterPool pool = pool(1)) {
-            ModelInterpreter first = factory.build(FakeEngine.IN_FILE, ALL.candidate(), false);
-            pool.switchTo(ALL, Optional.of(first));
+            ModelInterpreter first = built(ALL);
+            switchTo(pool, ALL, Optional.of(first));
             assertSame(first, pool.borrow(FakeEngine.IN_FILE, TWO));
             pool.giveBack(first);
         }
@@ -437,56 +442,6 @@ class InterpreterPoolTest {
         assertEnded();
     }
 
-    /** One thread alone, then four, again and again: what two processors stand. */
-    @Test
-    void governed_oneThreadAndFour_neverMoreThreadsThanProcessors() throws Exception {
-        factory = factory(TWO_OR_ONE);
-        AtomicLong clock = new AtomicLong();
-        Processors processors =
-                new Processors(
-                        2,
-                        () -> clock.addAndGet(5_000_000),
-                        Optional::empty,
-                        Duration.ofMinutes(1));
-        ThreadGovernor governor = new ThreadGovernor(TWO_OR_ONE, processors);
-        AtomicInteger atOnce = new AtomicInteger();
-        int[] served = new int[3];
-        try (InterpreterPool pool = pool(2)) {
-            for (int i = 0; i < 6; i++) {
-                List<Call<int[]>> calls = new ArrayList<>();
-                for (int thread = i % 2 == 0 ? 3 : 0; thread < 4; thread++) {
-                    calls.add(Call.of(() -> predictGoverned(pool, governor, atOnce)));
-                }
-                for (Call<int[]> call : calls) {
-                    int[] counts = call.get();
-                    served[1] += counts[1];
-                    served[2] += counts[2];
-                }
-            }
-            assertTrue(pool.interpreters().size() <= 3);
-        }
-        assertEnded();
-        assertTrue(served[1] > 0 && served[2] > 0, Arrays.toString(served));
-    }
-
-    private static int[] predictGoverned(
-            InterpreterPool pool, ThreadGovernor governor, AtomicInteger atOnce) throws Exception {
-        int[] served = new int[3];
-        for (int i = 0; i < 500; i++) {
-            ThreadGovernor.Gear gear = governor.begin();
-            int threads = gear.candidate().threads();
-            ModelInterpreter interpreter = pool.borrow(FakeEngine.IN_FILE, gear.candidate());
-            assertTrue(interpreter.delegates(gear.candidate()));
-            assertTrue(atOnce.addAndGet(threads) <= 2, "more threads than processors");
-            Thread.onSpinWait();
-            atOnce.addAndGet(-threads);
-            pool.giveBack(interpreter);
-            governor.end(gear, 1_000_000, true);
-            served[threads]++;
-        }
-        return served;
-    }
-
     /** Threads predict with two kinds of shapes while the choice changes. */
     @Test
     void everything_atOnce_keepsToTheLimitAndEnds() throws Exception {
@@ -502,9 +457,7 @@ class InterpreterPoolTest {
             DelegationChoice choice = i % 2 == 0 ? ALL : FakeEngine.cpu(1);
             pool.enter();
             try {
-                pool.switchTo(
-                        choice,
-                        Optional.of(factory.build(FakeEngine.IN_FILE, choice.candidate(), false)));
+                switchTo(pool, choice, Optional.of(built(choice)));
             } finally {
                 pool.leave();
             }

@@ -7,21 +7,21 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.Bits;
 import org.djlplan.integration.support.ModelSketch;
+import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.config.InPlace;
+import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.EngineView;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
-import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
+import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.usage.AliasAnalysis;
 import org.djlplan.memplan.usage.InPlaceRules;
 import org.junit.jupiter.api.BeforeAll;
@@ -92,7 +92,7 @@ class InPlaceKernelsTest {
     private static void prove(KernelCase each, Path file, int threads) throws Exception {
         boolean stockTakesIt = STOCK.contains(each.inputs().get(0).type());
         assertTrue(stockTakesIt || each.copies(), "nothing to compare with: " + each);
-        try (TfLiteRuntime planned = TfLiteRuntime.open(file, options(threads))) {
+        try (ServedModel planned = Served.open(file, options(threads))) {
             List<List<ByteBuffer>> inputs = new ArrayList<>();
             List<List<ByteBuffer>> outputs = new ArrayList<>();
             for (int seed = 0; seed < RUNS; seed++) {
@@ -129,7 +129,7 @@ class InPlaceKernelsTest {
     }
 
     private static List<ByteBuffer> run(
-            TfLiteRuntime planned, KernelCase each, List<ByteBuffer> values) {
+            ServedModel planned, KernelCase each, List<ByteBuffer> values) {
         return planned
                 .run(values, each.inputs().stream().map(ModelSketch.Form::shape).toList())
                 .stream()
@@ -137,15 +137,7 @@ class InPlaceKernelsTest {
                 .toList();
     }
 
-    private static RuntimeOptions options(int threads) {
-        return new RuntimeOptions(
-                "best",
-                InPlace.TRUE,
-                threads,
-                1,
-                false,
-                1,
-                Duration.ofSeconds(10),
-                Duration.ofSeconds(30));
+    private static PlanOptions options(int threads) {
+        return Served.alone("best", InPlace.TRUE, threads);
     }
 }

@@ -5,19 +5,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.djlplan.integration.support.Bits;
 import org.djlplan.integration.support.ModelSketch.Form;
+import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.config.InPlace;
+import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
-import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
+import org.djlplan.memplan.serving.ServedModel;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -62,17 +62,8 @@ class RandomModelsTest {
         }
         for (String strategy : Strategies.names()) {
             for (InPlace inPlace : List.of(InPlace.TRUE, InPlace.FALSE)) {
-                RuntimeOptions options =
-                        new RuntimeOptions(
-                                strategy,
-                                inPlace,
-                                threads,
-                                1,
-                                false,
-                                1,
-                                Duration.ofSeconds(10),
-                                Duration.ofSeconds(30));
-                try (TfLiteRuntime runtime = TfLiteRuntime.open(file, options)) {
+                PlanOptions options = Served.alone(strategy, inPlace, threads);
+                try (ServedModel runtime = Served.open(file, options)) {
                     String name = file.getFileName() + " " + strategy + " " + inPlace;
                     for (int run = 0; run < RUNS; run++) {
                         List<ByteBuffer> actual = run(runtime, inputs.get(run), forms);
@@ -85,7 +76,7 @@ class RandomModelsTest {
     }
 
     private static List<ByteBuffer> run(
-            TfLiteRuntime runtime, List<ByteBuffer> values, List<Form> forms) {
+            ServedModel runtime, List<ByteBuffer> values, List<Form> forms) {
         return runtime.run(values, forms.stream().map(Form::shape).toList()).stream()
                 .map(OutputTensor::data)
                 .toList();

@@ -5,19 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.Random;
 import org.djlplan.integration.support.Bits;
 import org.djlplan.integration.support.ModelSketch.Form;
+import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.config.InPlace;
-import org.djlplan.memplan.runtime.tflite.OrderedModel;
+import org.djlplan.memplan.config.PlanOptions;
+import org.djlplan.memplan.planning.order.OrderedModel;
+import org.djlplan.memplan.planning.order.Reordering;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
-import org.djlplan.memplan.runtime.tflite.Reordering;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
-import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
+import org.djlplan.memplan.serving.ServedModel;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,16 +39,9 @@ class RandomOrdersTest {
         for (int seed = 0; seed < MODELS; seed++) {
             RandomModel model = RandomModel.of(seed);
             Path file = model.sketch().write(folder.resolve("random_" + seed + ".tflite"));
-            RuntimeOptions options =
-                    new RuntimeOptions(
-                            "best",
-                            seed % 2 == 0 ? InPlace.TRUE : InPlace.FALSE,
-                            1 + seed % 2,
-                            1,
-                            false,
-                            1,
-                            Duration.ofSeconds(10),
-                            Duration.ofSeconds(30));
+            PlanOptions options =
+                    Served.alone(
+                            "best", seed % 2 == 0 ? InPlace.TRUE : InPlace.FALSE, 1 + seed % 2);
             OrderedModel ordered = new Reordering(folder.resolve("cache")).of(file, options);
             adopted += ordered.reordered() ? 1 : 0;
             compare(ordered, model.inputs(), options);
@@ -57,15 +49,13 @@ class RandomOrdersTest {
         assertTrue(adopted > MODELS / 4, adopted + " of " + MODELS);
     }
 
-    private static void compare(OrderedModel ordered, List<Form> forms, RuntimeOptions options)
+    private static void compare(OrderedModel ordered, List<Form> forms, PlanOptions options)
             throws Exception {
         Random random = new Random(1);
         List<ByteBuffer> values =
                 forms.stream().map(form -> Bits.mild(form.bytes(), random)).toList();
         try (StockInterpreter stock = new StockInterpreter(ordered.original(), options.threads());
-                TfLiteRuntime runtime =
-                        TfLiteRuntime.open(
-                                ordered, options, Optional.empty(), options.planAtOnce())) {
+                ServedModel runtime = Served.open(ordered, options)) {
             List<ByteBuffer> actual =
                     runtime.run(values, forms.stream().map(Form::shape).toList()).stream()
                             .map(OutputTensor::data)

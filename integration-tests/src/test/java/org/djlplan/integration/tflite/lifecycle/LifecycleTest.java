@@ -15,22 +15,24 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.Planned;
+import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.tflite.Probe;
-import org.djlplan.memplan.config.InPlace;
+import org.djlplan.memplan.config.PlanOptions;
+import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.MappedFile;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
-import org.djlplan.memplan.runtime.tflite.TfLiteRuntime;
+import org.djlplan.memplan.serving.ServedModel;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -105,17 +107,15 @@ class LifecycleTest {
 
     @Test
     void interpreters_unusedForAWhile_areClosedButOne() throws Exception {
-        RuntimeOptions options =
-                new RuntimeOptions(
-                        "best",
-                        InPlace.AUTO,
-                        1,
-                        3,
-                        true,
-                        3,
-                        Duration.ofSeconds(10),
-                        Duration.ofMillis(300));
-        try (TfLiteRuntime runtime = TfLiteRuntime.open(FILE, options);
+        PlanOptions options =
+                Served.options(Map.of("memplan.threads", 1, "memplan.maxInterpreters", 3));
+        try (ServedModel runtime =
+                        ServedModel.open(
+                                OrderedModel.asInFile(FILE),
+                                options,
+                                Served.planner(options),
+                                Optional.empty(),
+                                Duration.ofMillis(300));
                 StockInterpreter stock = new StockInterpreter(FILE, 1)) {
             CountDownLatch started = new CountDownLatch(3);
             List<CompletableFuture<Void>> running = new ArrayList<>();
@@ -146,7 +146,7 @@ class LifecycleTest {
 
     @Test
     void run_afterClose_saysSo() throws Exception {
-        TfLiteRuntime runtime = TfLiteRuntime.open(FILE, RuntimeOptions.defaults());
+        ServedModel runtime = Served.open(FILE);
         runtime.close();
         IllegalStateException refused =
                 assertThrows(IllegalStateException.class, () -> runtime.run(List.of(), List.of()));

@@ -22,14 +22,14 @@ import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.NeedsModels;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.RealModels;
+import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.support.Tolerance;
+import org.djlplan.memplan.planning.order.OrderedModel;
+import org.djlplan.memplan.planning.order.Reordering;
 import org.djlplan.memplan.report.OrderReport;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.runtime.tflite.OrderedModel;
-import org.djlplan.memplan.runtime.tflite.Reordering;
-import org.djlplan.memplan.runtime.tflite.RuntimeOptions;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
@@ -243,10 +243,10 @@ class ReorderTest {
     void of_folderThatTakesNoFiles_keepsTheCopyInTheCache() throws Exception {
         Files.createFile(folder.resolve(".djlplan"));
         Path cache = folder.resolve("cache");
-        OrderedModel found = new Reordering(cache).of(file, RuntimeOptions.defaults());
+        OrderedModel found = new Reordering(cache).of(file, Served.options(Map.of()));
         assertTrue(found.reordered());
         assertTrue(found.file().startsWith(cache));
-        assertEquals(found, new Reordering(cache).of(file, RuntimeOptions.defaults()));
+        assertEquals(found, new Reordering(cache).of(file, Served.options(Map.of())));
     }
 
     @Test
@@ -254,7 +254,7 @@ class ReorderTest {
         Files.createFile(folder.resolve(".djlplan"));
         Path cache = Files.createFile(folder.resolve("cache"));
         try (LogCapture log = LogCapture.echoing()) {
-            OrderedModel found = new Reordering(cache).of(file, RuntimeOptions.defaults());
+            OrderedModel found = new Reordering(cache).of(file, Served.options(Map.of()));
             assertEquals(OrderedModel.asInFile(file), found);
             assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
             assertTrue(log.ours("WARN").get(0).contains("keeps the order of its operators"));

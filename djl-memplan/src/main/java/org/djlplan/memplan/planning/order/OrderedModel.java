@@ -1,4 +1,4 @@
-package org.djlplan.memplan.runtime.tflite;
+package org.djlplan.memplan.planning.order;
 
 import com.google.common.hash.Hashing;
 import java.nio.charset.StandardCharsets;
@@ -8,8 +8,8 @@ import org.djlplan.memplan.order.PlannedOrder;
 import org.djlplan.memplan.report.OrderReport;
 
 /**
- * A model's file, and the one that is opened in its place: a copy with the operators in another
- * order, or the same file.
+ * A model and the order in which its operators run: the file to open is the model's own, or a copy
+ * with its operators in another order.
  *
  * @param original the model's file, by which the model is known
  * @param file the file to open

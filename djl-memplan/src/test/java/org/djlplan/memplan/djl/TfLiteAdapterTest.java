@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class TfLiteModelFileTest {
+class TfLiteAdapterTest {
 
     /** Held, as the engine holds its mapping. */
     private final List<MappedByteBuffer> mappings = new ArrayList<>();
@@ -41,7 +41,7 @@ class TfLiteModelFileTest {
                                             case "getModelPath" -> modelPath;
                                             default -> throw new AssertionError(method);
                                         });
-        return TfLiteModelFile.of(model);
+        return TfLiteAdapter.fileOf(model);
     }
 
     private Path file(String name) throws IOException {
@@ -57,7 +57,7 @@ class TfLiteModelFileTest {
     }
 
     @Test
-    void of_fileWithOrWithoutExtension_found() throws IOException {
+    void fileOf_fileWithOrWithoutExtension_found() throws IOException {
         Path file = mapped("net.tflite");
         assertEquals(Optional.of(file), find("net", folder));
         assertEquals(Optional.of(file), find("net.tflite", folder));
@@ -65,34 +65,34 @@ class TfLiteModelFileTest {
     }
 
     @Test
-    void of_namedLikeItsFolder_found() throws IOException {
+    void fileOf_namedLikeItsFolder_found() throws IOException {
         Path file = mapped(folder.getFileName() + ".tflite");
         assertEquals(Optional.of(file), find("whatever", folder));
     }
 
     /** DJL cuts five characters off the name of a file that it is given in place of a folder. */
     @Test
-    void of_nameWithHalfAnExtension_found() throws IOException {
+    void fileOf_nameWithHalfAnExtension_found() throws IOException {
         Path file = mapped("MobileFaceNet.tflite");
         assertEquals(Optional.of(file), find("MobileFaceNet.t", folder));
         assertEquals(Optional.empty(), find("MobileFaceNet.x", folder));
     }
 
     @Test
-    void of_pathThatIsTheFile_found() throws IOException {
+    void fileOf_pathThatIsTheFile_found() throws IOException {
         Path file = mapped("a net with spaces and an ü.tflite");
         assertEquals(Optional.of(file), find("anything", file));
     }
 
     @Test
-    void of_linkToTheMappedFile_found() throws IOException {
+    void fileOf_linkToTheMappedFile_found() throws IOException {
         Path file = mapped("real.tflite");
         Path link = Files.createSymbolicLink(folder.resolve("link.tflite"), file);
         assertEquals(Optional.of(link), find("link", folder));
     }
 
     @Test
-    void of_fileThatIsNotMapped_nothing() throws IOException {
+    void fileOf_fileThatIsNotMapped_nothing() throws IOException {
         mapped("other.tflite");
         Path file = file("net.tflite");
         assertEquals(Optional.empty(), find("net", folder));
@@ -101,26 +101,26 @@ class TfLiteModelFileTest {
 
     /** The engine takes the first that is there, so a second one is not what it loaded. */
     @Test
-    void of_mappedFileBehindAnotherOfTheName_nothing() throws IOException {
+    void fileOf_mappedFileBehindAnotherOfTheName_nothing() throws IOException {
         file("net");
         mapped("net.tflite");
         assertEquals(Optional.empty(), find("net", folder));
     }
 
     @Test
-    void of_mappedFileWhoseNameEndsAlike_nothing() throws IOException {
+    void fileOf_mappedFileWhoseNameEndsAlike_nothing() throws IOException {
         mapped("another net.tflite");
         file("net.tflite");
         assertEquals(Optional.empty(), find("net", folder));
     }
 
     @Test
-    void of_blockSetByHand_nothing() {
+    void fileOf_blockSetByHand_nothing() {
         assertEquals(Optional.empty(), find("net", null));
     }
 
     @Test
-    void of_folderInPlaceOfTheFile_nothing() throws IOException {
+    void fileOf_folderInPlaceOfTheFile_nothing() throws IOException {
         Files.createDirectory(folder.resolve("net"));
         assertEquals(Optional.empty(), find("net", folder));
     }

@@ -1,11 +1,12 @@
-package org.djlplan.memplan.runtime.tflite;
+package org.djlplan.memplan.serving;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
 import java.nio.ByteBuffer;
 import java.util.List;
+import org.djlplan.memplan.runtime.tflite.TensorInfo;
 
-/** What shapes inputs have. */
+/** The shapes that a model is run with, by the values and shapes that its user gives. */
 final class InputShapes {
 
     private InputShapes() {}

@@ -1,4 +1,4 @@
-package org.djlplan.memplan.runtime.tflite;
+package org.djlplan.memplan.serving;
 
 import com.google.common.annotations.VisibleForTesting;
 import java.time.Duration;

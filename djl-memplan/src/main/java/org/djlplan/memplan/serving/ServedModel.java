@@ -1,35 +1,57 @@
-package org.djlplan.memplan.runtime.tflite;
+package org.djlplan.memplan.serving;
 
+import com.google.common.annotations.VisibleForTesting;
 import com.google.common.collect.ImmutableList;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
+import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.machine.Machine;
+import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OrderReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.NoArenaException;
+import org.djlplan.memplan.runtime.PlanFigures;
+import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.runtime.tflite.InterpreterFactory;
+import org.djlplan.memplan.runtime.tflite.InterpreterPool;
+import org.djlplan.memplan.runtime.tflite.ModelInterpreter;
+import org.djlplan.memplan.runtime.tflite.OpenModel;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.runtime.tflite.PlanFinder;
+import org.djlplan.memplan.runtime.tflite.TensorInfo;
+import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A {@code .tflite} model whose intermediate tensors live in planned arenas. For any number of
- * threads; may be closed twice and while predictions run, which then end normally.
+ * A {@code .tflite} model in service: predicts in planned arenas, each time with the candidate that
+ * suits the load, and goes over to a better choice when there is one. For any number of threads;
+ * may be closed twice and while predictions run, which then end normally.
  */
-public final class TfLiteRuntime implements AutoCloseable {
+public final class ServedModel implements AutoCloseable {
 
-    private static final Logger logger = LoggerFactory.getLogger(TfLiteRuntime.class);
+    private static final Logger logger = LoggerFactory.getLogger(ServedModel.class);
+
+    /** How long an interpreter that is not the model's last is kept without use. */
+    private static final Duration IDLE_AFTER = Duration.ofSeconds(30);
 
     private final OpenModel model;
-    private final RuntimeOptions options;
+    private final PlanOptions options;
     private final PlanFinder planner;
     private final InterpreterFactory factory;
+    private final ServedCandidates candidates;
     private final InterpreterPool pool;
     private final Optional<String> delegate;
     private final Optional<OrderReport> order;
@@ -39,71 +61,115 @@ public final class TfLiteRuntime implements AutoCloseable {
     private final LongAdder unplanned = new LongAdder();
 
     /**
+     * The operators of a model that are delegated.
+     *
+     * @param name of the delegate
+     * @param delegates make the delegate of each interpreter
+     * @param choice what is delegated to begin with, asked for once the model is read
+     */
+    public record Delegation(
+            String name, DelegateFactory delegates, Function<Graph, DelegationChoice> choice) {
+
+        /** Everything runs in the CPU kernels. */
+        private static DelegationChoice none(int threads) {
+            return new DelegationChoice(
+                    Candidate.cpu(threads), Origin.UNVERIFIED, "delegation is off");
+        }
+    }
+
+    /**
      * Opens a model, plans it for the shapes in its file and builds its first interpreter.
      *
      * @param ordered the model in the order to run it in
+     * @param planner plans it; closed with the result, or if this fails
      * @param delegation empty to run everything in CPU kernels
-     * @param planner plans what the engine makes of it; closed with the model
      * @throws IOException if the file cannot be read or is damaged
      * @throws UnplannableException if the model cannot be planned here; the message says why
      * @throws IllegalArgumentException if there is no such strategy
      */
-    public static TfLiteRuntime open(
+    public static ServedModel open(
             OrderedModel ordered,
-            RuntimeOptions options,
-            Optional<DelegationSetup> delegation,
-            PlanFinder planner)
+            PlanOptions options,
+            PlanFinder planner,
+            Optional<Delegation> delegation)
             throws IOException, UnplannableException {
-        OpenModel model = OpenModel.of(ordered);
-        InterpreterFactory factory;
+        return open(ordered, options, planner, delegation, IDLE_AFTER);
+    }
+
+    /**
+     * Opens a model as {@link #open(OrderedModel, PlanOptions, PlanFinder, Optional)} does.
+     *
+     * @param idleAfter how long an interpreter that is not the model's last is kept without use
+     */
+    @VisibleForTesting
+    public static ServedModel open(
+            OrderedModel ordered,
+            PlanOptions options,
+            PlanFinder planner,
+            Optional<Delegation> delegation,
+            Duration idleAfter)
+            throws IOException, UnplannableException {
         try {
-            factory = DelegationSetup.factory(model, options, planner, delegation);
-        } catch (RuntimeException | Error e) {
-            model.close();
+            OpenModel model =
+                    OpenModel.of(ordered.file(), ordered.original().getFileName().toString());
+            ServedModel served;
+            try {
+                served = new ServedModel(model, ordered, options, planner, delegation, idleAfter);
+            } catch (RuntimeException | Error e) {
+                model.close();
+                throw e;
+            }
+            served.start();
+            return served;
+        } catch (IOException | UnplannableException | RuntimeException | Error e) {
+            planner.close();
             throw e;
         }
-        return new TfLiteRuntime(
-                model,
-                options,
-                planner,
-                factory,
-                delegation.map(DelegationSetup::name),
-                ordered.report());
     }
 
-    /** Opens a model that is planned by the strategies only. */
-    public static TfLiteRuntime open(
-            Path file, RuntimeOptions options, Optional<DelegationSetup> delegation)
-            throws IOException, UnplannableException {
-        return open(OrderedModel.asInFile(file), options, delegation, options.planAtOnce());
-    }
-
-    /** Opens a model that is planned by the strategies only and of which nothing is delegated. */
-    public static TfLiteRuntime open(Path file, RuntimeOptions options)
-            throws IOException, UnplannableException {
-        return open(file, options, Optional.empty());
-    }
-
-    private TfLiteRuntime(
+    private ServedModel(
             OpenModel model,
-            RuntimeOptions options,
+            OrderedModel ordered,
+            PlanOptions options,
             PlanFinder planner,
-            InterpreterFactory factory,
-            Optional<String> delegate,
-            Optional<OrderReport> order)
-            throws UnplannableException {
+            Optional<Delegation> delegation,
+            Duration idleAfter) {
         this.model = model;
         this.options = options;
         this.planner = planner;
-        this.factory = factory;
-        this.delegate = delegate;
-        this.order = order;
-        // The state of a stateful model is in its interpreter: a second one would have its own.
-        stateful = InterpreterFactory.isStateful(model.graph());
-        int limit = stateful ? 1 : options.maxInterpreters();
-        pool = new InterpreterPool(limit, options.idleAfter(), factory, model::close);
+        delegate = delegation.map(Delegation::name);
+        order = ordered.report();
+        DelegationChoice choice =
+                delegation
+                        .map(d -> d.choice().apply(model.graph()))
+                        .orElseGet(() -> Delegation.none(options.threads()));
+        // State is in the interpreter: it cannot move to another if an arena is not to be had
+        // again, and a second one would have its own.
+        stateful = ServedCandidates.isStateful(model.graph());
+        boolean shared = options.arenas().shared() && !stateful;
+        factory =
+                new InterpreterFactory(
+                        model.sessions(),
+                        model.graph(),
+                        planner,
+                        delegation
+                                .map(Delegation::delegates)
+                                .orElseGet(() -> Delegates.named(Delegates.XNNPACK)),
+                        shared ? ArenaPool.shared() : new ArenaPool());
+        candidates = new ServedCandidates(model.graph(), factory, choice);
+        pool =
+                new InterpreterPool(
+                        stateful ? 1 : options.maxInterpreters(),
+                        idleAfter,
+                        candidates,
+                        model::close);
+    }
+
+    /** Builds the first interpreter; if that fails, the model is closed. */
+    private void start() throws UnplannableException {
         try {
-            ModelInterpreter first = borrow(factory.shapesInFile(), factory.choice().lightest());
+            Candidate lightest = candidates.choice().lightest();
+            ModelInterpreter first = borrow(factory.shapesInFile(), lightest);
             described = first.description();
             pool.giveBack(first);
             releaseWhatWasPacked();
@@ -139,7 +205,7 @@ public final class TfLiteRuntime implements AutoCloseable {
                                                     && i.hasShapes(factory.shapesInFile()));
             Optional<ModelInterpreter> first =
                     serves ? Optional.empty() : Optional.of(ready(lightest));
-            pool.switchTo(choice, first);
+            pool.switchTo(() -> candidates.choose(choice), first);
             first.ifPresent(built -> described = built.description());
             releaseWhatWasPacked();
         } catch (UnplannableException | RuntimeException e) {
@@ -155,7 +221,7 @@ public final class TfLiteRuntime implements AutoCloseable {
     /** The weights that a delegate reads it keeps packed in memory of its own. */
     private void releaseWhatWasPacked() {
         if (described.partitions() > 0) {
-            model.mapping().releasePages();
+            model.releasePages();
         }
     }
 
@@ -208,7 +274,7 @@ public final class TfLiteRuntime implements AutoCloseable {
      */
     public List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> shapes) {
         pool.requireOpen();
-        if (!model.mapping().intact()) {
+        if (!model.intact()) {
             // It is neither when it was closed just now.
             pool.requireOpen();
             throw new IllegalStateException(
@@ -237,7 +303,7 @@ public final class TfLiteRuntime implements AutoCloseable {
 
     private Optional<List<OutputTensor>> attempt(
             List<List<Integer>> shapes, List<ByteBuffer> values) throws UnplannableException {
-        ThreadGovernor governor = factory.governor();
+        ThreadGovernor governor = candidates.governor();
         ThreadGovernor.Gear gear = begin(governor);
         long nanos = 0;
         boolean usual = false;
@@ -264,7 +330,7 @@ public final class TfLiteRuntime implements AutoCloseable {
             ModelInterpreter interpreter, List<ByteBuffer> values) {
         Optional<List<OutputTensor>> results = Optional.empty();
         try {
-            if (interpreter.plan().isEmpty() && interpreter.hasShapes(factory.shapesInFile())) {
+            if (!interpreter.planned() && interpreter.hasShapes(factory.shapesInFile())) {
                 described = interpreter.description();
             }
             results = predict(interpreter, values, unplanned::increment);
@@ -284,7 +350,7 @@ public final class TfLiteRuntime implements AutoCloseable {
      */
     private Optional<List<OutputTensor>> predict(
             ModelInterpreter interpreter, List<ByteBuffer> values, Runnable countUnplanned) {
-        if (interpreter.plan().isEmpty()) {
+        if (!interpreter.planned()) {
             countUnplanned.run();
             return Optional.of(interpreter.runStock(values));
         }
@@ -295,7 +361,8 @@ public final class TfLiteRuntime implements AutoCloseable {
         if (need.isEmpty()) {
             return Optional.of(interpreter.runStock(values));
         }
-        try (ArenaPool.Lease lease = need.get().lease(options.maxArenas(), options.arenaWait())) {
+        try (ArenaPool.Lease lease =
+                need.get().lease(maxArenas(), options.arenas().longestWait())) {
             if (!lease.pooled()) {
                 countUnplanned.run();
             }
@@ -306,6 +373,10 @@ public final class TfLiteRuntime implements AutoCloseable {
         } catch (InterruptedException e) {
             throw interrupted(e);
         }
+    }
+
+    private int maxArenas() {
+        return options.arenas().most().orElse(Machine.cores());
     }
 
     private ModelInterpreter borrow(List<List<Integer>> shapes, Candidate candidate)
@@ -333,15 +404,17 @@ public final class TfLiteRuntime implements AutoCloseable {
                                 i ->
                                         new PlanReport.Interpreter(
                                                 i.shapes(),
-                                                i.ownBytes(),
-                                                i.plan().map(ShapePlan::arenaBytes).orElse(0L)))
+                                                i.description().ownBytes(),
+                                                i.description().arenaBytes()))
                         .toList();
         ModelInterpreter.Description serving = serving();
         PlanReport report =
-                serving.report(
+                new PlanReport(
+                        "TFLite",
+                        serving.unplannedReason(),
+                        PlanFigures.of(serving.plan(), serving.ownBytes()),
                         interpreters,
-                        predictions.sum(),
-                        unplanned.sum(),
+                        new PlanReport.Predictions(predictions.sum(), unplanned.sum(), 0, 0),
                         delegate.map(name -> delegation(name, serving)),
                         order);
         return factory.leftToEngine().map(report::stopped).orElse(report);
@@ -349,7 +422,7 @@ public final class TfLiteRuntime implements AutoCloseable {
 
     /** Returns what an interpreter of the file's shapes is like that serves now. */
     private ModelInterpreter.Description serving() {
-        Candidate now = factory.governor().serving();
+        Candidate now = candidates.governor().serving();
         return pool.interpreters().stream()
                 .filter(i -> i.delegates(now) && i.hasShapes(factory.shapesInFile()))
                 .map(ModelInterpreter::description)
@@ -358,13 +431,13 @@ public final class TfLiteRuntime implements AutoCloseable {
     }
 
     private DelegationReport delegation(String name, ModelInterpreter.Description serving) {
-        DelegationChoice choice = factory.choice();
+        DelegationChoice choice = candidates.choice();
         return new DelegationReport(
                 name,
                 model.graph().operators().size(),
                 serving.delegatedOperators(),
                 serving.partitions(),
-                factory.governor().serving().threads(),
+                candidates.governor().serving().threads(),
                 choice.origin().name(),
                 choice.reason(),
                 choice.outputs());

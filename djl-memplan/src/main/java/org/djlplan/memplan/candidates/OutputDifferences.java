@@ -1,11 +1,13 @@
-package org.djlplan.memplan.runtime.tflite;
+package org.djlplan.memplan.candidates;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 
-/** How far outputs are apart. */
+/** The distance of an output from a reference, by the type of its elements. */
 final class OutputDifferences {
 
     private OutputDifferences() {}

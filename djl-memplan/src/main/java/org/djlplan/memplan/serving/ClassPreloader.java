@@ -1,4 +1,4 @@
-package org.djlplan.memplan.runtime.tflite;
+package org.djlplan.memplan.serving;
 
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,4 +1,4 @@
-package org.djlplan.memplan.runtime.tflite;
+package org.djlplan.memplan.serving;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

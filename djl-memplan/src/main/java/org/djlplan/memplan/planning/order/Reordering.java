@@ -1,15 +1,25 @@
-package org.djlplan.memplan.runtime.tflite;
+package org.djlplan.memplan.planning.order;
 
 import com.google.common.collect.ImmutableMap;
+import com.google.common.io.ByteSource;
+import com.google.common.io.MoreFiles;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
+import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.order.OrderValidator;
 import org.djlplan.memplan.order.PlannedOrder;
 import org.djlplan.memplan.runtime.MappedFile;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
+import org.djlplan.memplan.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.runtime.tflite.EngineView;
+import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.source.tflite.OperatorOrderEdit;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
+import org.djlplan.memplan.source.tflite.TfLiteFormatException;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.store.CpuFeatures;
@@ -46,9 +56,9 @@ public final class Reordering {
      * Returns the model in the order that needs the smallest arena. That of its file stays where
      * none is better or, with one warning, where no copy can be made. The engine must be loaded.
      *
-     * @param options how the model is planned and run
+     * @param options those of the model
      */
-    public OrderedModel of(Path file, RuntimeOptions options) {
+    public OrderedModel of(Path file, PlanOptions options) {
         try (MappedFile original = MappedFile.open(file)) {
             TfLiteFile model = TfLiteReader.read(original.bytes(), file.toString());
             Graph graph = TfLiteGraphs.toGraph(model, file.getFileName().toString());
@@ -82,10 +92,11 @@ public final class Reordering {
         return OrderedModel.asInFile(file);
     }
 
-    private static PlannedOrder search(Path file, Graph graph, RuntimeOptions options)
+    private static PlannedOrder search(Path file, Graph graph, PlanOptions options)
             throws IOException, UnplannableException {
         Graph live = EngineView.of(file, options.threads()).graph();
-        PlannedOrder found = PlannedOrder.of(live, options.strategy(), options.inPlace());
+        PlannedOrder found =
+                PlannedOrder.of(live, options.planning().strategy(), options.planning().inPlace());
         if (!fits(graph, found)) {
             throw new IllegalStateException("the engine's graph has other dependencies");
         }
@@ -96,7 +107,7 @@ public final class Reordering {
         return OrderValidator.problems(graph, order.order().operators()).isEmpty();
     }
 
-    private static StoreKey key(Path file, RuntimeOptions options)
+    private static StoreKey key(Path file, PlanOptions options)
             throws IOException, UnplannableException {
         return new StoreKey(
                 file.getFileName().toString(),
@@ -105,15 +116,97 @@ public final class Reordering {
                         "engine", "TFLite " + EngineLibrary.loaded().version(),
                         "threads", Integer.toString(options.threads()),
                         "cpu", CpuFeatures.current(),
-                        "strategy", options.strategy(),
-                        "inPlace", options.inPlace().name(),
+                        "strategy", options.planning().strategy(),
+                        "inPlace", options.planning().inPlace().name(),
                         "search", SEARCH));
     }
 
-    private KeptFile kept(Path file, RuntimeOptions options) {
+    private KeptFile kept(Path file, PlanOptions options) {
         // One per way of running the model, so that a new version of it replaces the old copies.
         String variant =
-                "order " + options.threads() + options.strategy() + options.inPlace().name();
+                "order "
+                        + options.threads()
+                        + options.planning().strategy()
+                        + options.planning().inPlace().name();
         return KeptFile.of(file, cacheFolder, variant, ".tflite");
+    }
+
+    /**
+     * A copy of a model's file with its operators in another order. A copy that exists is compared
+     * with the model's file, byte by byte but for the offsets that differ, before it is used:
+     * neither a damaged one nor one of another model of the same name is ever trusted.
+     */
+    private static final class ReorderedCopy {
+
+        private final Path file;
+        private final ByteBuffer original;
+        private final TfLiteFile wanted;
+        private final OperatorOrderEdit edit;
+
+        /**
+         * @param file the model's file
+         * @param original its bytes
+         * @param model what they say
+         * @param order indices of the operators, in the order to execute
+         * @throws TfLiteFormatException if the file cannot be put in that order
+         */
+        ReorderedCopy(Path file, ByteBuffer original, TfLiteFile model, List<Integer> order)
+                throws TfLiteFormatException {
+            this.file = file;
+            this.original = original;
+            edit = OperatorOrderEdit.of(original, file.toString(), order);
+            wanted = model.withOrder(order);
+        }
+
+        /**
+         * Returns the copy, which is made if there is none that is intact.
+         *
+         * @throws IOException if it cannot be made
+         */
+        Path findOrMake(KeptFile kept) throws IOException, UnsupportedPlatformException {
+            for (Path candidate : kept.candidates()) {
+                if (isCopy(candidate)) {
+                    return candidate;
+                }
+                logger.info("{} is not a copy of {}; to be made anew", candidate, file);
+            }
+            Path made = kept.replace(content());
+            if (!isCopy(made)) {
+                throw new IOException(made + " is not what was written");
+            }
+            return made;
+        }
+
+        private ByteSource content() {
+            ByteSource all = MoreFiles.asByteSource(file);
+            byte[] changed = new byte[edit.bytes().sizeBytes()];
+            edit.bytes().buffer().get(changed);
+            return ByteSource.concat(
+                    all.slice(0, edit.offsetBytes()),
+                    ByteSource.wrap(changed),
+                    all.slice(edit.endBytes(), Long.MAX_VALUE));
+        }
+
+        private boolean isCopy(Path candidate) throws UnsupportedPlatformException {
+            try (MappedFile copy = MappedFile.open(candidate)) {
+                return hasBytes(copy.bytes())
+                        && wanted.equals(TfLiteReader.read(copy.bytes(), candidate.toString()));
+            } catch (TfLiteFormatException e) {
+                return false;
+            } catch (IOException e) {
+                logger.debug("{} cannot be read", candidate, e);
+                return false;
+            }
+        }
+
+        private boolean hasBytes(ByteBuffer copy) {
+            int begin = (int) edit.offsetBytes();
+            int end = (int) edit.endBytes();
+            return copy.limit() == original.limit()
+                    && copy.slice(0, begin).equals(original.slice(0, begin))
+                    && copy.slice(begin, end - begin).equals(edit.bytes().buffer())
+                    && copy.slice(end, copy.limit() - end)
+                            .equals(original.slice(end, original.limit() - end));
+        }
     }
 }

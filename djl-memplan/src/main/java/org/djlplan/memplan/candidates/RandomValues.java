@@ -1,4 +1,4 @@
-package org.djlplan.memplan.runtime.tflite;
+package org.djlplan.memplan.candidates;
 
 import com.google.common.collect.ImmutableList;
 import java.nio.ByteBuffer;

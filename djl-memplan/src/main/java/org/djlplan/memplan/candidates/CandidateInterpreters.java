@@ -1,0 +1,279 @@
+package org.djlplan.memplan.candidates;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSortedSet;
+import com.google.common.math.Quantiles;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.djlplan.memplan.config.InPlace;
+import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.runtime.ProcessMemory;
+import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.runtime.tflite.EngineSession.LiveNode;
+import org.djlplan.memplan.runtime.tflite.InterpreterFactory;
+import org.djlplan.memplan.runtime.tflite.ModelInterpreter;
+import org.djlplan.memplan.runtime.tflite.OpenModel;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.runtime.tflite.PlanFinder;
+import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.CandidateException.Kind;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
+import org.djlplan.memplan.spi.DelegateFactory;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.Tolerance;
+
+/** Runs candidates in this process, each in an interpreter and an arena of its own. */
+public final class CandidateInterpreters implements CandidateRunner {
+
+    /** To fetch a model's weights into the caches once takes a few milliseconds at most. */
+    private static final long SLOW_NANOS = 50_000_000;
+
+    private final OpenModel model;
+    private final PlanFinder planner;
+    private final DelegateFactory delegates;
+    private final Tolerance tolerance;
+    private final CpuOutputs cpuOutputs;
+    private final ProcessMemory memory = new ProcessMemory();
+    private final Map<Candidate, Prepared> prepared = new HashMap<>();
+
+    /** An interpreter with an arena of its own, what its first runs showed, its last inference. */
+    private record Prepared(ModelInterpreter interpreter, Trial trial, long nanos) {
+
+        Prepared timed(long lastNanos) {
+            return new Prepared(interpreter, trial, lastNanos);
+        }
+
+        /** Returns whether what the caches hold makes a difference to an inference. */
+        boolean fast() {
+            return nanos < SLOW_NANOS;
+        }
+    }
+
+    /**
+     * Opens a model.
+     *
+     * @param delegate as in {@code delegation.delegate}
+     * @param strategy by which the model is planned, as in {@code memplan.strategy}
+     * @param inPlace when its tensors may share places
+     * @param tolerance by which outputs will be judged: what is needed for that is measured
+     * @throws IOException if the file cannot be read or is damaged
+     * @throws UnplannableException if the model cannot be planned here
+     * @throws IllegalArgumentException if there is no such delegate
+     */
+    public static CandidateInterpreters open(
+            Path file, String delegate, String strategy, InPlace inPlace, Tolerance tolerance)
+            throws IOException, UnplannableException {
+        DelegateFactory delegates = Delegates.named(delegate);
+        PlanFinder planner = request -> MemoryPlanner.plan(request.live(), strategy, inPlace);
+        OpenModel model = OpenModel.of(file);
+        try {
+            return new CandidateInterpreters(model, planner, delegates, tolerance);
+        } catch (RuntimeException | Error e) {
+            model.close();
+            throw e;
+        }
+    }
+
+    private CandidateInterpreters(
+            OpenModel model, PlanFinder planner, DelegateFactory delegates, Tolerance tolerance) {
+        this.model = model;
+        this.planner = planner;
+        this.delegates = delegates;
+        this.tolerance = tolerance;
+        cpuOutputs = new CpuOutputs(model.graph(), tolerance);
+    }
+
+    /**
+     * Returns the partitions that a delegate reports when it may take everything it supports.
+     *
+     * @param delegate as in {@code delegation.delegate}
+     * @throws IOException if the file cannot be read or is damaged
+     * @throws UnplannableException if the model or the delegate cannot be used here
+     * @throws IllegalArgumentException if there is no such delegate
+     */
+    public static List<Set<Integer>> partitions(Path file, String delegate)
+            throws IOException, UnplannableException {
+        DelegateFactory delegates = Delegates.named(delegate);
+        try (OpenModel model = OpenModel.of(file)) {
+            return model.partitions(delegates);
+        }
+    }
+
+    @Override
+    public List<Set<Integer>> partitions() throws CandidateException {
+        try {
+            return model.partitions(delegates);
+        } catch (UnplannableException | RuntimeException e) {
+            throw refused(e);
+        }
+    }
+
+    @Override
+    public Trial prepare(Candidate candidate) throws CandidateException, InterruptedException {
+        Prepared known = prepared.get(candidate);
+        if (known != null) {
+            return known.trial();
+        }
+        try {
+            if (!cpuOutputs.known() && candidate.delegates()) {
+                try (ModelInterpreter cpu = build(Candidate.cpu(candidate.threads()), false)) {
+                    cpuOutputs.learn(cpu);
+                }
+            }
+            long before = liveBytes();
+            ModelInterpreter interpreter = build(candidate, false);
+            try {
+                Trial trial = firstRuns(interpreter, before);
+                prepared.put(candidate, new Prepared(interpreter, trial, 0));
+                return trial;
+            } finally {
+                if (!prepared.containsKey(candidate)) {
+                    interpreter.close();
+                }
+            }
+        } catch (UnplannableException | RuntimeException e) {
+            throw refused(e);
+        }
+    }
+
+    private Trial firstRuns(ModelInterpreter interpreter, long bytesBefore)
+            throws UnplannableException, InterruptedException {
+        int partitions = interpreter.description().partitions();
+        if (!cpuOutputs.known()) {
+            int runs = cpuOutputs.learn(interpreter);
+            return new Trial(partitions, cpuOutputs.errors(List.of()), grown(bytesBefore), runs);
+        }
+        List<List<OutputTensor>> outputs = new ArrayList<>();
+        List<OutputError> errors;
+        do {
+            outputs.add(interpreter.run(cpuOutputs.input(outputs.size())));
+            errors = cpuOutputs.errors(outputs);
+        } while (outputs.size() < cpuOutputs.inputs()
+                && errors.stream().noneMatch(tolerance::refuses));
+        long grown = grown(bytesBefore);
+        int runsBefore = cpuOutputs.noiseRuns();
+        if (cpuOutputs.noiseDecides(errors)) {
+            try (ModelInterpreter cpu = build(Candidate.cpu(cpuOutputs.threads()), false)) {
+                cpuOutputs.measureNoise(cpu, errors);
+            }
+        }
+        int runs = outputs.size() + cpuOutputs.noiseRuns() - runsBefore;
+        return new Trial(partitions, cpuOutputs.withNoise(errors), grown, runs);
+    }
+
+    private long grown(long bytesBefore) {
+        return Math.max(0, liveBytes() - bytesBefore);
+    }
+
+    private long liveBytes() {
+        ProcessMemory.trim();
+        return memory.anonymousBytes().orElse(0);
+    }
+
+    private ModelInterpreter build(Candidate candidate, boolean timed)
+            throws UnplannableException, InterruptedException {
+        InterpreterFactory factory =
+                new InterpreterFactory(
+                        model.sessions(),
+                        model.graph(),
+                        planner,
+                        delegates,
+                        // Its own: the arena of another would not count as this one's memory.
+                        new ArenaPool());
+        ModelInterpreter built = factory.build(factory.shapesInFile(), candidate, timed);
+        try {
+            built.keepArena();
+            return built;
+        } catch (InterruptedException | RuntimeException | Error e) {
+            built.close();
+            throw e;
+        }
+    }
+
+    @Override
+    public long[] time(Candidate candidate, int inferences)
+            throws CandidateException, InterruptedException {
+        prepare(candidate);
+        ModelInterpreter interpreter = prepared.get(candidate).interpreter();
+        try {
+            long[] nanos = new long[inferences];
+            if (prepared.get(candidate).fast()) {
+                interpreter.runAgain();
+            }
+            for (int i = 0; i < inferences; i++) {
+                long start = System.nanoTime();
+                interpreter.runAgain();
+                nanos[i] = System.nanoTime() - start;
+            }
+            prepared.put(candidate, prepared.get(candidate).timed(nanos[inferences - 1]));
+            return nanos;
+        } catch (RuntimeException e) {
+            release(candidate);
+            throw refused(e);
+        }
+    }
+
+    @Override
+    public List<NodeTime> profile(Candidate candidate, int inferences)
+            throws CandidateException, InterruptedException {
+        try (ModelInterpreter interpreter = build(candidate, true)) {
+            List<OutputTensor> unused = interpreter.run(cpuOutputs.input(0));
+            List<long[]> runs = new ArrayList<>();
+            for (int i = 0; i < inferences; i++) {
+                interpreter.runAgain();
+                runs.add(interpreter.times());
+            }
+            return nodeTimes(interpreter.nodes(), runs);
+        } catch (UnplannableException | RuntimeException e) {
+            throw refused(e);
+        }
+    }
+
+    private static List<NodeTime> nodeTimes(List<LiveNode> nodes, List<long[]> runs) {
+        ImmutableList.Builder<NodeTime> times = ImmutableList.builder();
+        for (int i = 0; i < nodes.size(); i++) {
+            int index = i;
+            double median =
+                    Quantiles.median()
+                            .compute(runs.stream().mapToLong(run -> run[index]).toArray());
+            LiveNode node = nodes.get(i);
+            times.add(
+                    new NodeTime(
+                            ImmutableSortedSet.copyOf(node.operators()),
+                            node.delegated(),
+                            Math.round(median)));
+        }
+        return times.build();
+    }
+
+    private static CandidateException refused(Exception e) {
+        return new CandidateException(Kind.REFUSED, UnplannableException.reason(e));
+    }
+
+    @Override
+    public void release(Candidate candidate) {
+        Prepared gone = prepared.remove(candidate);
+        if (gone != null) {
+            gone.interpreter().close();
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            List.copyOf(prepared.keySet()).forEach(this::release);
+        } finally {
+            model.close();
+        }
+    }
+}

@@ -1,0 +1,219 @@
+package org.djlplan.memplan.candidates;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.runtime.tflite.ModelInterpreter;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.Deviation;
+import org.djlplan.memplan.spi.Tolerance;
+
+/**
+ * The outputs of a model's CPU kernels for a few random inputs, with which those of candidates are
+ * compared; and, where the comparison needs it, the noise: how far these outputs move when every
+ * input moves by one unit in its last place (see {@link Tolerance}).
+ */
+final class CpuOutputs {
+
+    /** Outputs are compared for as many inputs. */
+    private static final int INPUTS = 5;
+
+    /** Fewer where the CPU kernels take long. */
+    private static final int FEWEST_INPUTS = 2;
+
+    private static final long ENOUGH_NANOS = 1_000_000_000;
+
+    /** So many runs tell how much the outputs move by chance. */
+    private static final int NOISE_RUNS = 8;
+
+    /**
+     * More if it is a near thing: of one element the largest of a few runs may be far too small.
+     */
+    private static final int MOST_NOISE_RUNS = 32;
+
+    private static final long ENOUGH_NOISE_NANOS = 3_000_000_000L;
+
+    /** Operators with outputs between 0 and 1, and those that only move elements. */
+    private static final ImmutableSet<String> BOUNDED = ImmutableSet.of("LOGISTIC", "SOFTMAX");
+
+    private static final ImmutableSet<String> MOVING =
+            ImmutableSet.of("RESHAPE", "SQUEEZE", "EXPAND_DIMS", "TRANSPOSE");
+
+    private final Graph graph;
+    private final Tolerance tolerance;
+    private final List<List<ByteBuffer>> inputs = new ArrayList<>();
+    private final Random random = new Random(1);
+
+    /** Whether there is an input that has a unit in the last place to move by. */
+    private final boolean movesInputs;
+
+    /** By input, then output; empty until they are needed. */
+    private List<List<OutputTensor>> outputs = List.of();
+
+    private int threads;
+
+    /** For each output, and from how many runs it is known. */
+    private Deviation[] noise = {};
+
+    private int noiseRuns;
+
+    CpuOutputs(Graph graph, Tolerance tolerance) {
+        this.graph = graph;
+        this.tolerance = tolerance;
+        movesInputs =
+                graph.inputs().stream()
+                        .map(id -> graph.tensors().get(id).type())
+                        .anyMatch(t -> t == ElementType.FLOAT32 || t == ElementType.FLOAT64);
+        for (int seed = 0; seed < INPUTS; seed++) {
+            boolean smooth = seed % 2 == 1;
+            inputs.add(smooth ? RandomValues.smooth(graph, seed) : RandomValues.of(graph, seed));
+        }
+    }
+
+    /** Returns whether there are outputs to compare with. */
+    boolean known() {
+        return !outputs.isEmpty();
+    }
+
+    /** Returns for how many inputs there are outputs. */
+    int inputs() {
+        return outputs.size();
+    }
+
+    /** Returns the values of all of the model's inputs, of one run. */
+    List<ByteBuffer> input(int run) {
+        return inputs.get(run);
+    }
+
+    /** Returns with how many threads the outputs were computed. */
+    int threads() {
+        return threads;
+    }
+
+    /** Returns how many runs the noise is known from. */
+    int noiseRuns() {
+        return noiseRuns;
+    }
+
+    /**
+     * Runs the CPU kernels; their outputs are those to compare with from now on.
+     *
+     * @param cpu an interpreter without a delegate
+     * @return how many runs it took
+     */
+    int learn(ModelInterpreter cpu) {
+        List<List<OutputTensor>> learnt = new ArrayList<>();
+        long start = System.nanoTime();
+        while (learnt.size() < FEWEST_INPUTS
+                || (learnt.size() < INPUTS && System.nanoTime() - start < ENOUGH_NANOS)) {
+            learnt.add(cpu.run(inputs.get(learnt.size())));
+        }
+        outputs = ImmutableList.copyOf(learnt);
+        threads = cpu.candidate().threads();
+        return outputs.size();
+    }
+
+    /** Returns how far outputs, for as many inputs as there are, are from these; without noise. */
+    List<OutputError> errors(List<List<OutputTensor>> others) {
+        ImmutableList.Builder<OutputError> worst = ImmutableList.builder();
+        for (int output = 0; output < outputs.get(0).size(); output++) {
+            Deviation deviation = Deviation.NONE;
+            for (int input = 0; input < others.size(); input++) {
+                deviation =
+                        deviation.and(
+                                OutputDifferences.of(
+                                        others.get(input).get(output),
+                                        outputs.get(input).get(output)));
+            }
+            worst.add(
+                    new OutputError(
+                            outputs.get(0).get(output).info().type(),
+                            deviation,
+                            Deviation.NONE,
+                            headroom(output)));
+        }
+        return worst.build();
+    }
+
+    private double headroom(int output) {
+        if (!isBounded(graph.outputs().get(output))) {
+            return 1;
+        }
+        double largest =
+                outputs.stream()
+                        .mapToDouble(each -> OutputDifferences.largest(each.get(output)))
+                        .max()
+                        .orElse(1);
+        return largest > 0 ? Math.max(1, 1 / largest) : 1;
+    }
+
+    /** Returns whether a tensor's elements lie between 0 and 1 by the operator that makes them. */
+    private boolean isBounded(int tensor) {
+        for (Operator operator : graph.operators()) {
+            if (operator.outputs().contains(tensor)) {
+                return BOUNDED.contains(operator.type())
+                        || (MOVING.contains(operator.type())
+                                && isBounded(operator.inputs().get(0)));
+            }
+        }
+        return false;
+    }
+
+    /** Returns whether the outputs are accepted or refused depending on the noise. */
+    boolean noiseDecides(List<OutputError> errors) {
+        return movesInputs
+                && !errors.stream().allMatch(tolerance::admits)
+                && errors.stream().noneMatch(tolerance::refuses);
+    }
+
+    /**
+     * Measures the noise for as long as it may still change the judgement.
+     *
+     * @param cpu an interpreter without a delegate, of {@link #threads()} threads
+     * @param errors of the outputs to judge
+     */
+    void measureNoise(ModelInterpreter cpu, List<OutputError> errors) {
+        long start = System.nanoTime();
+        while (!withNoise(errors).stream().allMatch(tolerance::admits)
+                && (noiseRuns < NOISE_RUNS
+                        || (noiseRuns < MOST_NOISE_RUNS
+                                && System.nanoTime() - start < ENOUGH_NOISE_NANOS))) {
+            measureNoise(cpu);
+        }
+    }
+
+    private void measureNoise(ModelInterpreter cpu) {
+        int input = noiseRuns % outputs.size();
+        List<OutputTensor> moved = cpu.run(RandomValues.moved(graph, inputs.get(input), random));
+        List<OutputTensor> unmoved = outputs.get(input);
+        if (noise.length == 0) {
+            noise = new Deviation[unmoved.size()];
+            Arrays.fill(noise, Deviation.NONE);
+        }
+        for (int output = 0; output < noise.length; output++) {
+            Deviation now = OutputDifferences.of(moved.get(output), unmoved.get(output));
+            noise[output] = noise[output].and(now);
+        }
+        noiseRuns++;
+    }
+
+    /** Returns the errors with the noise as far as it is known. */
+    List<OutputError> withNoise(List<OutputError> errors) {
+        if (noise.length == 0) {
+            return errors;
+        }
+        List<OutputError> known = new ArrayList<>();
+        for (int output = 0; output < errors.size(); output++) {
+            known.add(errors.get(output).withNoise(noise[output]));
+        }
+        return known;
+    }
+}

@@ -1,0 +1,193 @@
+package org.djlplan.memplan.djl;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Block;
+import ai.djl.training.ParameterStore;
+import com.google.common.primitives.Ints;
+import com.google.common.primitives.Longs;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.Workers;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.runtime.tflite.TensorInfo;
+import org.djlplan.memplan.serving.ServedModel;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The forward pass of a planned TFLite block: from DJL's arrays to a served model and back. Once a
+ * class turns out to be missing, the model runs in a block of the engine's.
+ */
+final class TfLiteForward implements UnaryOperator<NDList> {
+
+    private static final Logger logger = LoggerFactory.getLogger(TfLiteForward.class);
+    private final String model;
+    private final Path file;
+    private final ServedModel served;
+    private final Optional<Workers> workers;
+    private final TfLiteAdapter adapter;
+    private final NDManager manager;
+    private final Inputs inputs;
+
+    /** By output. Threads may overwrite each other's: each is right, and never changes. */
+    private final Form[] forms;
+
+    private Optional<Block> stock = Optional.empty();
+    private volatile boolean failed;
+
+    /** The shapes in the file. */
+    private record Inputs(List<Shape> shapes, List<List<Integer>> dimensions) {}
+
+    /** What the last array of an output was like. */
+    private record Form(TensorInfo info, Shape shape, DataType type) {
+
+        /** Not the record's own comparison: what that links at its first use takes long. */
+        private boolean isOf(TensorInfo other) {
+            return info.type() == other.type() && info.shape().equals(other.shape());
+        }
+    }
+
+    TfLiteForward(
+            String model,
+            Path file,
+            ServedModel served,
+            Optional<Workers> workers,
+            TfLiteAdapter adapter,
+            NDManager manager) {
+        this.model = model;
+        this.file = file;
+        this.served = served;
+        this.workers = workers;
+        this.adapter = adapter;
+        this.manager = manager;
+        inputs =
+                new Inputs(
+                        served.inputs().stream().map(TfLiteForward::shape).toList(),
+                        served.inputs().stream().map(TensorInfo::shape).toList());
+        forms = new Form[served.outputs().size()];
+    }
+
+    @Override
+    public NDList apply(NDList list) {
+        if (!failed) {
+            try {
+                return forward(list);
+            } catch (LinkageError e) {
+                leaveToEngine(e);
+            } catch (IllegalStateException e) {
+                // Perhaps another thread found it meanwhile and closed what we used.
+                if (!failed) {
+                    throw e;
+                }
+            }
+        }
+        return stockForward(list);
+    }
+
+    private NDList forward(NDList list) {
+        List<ByteBuffer> values = new ArrayList<>(list.size());
+        for (NDArray array : list) {
+            values.add(array.toByteBuffer());
+        }
+        List<OutputTensor> outputs = run(values, shapes(list));
+        NDList results = new NDList(outputs.size());
+        for (int i = 0; i < outputs.size(); i++) {
+            OutputTensor output = outputs.get(i);
+            Form form = form(i, output.info());
+            results.add(adapter.array(manager, output.data(), form.shape(), form.type()));
+        }
+        results.attach(list.head().getManager());
+        return results;
+    }
+
+    /** Nearly always those of the file, which need not be made anew. */
+    private List<List<Integer>> shapes(NDList list) {
+        Inputs known = inputs;
+        boolean same = list.size() == known.shapes().size();
+        for (int i = 0; same && i < list.size(); i++) {
+            same = list.get(i).getShape().equals(known.shapes().get(i));
+        }
+        return same ? known.dimensions() : list.stream().map(TfLiteForward::dimensions).toList();
+    }
+
+    private static List<Integer> dimensions(NDArray array) {
+        return Longs.asList(array.getShape().getShape()).stream().map(Ints::checkedCast).toList();
+    }
+
+    private Form form(int output, TensorInfo info) {
+        Form form = forms[output];
+        if (form == null || !form.isOf(info)) {
+            form = new Form(info, shape(info), dataType(info.type()));
+            forms[output] = form;
+        }
+        return form;
+    }
+
+    private List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> shapes) {
+        return workers.isPresent()
+                ? workers.get().run(served, () -> served.run(values, shapes))
+                : served.run(values, shapes);
+    }
+
+    PlanReport report() {
+        PlanReport report = served.report();
+        return failed ? report.stopped("a class is missing") : report;
+    }
+
+    private synchronized void leaveToEngine(LinkageError problem) {
+        if (!failed) {
+            failed = true;
+            logger.warn("{} runs as without djl-plan: {}", model, problem.toString());
+            served.close();
+        }
+    }
+
+    /** One at a time: the engine's block is not made for several threads. */
+    private synchronized NDList stockForward(NDList list) {
+        if (stock.isEmpty()) {
+            Block made = adapter.stock(file, manager);
+            manager.attachInternal(
+                    "djl-plan-" + System.identityHashCode(made), (AutoCloseable) made);
+            stock = Optional.of(made);
+        }
+        return stock.get().forward(new ParameterStore(manager, false), list, false);
+    }
+
+    static Shape shape(TensorInfo info) {
+        return new Shape(info.shape().stream().mapToLong(Integer::longValue).toArray());
+    }
+
+    /**
+     * Returns DJL's name of a type.
+     *
+     * @throws IllegalStateException if the stock engine has no such tensors
+     */
+    static DataType dataType(ElementType type) {
+        switch (type) {
+            case FLOAT32:
+                return DataType.FLOAT32;
+            case INT32:
+                return DataType.INT32;
+            case INT64:
+                return DataType.INT64;
+            case UINT8:
+                return DataType.UINT8;
+            case INT8:
+                return DataType.INT8;
+            case BOOL:
+                return DataType.BOOLEAN;
+            default:
+                throw new IllegalStateException("the stock engine has no tensors of type " + type);
+        }
+    }
+}
