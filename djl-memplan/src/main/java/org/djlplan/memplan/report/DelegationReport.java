@@ -29,4 +29,16 @@ public record DelegationReport(
     public DelegationReport {
         outputs = ImmutableList.copyOf(outputs);
     }
+
+    /** Returns the report for people, a line for what is delegated and one per output. */
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder();
+        text.append(delegatedOperators).append(" of ").append(operators).append(" operators in ");
+        text.append(partitions).append(" kernels of ").append(delegate);
+        text.append(threads < 0 ? "" : " with " + threads + " threads");
+        text.append(" (").append(origin).append("): ").append(reason);
+        outputs.forEach(output -> text.append("\n    ").append(output));
+        return text.toString();
+    }
 }

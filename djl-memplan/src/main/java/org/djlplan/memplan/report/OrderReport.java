@@ -16,4 +16,22 @@ public record OrderReport(
         long arenaBeforeBytes,
         long arenaAfterBytes,
         boolean minimal,
-        boolean adopted) {}
+        boolean adopted) {
+
+    /** Returns one line for people. */
+    @Override
+    public String toString() {
+        return (adopted ? "another order of the operators" : "the operators in the file's order")
+                + ": breadth "
+                + breadthAfterBytes
+                + " bytes"
+                + (minimal ? ", minimal" : "")
+                + ", "
+                + breadthBeforeBytes
+                + " as in the file; arena "
+                + arenaAfterBytes
+                + ", "
+                + arenaBeforeBytes
+                + " as in the file";
+    }
+}

@@ -11,4 +11,11 @@ package org.djlplan.memplan.report;
  *     their last place, in the same measure; 0 if that was not needed
  * @param limit the difference that is accepted at most
  */
-public record OutputAgreement(String output, double difference, double noise, double limit) {}
+public record OutputAgreement(String output, double difference, double noise, double limit) {
+
+    /** Returns one line for people. */
+    @Override
+    public String toString() {
+        return output + " differs by " + difference + ", noise " + noise + ", limit " + limit;
+    }
+}

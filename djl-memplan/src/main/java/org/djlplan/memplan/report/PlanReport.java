@@ -123,7 +123,20 @@ public record PlanReport(
      * @param ownBytes memory it holds for itself: inputs and outputs, and anything unplanned
      * @param arenaBytes what it needs of an arena while it runs
      */
-    public record Interpreter(List<List<Integer>> inputShapes, long ownBytes, long arenaBytes) {}
+    public record Interpreter(List<List<Integer>> inputShapes, long ownBytes, long arenaBytes) {
+
+        /** Returns one line for people. */
+        @Override
+        public String toString() {
+            return "interpreter for "
+                    + inputShapes
+                    + ": "
+                    + ownBytes
+                    + " bytes of its own, "
+                    + arenaBytes
+                    + " of an arena";
+        }
+    }
 
     /** Returns the report of a model that was loaded through djl-plan, or empty for any other. */
     public static Optional<PlanReport> of(Model model) {

@@ -1,0 +1,69 @@
+package org.djlplan.memplan.report;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.report.PlanReport.Interpreter;
+import org.djlplan.memplan.report.PlanReport.Plan;
+import org.djlplan.memplan.report.PlanReport.Predictions;
+import org.junit.jupiter.api.Test;
+
+class PlanReportTest {
+
+    private static final PlanReport PLANNED =
+            new PlanReport(
+                    "TFLite",
+                    Optional.empty(),
+                    new Plan("greedy-by-size+in-place", 64, 3, 900, 400, 384, true, 60),
+                    List.of(new Interpreter(List.of(List.of(1, 8)), 60, 384)),
+                    new Predictions(7, 2, 0, 1),
+                    Optional.of(
+                            new DelegationReport(
+                                    "xnnpack",
+                                    9,
+                                    8,
+                                    2,
+                                    1,
+                                    "STORED",
+                                    "the fastest",
+                                    List.of(new OutputAgreement("scores", 2e-7, 1e-8, 1e-4)))),
+                    Optional.of(new OrderReport(500, 400, 512, 384, true, true)));
+
+    @Test
+    void toString_all_aLineForEachPart() {
+        assertEquals(
+                """
+                TFLite: planned
+                  64 tensors in an arena of 384 bytes by greedy-by-size+in-place, proved minimal (900 naive, lower bound 400), 60 bytes of inputs and outputs
+                  7 predictions, 2 unplanned, 1 recorded, 0 allocations against the plan
+                  interpreter for [[1, 8]]: 60 bytes of its own, 384 of an arena
+                  8 of 9 operators in 2 kernels of xnnpack with 1 threads (STORED): the fastest
+                    scores differs by 2.0E-7, noise 1.0E-8, limit 1.0E-4
+                  another order of the operators: breadth 400 bytes, minimal, 500 as in the file; arena 384, 512 as in the file""",
+                PLANNED.toString());
+    }
+
+    @Test
+    void unplanned_anyReason_saysSo() {
+        PlanReport report = PlanReport.unplanned("PyTorch", "no such platform");
+        assertFalse(report.planned());
+        assertEquals(
+                """
+                PyTorch: as stock: no such platform
+                  no plan, 0 bytes of inputs and outputs
+                  0 predictions, 0 unplanned, 0 recorded, 0 allocations against the plan""",
+                report.toString());
+    }
+
+    @Test
+    void stopped_planned_keepsTheFigures() {
+        PlanReport stopped = PLANNED.stopped("a class is missing");
+        assertFalse(stopped.planned());
+        assertEquals(Optional.of("a class is missing"), stopped.unplannedReason());
+        assertEquals(PLANNED.plan(), stopped.plan());
+        assertEquals(PLANNED.predictions(), stopped.predictions());
+        assertEquals(PLANNED.delegation(), stopped.delegation());
+    }
+}
