@@ -1,13 +1,13 @@
 package org.djlplan.integration.networks;
 
-import static org.djlplan.integration.networks.ModelSketch.F32;
+import static org.djlplan.memplan.graph.ElementType.FLOAT32;
 
 import com.google.common.base.Splitter;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
-import org.djlplan.integration.networks.ModelSketch.SubgraphSketch;
+import org.djlplan.integration.support.ModelSketch;
 import org.djlplan.memplan.source.tflite.FlatTable;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 
@@ -47,8 +47,7 @@ public final class TightPacking {
     /** The time at which nothing is left. */
     public static final int END = 24;
 
-    private final ModelSketch model = new ModelSketch();
-    private final SubgraphSketch main = model.graph("main");
+    private final ModelSketch main = new ModelSketch();
     private final Random random;
     private final int input;
     private final int[] tensors = new int[PIECES.length];
@@ -65,7 +64,7 @@ public final class TightPacking {
     private TightPacking(long seed, boolean inPlace) {
         random = new Random(seed);
         this.inPlace = inPlace;
-        input = main.input(F32, ONE);
+        input = main.input(FLOAT32, ONE);
     }
 
     /**
@@ -92,7 +91,7 @@ public final class TightPacking {
             }
         }
         main.output(total);
-        return model.build();
+        return main.build();
     }
 
     private int piece(int elements) {
@@ -106,18 +105,18 @@ public final class TightPacking {
     }
 
     private void sumUp(int tensor) {
-        int sum = main.tensor(F32, ONE);
+        int sum = main.tensor(FLOAT32, ONE);
         main.operator(
                 "SUM",
                 Optional.of(FlatTable.of("ReducerOptions").with("keep_dims", true)),
                 List.of(sum),
                 tensor,
-                main.ints(new int[] {1}, 1));
+                main.ints(1));
         total = total < 0 ? sum : binary("ADD", ONE, total, sum);
     }
 
     private int binary(String type, int[] shape, int one, int other) {
-        int output = main.tensor(F32, shape);
+        int output = main.tensor(FLOAT32, shape);
         String options = type.equals("ADD") ? "AddOptions" : "MulOptions";
         main.operator(type, Optional.of(FlatTable.of(options)), List.of(output), one, other);
         return output;
