@@ -4,9 +4,9 @@ import com.google.common.collect.ImmutableList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalInt;
-import org.djlplan.memplan.graph.TightGraph;
 import org.djlplan.memplan.source.trace.Allocation;
 import org.djlplan.memplan.source.trace.AllocationTrace;
+import org.djlplan.memplan.testing.TightGraph;
 import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 

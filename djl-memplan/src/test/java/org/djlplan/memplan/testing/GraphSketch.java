@@ -21,6 +21,22 @@ public final class GraphSketch {
     private final List<Integer> inputs = new ArrayList<>();
     private final List<Integer> outputs = new ArrayList<>();
 
+    /** Tensors 1 to 3, of which each may lie over the one before; 0 and 4 are the model's ends. */
+    public static Graph chain() {
+        GraphSketch sketch = new GraphSketch();
+        int input = sketch.input(4);
+        int a = sketch.tensor(4);
+        int b = sketch.tensor(4);
+        int c = sketch.tensor(4);
+        int output = sketch.tensor(4);
+        return sketch.operator("CONV_2D", a, input)
+                .operator("RELU", b, a)
+                .operator("TANH", c, b)
+                .operator("CONV_2D", output, c)
+                .output(output)
+                .build();
+    }
+
     /** Adds a float tensor that lives inside one inference. */
     public int tensor(Integer... shape) {
         return tensor(ElementType.FLOAT32, Storage.INTERMEDIATE, shape);

@@ -2,6 +2,7 @@ package org.djlplan.memplan.usage;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -10,6 +11,18 @@ import net.jqwik.api.Combinators;
 public final class Problems {
 
     private Problems() {}
+
+    /** As many tensors as operators, always the same: most of them live for a short time. */
+    public static List<UsageRecord> many(int count) {
+        Random random = new Random(7);
+        List<UsageRecord> records = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            int first = random.nextInt(count);
+            int length = i % 50 == 0 ? random.nextInt(10_000) : random.nextInt(40);
+            records.add(new UsageRecord(i, first, first + length, 64L * (1 + random.nextInt(900))));
+        }
+        return records;
+    }
 
     /** Returns up to 25 records over operators 0 to 18, sizes from 1 to 19. */
     public static Arbitrary<List<UsageRecord>> records() {

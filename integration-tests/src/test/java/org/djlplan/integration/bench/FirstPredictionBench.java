@@ -37,7 +37,9 @@ class FirstPredictionBench {
         List<String> all = new ArrayList<>(List.of(way));
         all.addAll(arguments);
         ChildJvm.Result result =
-                ChildJvm.run(folder, options, FirstPrediction.class, all.toArray(String[]::new));
+                new ChildJvm(folder)
+                        .options(options.toArray(String[]::new))
+                        .run(FirstPrediction.class, all.toArray(String[]::new));
         if (result.exitCode() != 0) {
             throw new IllegalStateException(arguments + ": " + result.err());
         }

@@ -57,9 +57,13 @@ class MemoryBench {
         Files.copy(original, file);
         // The first JVM measures, the second finds what the first kept.
         ChildJvm.Result unused =
-                ChildJvm.run(folder, JVM, MemoryProbe.class, file.toString(), option);
+                new ChildJvm(folder)
+                        .options(JVM.toArray(String[]::new))
+                        .run(MemoryProbe.class, file.toString(), option);
         ChildJvm.Result result =
-                ChildJvm.run(folder, JVM, MemoryProbe.class, file.toString(), option);
+                new ChildJvm(folder)
+                        .options(JVM.toArray(String[]::new))
+                        .run(MemoryProbe.class, file.toString(), option);
         OUT.print(
                 String.format(
                         Locale.ROOT,

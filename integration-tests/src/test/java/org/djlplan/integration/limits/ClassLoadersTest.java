@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.djlplan.delegation.MeasuredDelegation;
+import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.junit.jupiter.api.Test;
@@ -22,20 +23,22 @@ class ClassLoadersTest {
     void load_twoLoadersBelowTheEngines_bothPlanAndPredict() throws Exception {
         List<String> ours =
                 List.of(home(PlannedTranslatorFactory.class), home(MeasuredDelegation.class));
-        List<String> classPath = new ArrayList<>(Jvm.ownClassPath());
+        List<String> classPath = new ArrayList<>(ChildJvm.ownClassPath());
         classPath.removeIf(entry -> ours.contains(entry));
-        assertTrue(classPath.size() == Jvm.ownClassPath().size() - 2, ours + " in " + classPath);
+        assertTrue(
+                classPath.size() == ChildJvm.ownClassPath().size() - 2, ours + " in " + classPath);
 
         List<String> arguments = new ArrayList<>();
         arguments.add(TestModels.built("chains").toString());
         arguments.addAll(List.of("1", "32", "32", "8"));
         ours.forEach(entry -> arguments.add(new File(entry).toURI().toString()));
-        Jvm.Result result =
-                new Jvm(folder)
+        ChildJvm.Result result =
+                new ChildJvm(folder)
+                        .small()
                         .classPath(classPath)
                         .run(ClassLoadersMain.class, arguments.toArray(String[]::new));
         assertEquals(0, result.exitCode(), result.printed());
-        assertTrue(result.printed().strip().endsWith("OK"), result.printed());
+        assertTrue(result.out().strip().endsWith("OK"), result.printed());
     }
 
     private static String home(Class<?> type) throws Exception {

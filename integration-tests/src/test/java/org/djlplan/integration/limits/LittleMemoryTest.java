@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
@@ -34,15 +35,15 @@ class LittleMemoryTest {
 
     private void assertGoesOn(List<String> arguments, boolean plannedBefore, String cause)
             throws Exception {
-        Jvm.Result result =
-                new Jvm(folder)
-                        .options("-XX:TieredStopAtLevel=1")
+        ChildJvm.Result result =
+                new ChildJvm(folder)
+                        .small()
                         .after(KEEP_FREED)
                         .run(LimitedMemory.class, arguments.toArray(String[]::new));
         assertEquals(0, result.exitCode(), result.printed());
-        assertTrue(result.printed().strip().endsWith("OK"), result.printed());
-        assertTrue(result.printed().contains("before " + plannedBefore), result.printed());
-        assertTrue(result.printed().contains("after false"), result.printed());
+        assertTrue(result.out().strip().endsWith("OK"), result.printed());
+        assertTrue(result.out().contains("before " + plannedBefore), result.printed());
+        assertTrue(result.out().contains("after false"), result.printed());
         assertEquals(1, result.warnings().size(), result.printed());
         assertTrue(result.warnings().get(0).contains(cause), result.printed());
     }
@@ -80,9 +81,9 @@ class LittleMemoryTest {
                         (engine.equals("TFLite") ? TestModels.built("chains") : torchModel())
                                 .toString();
                 String shape = engine.equals("TFLite") ? "1,32,32,8" : SMALL;
-                Jvm.Result stock = limited(megabytes, "stock", engine, file, shape);
+                ChildJvm.Result stock = limited(megabytes, "stock", engine, file, shape);
                 if (stock.exitCode() == 0) {
-                    Jvm.Result planned = limited(megabytes, "planned", engine, file, shape);
+                    ChildJvm.Result planned = limited(megabytes, "planned", engine, file, shape);
                     assertEquals(0, planned.exitCode(), megabytes + planned.printed());
                     String answer = last(stock);
                     assertEquals(answer, last(planned).substring(0, answer.length()));
@@ -93,17 +94,15 @@ class LittleMemoryTest {
         assertTrue(outcomes.contains("TFLite") && outcomes.contains("PyTorch"), "" + outcomes);
     }
 
-    private Jvm.Result limited(long megabytes, String... arguments) throws Exception {
-        return new Jvm(folder)
-                .options(
-                        "-XX:CompressedClassSpaceSize=64m",
-                        "-XX:ReservedCodeCacheSize=48m",
-                        "-XX:TieredStopAtLevel=1")
+    private ChildJvm.Result limited(long megabytes, String... arguments) throws Exception {
+        return new ChildJvm(folder)
+                .small()
+                .options("-XX:CompressedClassSpaceSize=64m", "-XX:ReservedCodeCacheSize=48m")
                 .after("ulimit -v " + megabytes * 1024)
                 .run(Application.class, arguments);
     }
 
-    private static String last(Jvm.Result result) {
-        return result.printed().strip().lines().reduce((first, last) -> last).orElseThrow();
+    private static String last(ChildJvm.Result result) {
+        return result.out().strip().lines().reduce((first, last) -> last).orElseThrow();
     }
 }

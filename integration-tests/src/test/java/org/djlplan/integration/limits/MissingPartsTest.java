@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
@@ -35,15 +36,16 @@ class MissingPartsTest {
         return new String[] {how, engine, model.toString(), "1,3,32,32"};
     }
 
-    private static String answer(Jvm.Result result) {
+    private static String answer(ChildJvm.Result result) {
         assertEquals(0, result.exitCode(), result.printed());
-        return result.printed().strip().lines().reduce((first, last) -> last).orElseThrow();
+        return result.out().strip().lines().reduce((first, last) -> last).orElseThrow();
     }
 
     /** Planned in the one JVM and stock in the other give the same answer; returns the warning. */
-    private String assertStockWithOneWarning(String engine, Jvm jvm) throws Exception {
-        String expected = answer(new Jvm(folder).run(Application.class, model(engine, "stock")));
-        Jvm.Result result = jvm.run(Application.class, model(engine, "planned"));
+    private String assertStockWithOneWarning(String engine, ChildJvm jvm) throws Exception {
+        String expected =
+                answer(new ChildJvm(folder).small().run(Application.class, model(engine, "stock")));
+        ChildJvm.Result result = jvm.run(Application.class, model(engine, "planned"));
         assertEquals(expected, answer(result).substring(0, expected.length()), result.printed());
         assertFalse(answer(result).contains("true"), result.printed());
         assertEquals(1, result.warnings().size(), result.printed());
@@ -54,8 +56,10 @@ class MissingPartsTest {
     @ValueSource(strings = {"TFLite", "PyTorch"})
     void load_noGuava_runsAsStock(String engine) throws Exception {
         List<String> classPath =
-                Jvm.ownClassPath().stream().filter(entry -> !entry.contains("guava")).toList();
-        String warning = assertStockWithOneWarning(engine, new Jvm(folder).classPath(classPath));
+                ChildJvm.ownClassPath().stream().filter(entry -> !entry.contains("guava")).toList();
+        String warning =
+                assertStockWithOneWarning(
+                        engine, new ChildJvm(folder).small().classPath(classPath));
         assertTrue(warning.contains("com/google/common"), warning);
     }
 
@@ -64,16 +68,18 @@ class MissingPartsTest {
     @ValueSource(strings = {"TFLite", "PyTorch"})
     void load_noCommandsAndNothingOptional_isPlanned(String engine) throws Exception {
         List<String> classPath =
-                Jvm.ownClassPath().stream()
+                ChildJvm.ownClassPath().stream()
                         .filter(
                                 entry ->
                                         !entry.matches(
                                                 ".*(-cli\\.jar|picocli[^/]*|model-zoo[^/]*)"))
                         .toList();
-        assertTrue(classPath.size() < Jvm.ownClassPath().size());
-        String expected = answer(new Jvm(folder).run(Application.class, model(engine, "stock")));
-        Jvm.Result result =
-                new Jvm(folder)
+        assertTrue(classPath.size() < ChildJvm.ownClassPath().size());
+        String expected =
+                answer(new ChildJvm(folder).small().run(Application.class, model(engine, "stock")));
+        ChildJvm.Result result =
+                new ChildJvm(folder)
+                        .small()
                         .classPath(classPath)
                         .run(Application.class, model(engine, "planned"));
         assertEquals(expected + " true", answer(result).replaceFirst(" [0-9]+$", ""));
@@ -114,14 +120,14 @@ class MissingPartsTest {
             })
     void predict_classMissingWhereArraysAreClosed_runsEachPassOnce(String missing)
             throws Exception {
-        Jvm.Result result = jvmWithout(missing).run(CountingApplication.class);
+        ChildJvm.Result result = jvmWithout(missing).run(CountingApplication.class);
         assertEquals("10 20 30 40 50 in 5", answer(result), result.printed());
         assertEquals(1, result.warnings().size(), result.printed());
         String warning = result.warnings().get(0);
         assertTrue(warning.contains(missing.replaceFirst(".*/", "")), warning);
     }
 
-    private Jvm jvmWithout(String missing) throws Exception {
+    private ChildJvm jvmWithout(String missing) throws Exception {
         Path home =
                 Path.of(
                         PlannedTranslatorFactory.class
@@ -137,10 +143,10 @@ class MissingPartsTest {
                 copyWithout(missing, jar.getPath("/"), copy);
             }
         }
-        List<String> classPath = new ArrayList<>(Jvm.ownClassPath());
+        List<String> classPath = new ArrayList<>(ChildJvm.ownClassPath());
         assertTrue(classPath.remove(home.toString()));
         classPath.add(copy.toString());
-        return new Jvm(folder).classPath(classPath);
+        return new ChildJvm(folder).small().classPath(classPath);
     }
 
     private static void copyWithout(String missing, Path from, Path to) throws IOException {
@@ -169,7 +175,8 @@ class MissingPartsTest {
             for (String engine : List.of("TFLite", "PyTorch")) {
                 String warning =
                         assertStockWithOneWarning(
-                                engine, new Jvm(folder).options("-Djna.tmpdir=" + mounted));
+                                engine,
+                                new ChildJvm(folder).small().options("-Djna.tmpdir=" + mounted));
                 assertTrue(warning.contains("jna.tmpdir"), warning);
                 assertTrue(warning.contains(mounted.toString()), warning);
                 assertTrue(warning.contains("noexec"), warning);

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.spi.ToolProvider;
 import org.djlplan.delegation.MeasuredDelegation;
+import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
@@ -52,8 +53,9 @@ class RedeploymentTest {
         // TFLite's engine would load it as well, if it is there.
         applications.removeIf(entry -> entry.contains("pytorch"));
         // DJL would keep NVIDIA's library, where there is one, and by that JNA's thread.
-        Jvm jvm =
-                new Jvm(folder)
+        ChildJvm jvm =
+                new ChildJvm(folder)
+                        .small()
                         .classPath(List.of(copyOf(Redeployment.class, "container")))
                         .options("-Dai.djl.util.cuda.fork=true", "-Dredeployment.probe=" + noGpu());
         assertEachPlannedAndCollected(
@@ -72,13 +74,17 @@ class RedeploymentTest {
             (used ? applications : container).add(entry);
         }
         container.add(copyOf(Redeployment.class, "container"));
-        Jvm jvm = new Jvm(folder).classPath(container).options("-Dredeployment.engine=" + engine);
+        ChildJvm jvm =
+                new ChildJvm(folder)
+                        .small()
+                        .classPath(container)
+                        .options("-Dredeployment.engine=" + engine);
         assertEachPlannedAndCollected(
                 jvm, ROUNDS, applications, engine, model, shape, unplannedAtFirst);
     }
 
     private void assertEachPlannedAndCollected(
-            Jvm jvm,
+            ChildJvm jvm,
             int rounds,
             List<String> applications,
             String engine,
@@ -86,7 +92,7 @@ class RedeploymentTest {
             String shape,
             int unplannedAtFirst)
             throws Exception {
-        Jvm.Result result =
+        ChildJvm.Result result =
                 jvm.run(
                         Redeployment.class,
                         Integer.toString(rounds),
@@ -99,7 +105,7 @@ class RedeploymentTest {
                         shape);
         assertEquals(0, result.exitCode(), result.printed());
         List<String> lines =
-                result.printed()
+                result.out()
                         .lines()
                         .filter(line -> line.matches("(ran|collected|kept).*"))
                         .map(line -> line.replaceFirst("ran [0-9a-f]{8}", "ran"))
@@ -124,7 +130,7 @@ class RedeploymentTest {
 
     /** DJL, its engines, and all else on our class path. */
     private static List<String> others() throws Exception {
-        List<String> entries = new ArrayList<>(Jvm.ownClassPath());
+        List<String> entries = new ArrayList<>(ChildJvm.ownClassPath());
         entries.remove(home(PlannedTranslatorFactory.class));
         entries.remove(home(MeasuredDelegation.class));
         entries.remove(home(Application.class));

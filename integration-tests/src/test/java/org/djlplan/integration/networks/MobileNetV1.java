@@ -1,5 +1,6 @@
 package org.djlplan.integration.networks;
 
+import com.google.common.collect.ImmutableList;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.Padding;
@@ -14,22 +15,30 @@ import org.djlplan.memplan.source.tflite.TfLiteFile;
  */
 public final class MobileNetV1 {
 
-    /** Table 1: stride of the depthwise convolution, channels of the pointwise one. */
-    private static final int[][] BLOCKS = {
-        {1, 64},
-        {2, 128},
-        {1, 128},
-        {2, 256},
-        {1, 256},
-        {2, 512},
-        {1, 512},
-        {1, 512},
-        {1, 512},
-        {1, 512},
-        {1, 512},
-        {2, 1024},
-        {1, 1024},
-    };
+    /** Table 1, from the second layer on. */
+    public static final ImmutableList<Block> BLOCKS =
+            ImmutableList.of(
+                    new Block(1, 64),
+                    new Block(2, 128),
+                    new Block(1, 128),
+                    new Block(2, 256),
+                    new Block(1, 256),
+                    new Block(2, 512),
+                    new Block(1, 512),
+                    new Block(1, 512),
+                    new Block(1, 512),
+                    new Block(1, 512),
+                    new Block(1, 512),
+                    new Block(2, 1024),
+                    new Block(1, 1024));
+
+    /**
+     * A depthwise convolution and a pointwise one.
+     *
+     * @param stride of the depthwise convolution
+     * @param channels of the pointwise one
+     */
+    public record Block(int stride, int channels) {}
 
     private MobileNetV1() {}
 
@@ -38,9 +47,9 @@ public final class MobileNetV1 {
         NetworkBuilder network = new NetworkBuilder("MobileNet v1, random weights", seed);
         Value x = network.input("input", 1, 224, 224, 3);
         x = network.conv2d(x, 32, 3, 2, Activation.RELU6);
-        for (int[] block : BLOCKS) {
-            x = network.depthwiseConv2d(x, 3, block[0], Activation.RELU6);
-            x = network.conv2d(x, block[1], 1, 1, Activation.RELU6);
+        for (Block block : BLOCKS) {
+            x = network.depthwiseConv2d(x, 3, block.stride(), Activation.RELU6);
+            x = network.conv2d(x, block.channels(), 1, 1, Activation.RELU6);
         }
         x = network.averagePool(x, 7, 7, Padding.VALID);
         x = network.conv2d(x, 1001, 1, 1, Activation.NONE);

@@ -1,14 +1,14 @@
 package org.djlplan.integration.networks;
 
-import static org.djlplan.integration.networks.ModelSketch.ABSENT;
-import static org.djlplan.integration.networks.ModelSketch.BOOL;
-import static org.djlplan.integration.networks.ModelSketch.F32;
-import static org.djlplan.integration.networks.ModelSketch.I32;
+import static org.djlplan.integration.support.ModelSketch.ABSENT;
+import static org.djlplan.memplan.graph.ElementType.BOOL;
+import static org.djlplan.memplan.graph.ElementType.FLOAT32;
+import static org.djlplan.memplan.graph.ElementType.INT32;
 
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
-import org.djlplan.integration.networks.ModelSketch.SubgraphSketch;
+import org.djlplan.integration.support.ModelSketch;
 import org.djlplan.memplan.source.tflite.FlatTable;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteOperatorCode;
@@ -23,52 +23,49 @@ public final class OddModels {
 
     /** A custom operator that no engine knows. */
     public static TfLiteFile customOperator() {
-        ModelSketch model = new ModelSketch();
-        SubgraphSketch main = model.graph("main");
-        int x = main.floatOperator("RELU", ROW, main.input(F32, ROW));
-        int y = main.tensor(F32, ROW);
+        ModelSketch main = new ModelSketch();
+        int x = main.floatOperator("RELU", ROW, main.input(FLOAT32, ROW));
+        int y = main.tensor(FLOAT32, ROW);
         main.operator(
                 new TfLiteOperatorCode(TfLiteOperatorCode.CUSTOM, "NoSuchOperator", 1),
                 Optional.empty(),
                 List.of(y),
                 x);
         main.output(main.floatOperator("TANH", ROW, y));
-        return model.build();
+        return main.build();
     }
 
     /** How often the row is repeated is the second input: the output's size is not in the file. */
     public static TfLiteFile dynamicOutput() {
-        ModelSketch model = new ModelSketch();
-        SubgraphSketch main = model.graph("main");
-        int x = main.floatOperator("TANH", ROW, main.input(F32, ROW));
-        int tiled = main.tensor(F32, ROW);
+        ModelSketch main = new ModelSketch();
+        int x = main.floatOperator("TANH", ROW, main.input(FLOAT32, ROW));
+        int tiled = main.tensor(FLOAT32, ROW);
         main.operator(
                 "TILE", Optional.of(FlatTable.of("TileOptions")), List.of(tiled), x, repeats(main));
-        int y = main.tensor(F32, ROW);
+        int y = main.tensor(FLOAT32, ROW);
         main.operator("RELU", Optional.empty(), List.of(y), tiled);
         main.output(y);
-        return model.build();
+        return main.build();
     }
 
-    private static int repeats(SubgraphSketch main) {
-        return main.input(I32, 2);
+    private static int repeats(ModelSketch main) {
+        return main.input(INT32, 2);
     }
 
     /** Sizes known only at run time in the middle; the output is one number. */
     public static TfLiteFile dynamicInside() {
-        ModelSketch model = new ModelSketch();
-        SubgraphSketch main = model.graph("main");
-        int x = main.floatOperator("TANH", ROW, main.input(F32, ROW));
-        int tiled = main.tensor(F32, ROW);
+        ModelSketch main = new ModelSketch();
+        int x = main.floatOperator("TANH", ROW, main.input(FLOAT32, ROW));
+        int tiled = main.tensor(FLOAT32, ROW);
         main.operator(
                 "TILE", Optional.of(FlatTable.of("TileOptions")), List.of(tiled), x, repeats(main));
         main.output(sum(main, tiled, ONE));
-        return model.build();
+        return main.build();
     }
 
-    private static int sum(SubgraphSketch graph, int x, int[] shape) {
-        int sum = graph.tensor(F32, shape);
-        int axes = graph.ints(new int[] {2}, 0, 1);
+    private static int sum(ModelSketch graph, int x, int[] shape) {
+        int sum = graph.tensor(FLOAT32, shape);
+        int axes = graph.ints(0, 1);
         graph.operator(
                 "SUM",
                 Optional.of(FlatTable.of("ReducerOptions").with("keep_dims", false)),
@@ -80,14 +77,14 @@ public final class OddModels {
 
     /** A second graph that nothing calls. */
     public static TfLiteFile unusedSubgraph() {
-        ModelSketch model = new ModelSketch();
-        chain(model.graph("main"), "RELU", "TANH", "ABS", "LOGISTIC");
-        chain(model.graph("unused"), "TANH", "RELU", "ABS");
-        return model.build();
+        ModelSketch main = new ModelSketch();
+        chain(main, "RELU", "TANH", "ABS", "LOGISTIC");
+        chain(main.subgraph("unused"), "TANH", "RELU", "ABS");
+        return main.build();
     }
 
-    private static void chain(SubgraphSketch graph, String... types) {
-        int x = graph.input(F32, ROW);
+    private static void chain(ModelSketch graph, String... types) {
+        int x = graph.input(FLOAT32, ROW);
         for (String type : types) {
             x = graph.floatOperator(type, ROW, x);
         }
@@ -96,12 +93,11 @@ public final class OddModels {
 
     /** A loop that adds a row to itself five times, with operators before and after. */
     public static TfLiteFile whileLoop() {
-        ModelSketch model = new ModelSketch();
-        SubgraphSketch main = model.graph("main");
-        int x = main.floatOperator("TANH", ROW, main.input(F32, ROW));
+        ModelSketch main = new ModelSketch();
+        int x = main.floatOperator("TANH", ROW, main.input(FLOAT32, ROW));
         x = main.floatOperator("ABS", ROW, x);
-        int count = main.tensor(I32, ONE);
-        int y = main.tensor(F32, ROW);
+        int count = main.tensor(INT32, ONE);
+        int y = main.tensor(FLOAT32, ROW);
         main.operator(
                 "WHILE",
                 Optional.of(
@@ -109,26 +105,26 @@ public final class OddModels {
                                 .with("cond_subgraph_index", 1)
                                 .with("body_subgraph_index", 2)),
                 List.of(count, y),
-                main.ints(ONE, 0),
+                main.ints(0),
                 x);
         main.output(main.floatOperator("TANH", ROW, main.floatOperator("NEG", ROW, y)));
 
-        SubgraphSketch condition = model.graph("condition");
-        int i = condition.input(I32, ONE);
-        int unused = condition.input(F32, ROW);
+        ModelSketch condition = main.subgraph("condition");
+        int i = condition.input(INT32, ONE);
+        int unused = condition.input(FLOAT32, ROW);
         int less = condition.tensor(BOOL, ONE);
-        condition.operator("LESS", Optional.empty(), List.of(less), i, condition.ints(ONE, 5));
+        condition.operator("LESS", Optional.empty(), List.of(less), i, condition.ints(5));
         condition.output(less);
 
-        SubgraphSketch body = model.graph("body");
-        i = body.input(I32, ONE);
-        x = body.input(F32, ROW);
-        int next = body.tensor(I32, ONE);
-        body.operator("ADD", addOptions(), List.of(next), i, body.ints(ONE, 1));
-        int sum = body.tensor(F32, ROW);
+        ModelSketch body = main.subgraph("body");
+        i = body.input(INT32, ONE);
+        x = body.input(FLOAT32, ROW);
+        int next = body.tensor(INT32, ONE);
+        body.operator("ADD", addOptions(), List.of(next), i, body.ints(1));
+        int sum = body.tensor(FLOAT32, ROW);
         body.operator("ADD", addOptions(), List.of(sum), x, x);
         body.output(next, body.floatOperator("LOGISTIC", ROW, sum));
-        return model.build();
+        return main.build();
     }
 
     private static Optional<FlatTable> addOptions() {
@@ -137,9 +133,8 @@ public final class OddModels {
 
     /** One of two graphs, by the sum of the input: both branches occur with random inputs. */
     public static TfLiteFile branch() {
-        ModelSketch model = new ModelSketch();
-        SubgraphSketch main = model.graph("main");
-        int x = main.floatOperator("ABS", ROW, main.input(F32, ROW));
+        ModelSketch main = new ModelSketch();
+        int x = main.floatOperator("ABS", ROW, main.input(FLOAT32, ROW));
         int large = main.tensor(BOOL, ONE);
         main.operator(
                 "GREATER",
@@ -147,7 +142,7 @@ public final class OddModels {
                 List.of(large),
                 sum(main, x, ONE),
                 main.floats(ONE, 8f));
-        int y = main.tensor(F32, ROW);
+        int y = main.tensor(FLOAT32, ROW);
         main.operator(
                 "IF",
                 Optional.of(
@@ -158,20 +153,19 @@ public final class OddModels {
                 large,
                 x);
         main.output(main.floatOperator("NEG", ROW, y));
-        chain(model.graph("then"), "TANH", "NEG");
-        chain(model.graph("else"), "LOGISTIC", "ABS");
-        return model.build();
+        chain(main.subgraph("then"), "TANH", "NEG");
+        chain(main.subgraph("else"), "LOGISTIC", "ABS");
+        return main.build();
     }
 
     /** A recurrent filter (SVDF): what it gives depends on all inputs since it was loaded. */
     public static TfLiteFile stateful() {
         int filters = 8;
         int memory = 5;
-        ModelSketch model = new ModelSketch();
-        SubgraphSketch main = model.graph("main");
-        int x = main.floatOperator("TANH", ROW, main.input(F32, ROW));
+        ModelSketch main = new ModelSketch();
+        int x = main.floatOperator("TANH", ROW, main.input(FLOAT32, ROW));
         int[] units = {1, filters};
-        int y = main.tensor(F32, units);
+        int y = main.tensor(FLOAT32, units);
         main.operator(
                 "SVDF",
                 Optional.of(FlatTable.of("SVDFOptions").with("rank", 1)),
@@ -182,10 +176,10 @@ public final class OddModels {
                 ABSENT,
                 main.state(1, memory * filters));
         main.output(main.floatOperator("TANH", units, main.floatOperator("ABS", units, y)));
-        return model.build();
+        return main.build();
     }
 
-    private static int randoms(SubgraphSketch graph, int rows, int columns) {
+    private static int randoms(ModelSketch graph, int rows, int columns) {
         Random random = new Random(7);
         float[] values = new float[rows * columns];
         for (int i = 0; i < values.length; i++) {
@@ -196,45 +190,41 @@ public final class OddModels {
 
     /** No tensor between input and output. */
     public static TfLiteFile singleOperator() {
-        ModelSketch model = new ModelSketch();
-        chain(model.graph("main"), "TANH");
-        return model.build();
+        ModelSketch main = new ModelSketch();
+        chain(main, "TANH");
+        return main.build();
     }
 
     /** The first output is read by a later operator. */
     public static TfLiteFile outputReadLater() {
-        ModelSketch model = new ModelSketch();
-        SubgraphSketch main = model.graph("main");
-        int early = main.floatOperator("RELU", ROW, main.input(F32, ROW));
+        ModelSketch main = new ModelSketch();
+        int early = main.floatOperator("RELU", ROW, main.input(FLOAT32, ROW));
         int late = main.floatOperator("NEG", ROW, main.floatOperator("TANH", ROW, early));
         main.output(early, late);
-        return model.build();
+        return main.build();
     }
 
     /** Input and constant are outputs too, and one tensor is so twice. */
     public static TfLiteFile outputIsInputAndConstant() {
-        ModelSketch model = new ModelSketch();
-        SubgraphSketch main = model.graph("main");
-        int x = main.input(F32, ROW);
+        ModelSketch main = new ModelSketch();
+        int x = main.input(FLOAT32, ROW);
         int y = main.floatOperator("NEG", ROW, main.floatOperator("TANH", ROW, x));
-        main.output(x, main.ints(new int[] {3}, 1, 2, 3), y, y);
-        return model.build();
+        main.output(x, main.ints(1, 2, 3), y, y);
+        return main.build();
     }
 
     /** No operator at all. */
     public static TfLiteFile noOperators() {
-        ModelSketch model = new ModelSketch();
-        SubgraphSketch main = model.graph("main");
-        main.output(main.input(F32, ROW));
-        return model.build();
+        ModelSketch main = new ModelSketch();
+        main.output(main.input(FLOAT32, ROW));
+        return main.build();
     }
 
     /** Tensors without any element in the middle. */
     public static TfLiteFile emptyTensors() {
-        ModelSketch model = new ModelSketch();
-        SubgraphSketch main = model.graph("main");
-        int x = main.floatOperator("TANH", ROW, main.input(F32, ROW));
-        int joined = main.tensor(F32, ROW);
+        ModelSketch main = new ModelSketch();
+        int x = main.floatOperator("TANH", ROW, main.input(FLOAT32, ROW));
+        int joined = main.tensor(FLOAT32, ROW);
         main.operator(
                 "CONCATENATION",
                 Optional.of(FlatTable.of("ConcatenationOptions").with("axis", 0)),
@@ -242,27 +232,26 @@ public final class OddModels {
                 nothingOf(main, x),
                 x);
         main.output(main.floatOperator("NEG", ROW, joined));
-        return model.build();
+        return main.build();
     }
 
     /** An output without any element; the engine's own interface cannot read it. */
     public static TfLiteFile emptyOutput() {
-        ModelSketch model = new ModelSketch();
-        SubgraphSketch main = model.graph("main");
-        main.output(nothingOf(main, main.floatOperator("TANH", ROW, main.input(F32, ROW))));
-        return model.build();
+        ModelSketch main = new ModelSketch();
+        main.output(nothingOf(main, main.floatOperator("TANH", ROW, main.input(FLOAT32, ROW))));
+        return main.build();
     }
 
-    private static int nothingOf(SubgraphSketch graph, int row) {
+    private static int nothingOf(ModelSketch graph, int row) {
         int[] none = {0, ROW[1]};
-        int empty = graph.tensor(F32, none);
+        int empty = graph.tensor(FLOAT32, none);
         graph.operator(
                 "SLICE",
                 Optional.of(FlatTable.of("SliceOptions")),
                 List.of(empty),
                 row,
-                graph.ints(new int[] {2}, 0, 0),
-                graph.ints(new int[] {2}, none));
+                graph.ints(0, 0),
+                graph.ints(none));
         return graph.floatOperator("ABS", none, empty);
     }
 }

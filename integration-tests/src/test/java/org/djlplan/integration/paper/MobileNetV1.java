@@ -1,5 +1,8 @@
 package org.djlplan.integration.paper;
 
+import static org.djlplan.integration.networks.MobileNetV1.BLOCKS;
+
+import org.djlplan.integration.networks.MobileNetV1.Block;
 import org.djlplan.memplan.cli.demo.Padding;
 import org.djlplan.memplan.cli.demo.Value;
 
@@ -17,23 +20,6 @@ final class MobileNetV1 {
 
     private static final int STEM_CHANNELS = 32;
 
-    /** Table 1: stride of the depthwise convolution, channels of the pointwise one. */
-    private static final int[][] BLOCKS = {
-        {1, 64},
-        {2, 128},
-        {1, 128},
-        {2, 256},
-        {1, 256},
-        {2, 512},
-        {1, 512},
-        {1, 512},
-        {1, 512},
-        {1, 512},
-        {1, 512},
-        {2, 1024},
-        {1, 1024},
-    };
-
     private MobileNetV1() {}
 
     static NetworkSketch sketch() {
@@ -45,9 +31,9 @@ final class MobileNetV1 {
     /** Everything before the average pooling. */
     static Value features(LayeredGraph network, Value image) {
         Value x = network.conv2d(image, STEM_CHANNELS, 3, 2);
-        for (int[] block : BLOCKS) {
-            x = network.depthwiseConv2d(x, 3, block[0]);
-            x = network.conv2d(x, block[1], 1, 1);
+        for (Block block : BLOCKS) {
+            x = network.depthwiseConv2d(x, 3, block.stride());
+            x = network.conv2d(x, block.channels(), 1, 1);
         }
         return x;
     }

@@ -1,5 +1,7 @@
 package org.djlplan.integration.support;
 
+import com.google.common.base.Splitter;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -7,8 +9,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
-/** Runs a class with this JVM's class path in a JVM of its own, which may crash. */
+/**
+ * Runs a class in a JVM of its own, which may crash, with this JVM's class path or another, and
+ * under any limits.
+ */
 public final class ChildJvm {
 
     private static final long PATIENCE_MINUTES = 5;
@@ -16,25 +22,70 @@ public final class ChildJvm {
     /** Where DJL keeps what it downloads and unpacks: not in the user's own folders. */
     private static final List<String> INHERITED = List.of("DJL_CACHE_DIR", "ENGINE_CACHE_DIR");
 
-    private ChildJvm() {}
+    private final Path folder;
+    private final List<String> options = new ArrayList<>();
+    private List<String> classPath = ownClassPath();
+    private List<String> before = List.of();
 
-    /** How a JVM ended and what it wrote. */
-    public record Result(int exitCode, String out, String err) {}
-
-    /** Runs {@code main} to its end; files that it writes without a path land in {@code folder}. */
-    public static Result run(Path folder, List<String> options, Class<?> main, String... arguments)
-            throws IOException, InterruptedException {
-        return run(List.of(), folder, options, main, arguments);
+    /** Files that it writes without a path land in a folder. */
+    public ChildJvm(Path folder) {
+        this.folder = folder;
     }
 
-    /** The same, begun by another command. */
-    public static Result run(
-            List<String> before,
-            Path folder,
-            List<String> options,
-            Class<?> main,
-            String... arguments)
-            throws IOException, InterruptedException {
+    /** How a JVM ended and what it wrote. */
+    public record Result(int exitCode, String out, String err) {
+
+        /** Returns all that it wrote. */
+        public String printed() {
+            return out + err;
+        }
+
+        /** Returns the lines that djl-plan logged as warnings. */
+        public List<String> warnings() {
+            return Stream.concat(out.lines(), err.lines())
+                    .filter(line -> line.contains("WARN org.djlplan."))
+                    .toList();
+        }
+    }
+
+    /** Returns the class path of this JVM. */
+    public static List<String> ownClassPath() {
+        return Splitter.on(File.pathSeparator)
+                .splitToList(
+                        System.getProperty(
+                                "surefire.test.class.path", System.getProperty("java.class.path")));
+    }
+
+    /** Adds options of the JVM, after those that it has anyway. */
+    public ChildJvm options(String... more) {
+        options.addAll(List.of(more));
+        return this;
+    }
+
+    /** Gives it a small heap and the collector that needs least beside it. */
+    public ChildJvm small() {
+        return options("-Xmx256m", "-XX:+UseSerialGC");
+    }
+
+    /** Replaces the class path. */
+    public ChildJvm classPath(List<String> entries) {
+        classPath = List.copyOf(entries);
+        return this;
+    }
+
+    /** Has another command start it, whose last arguments are the JVM and its own. */
+    public ChildJvm before(List<String> command) {
+        before = List.copyOf(command);
+        return this;
+    }
+
+    /** Has a shell run this before it becomes the JVM, for example {@code ulimit -v 1000000}. */
+    public ChildJvm after(String command) {
+        return before(List.of("sh", "-c", command + " && exec \"$@\"", "sh"));
+    }
+
+    /** Runs {@code main} to its end. */
+    public Result run(Class<?> main, String... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(before);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-Dai.djl.offline=true", "-XX:TieredStopAtLevel=1", "-Xmx512m"));
@@ -43,7 +94,7 @@ public final class ChildJvm {
                     .ifPresent(value -> command.add("-D" + property + "=" + value));
         }
         command.addAll(options);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(List.of("-cp", String.join(File.pathSeparator, classPath), main.getName()));
         command.addAll(List.of(arguments));
         Path out = Files.createTempFile(folder, "child", ".out");
         Path err = Files.createTempFile(folder, "child", ".err");

@@ -23,8 +23,16 @@ import org.djlplan.memplan.source.tflite.TfLiteSubgraph;
 import org.djlplan.memplan.source.tflite.TfLiteTensor;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 
-/** A small model of any element type, written down operator by operator. Tensors are ids. */
+/**
+ * A small model of any element type, written down operator by operator: also with what a builder of
+ * plain networks does not make, such as states, control flow, sizes known only at run time and
+ * custom operators. Tensors are named by the numbers that the methods return; a sketch is one graph
+ * of a file, and the one that is begun first is the model.
+ */
 public final class ModelSketch {
+
+    /** The input of an operator that is left out. */
+    public static final int ABSENT = TfLiteOperator.ABSENT;
 
     /** The element types in the order of their numbers in TensorFlow's schema. */
     private static final ImmutableList<ElementType> TYPES =
@@ -47,12 +55,38 @@ public final class ModelSketch {
                     ElementType.UINT32,
                     ElementType.UINT16);
 
+    private final String name;
     private final List<TfLiteTensor> tensors = new ArrayList<>();
-    private final List<TfLiteBytes> buffers = new ArrayList<>(List.of(TfLiteBytes.EMPTY));
     private final List<TfLiteOperator> operators = new ArrayList<>();
-    private final Map<TfLiteOperatorCode, Integer> codes = new LinkedHashMap<>();
     private final List<Integer> inputs = new ArrayList<>();
     private final List<Integer> outputs = new ArrayList<>();
+
+    // What all graphs of a file have in common.
+    private final List<ModelSketch> graphs;
+    private final List<TfLiteBytes> buffers;
+    private final Map<TfLiteOperatorCode, Integer> codes;
+
+    /** Begins a file with its first graph, which is the model. */
+    public ModelSketch() {
+        name = "main";
+        graphs = new ArrayList<>();
+        buffers = new ArrayList<>(List.of(TfLiteBytes.EMPTY));
+        codes = new LinkedHashMap<>();
+        graphs.add(this);
+    }
+
+    private ModelSketch(ModelSketch main, String name) {
+        this.name = name;
+        graphs = main.graphs;
+        buffers = main.buffers;
+        codes = main.codes;
+        graphs.add(this);
+    }
+
+    /** Begins the next graph of the same file. */
+    public ModelSketch subgraph(String next) {
+        return new ModelSketch(this, next);
+    }
 
     /**
      * What a tensor is.
@@ -87,7 +121,7 @@ public final class ModelSketch {
         }
     }
 
-    private int add(Form form, int buffer) {
+    private int add(Form form, int buffer, boolean variable) {
         Optional<TfLiteTensor.Quantization> quantization =
                 form.scale() == 0
                         ? Optional.empty()
@@ -105,50 +139,99 @@ public final class ModelSketch {
                         List.of(),
                         TYPES.indexOf(form.type()),
                         buffer,
-                        "tensor_" + tensors.size(),
+                        name + tensors.size(),
                         quantization,
-                        false,
+                        variable,
                         Optional.empty(),
                         false));
         return tensors.size() - 1;
     }
 
-    /** Adds an input of the model. */
+    /** Adds an input of the graph. */
     public int input(Form form) {
-        int id = add(form, 0);
+        int id = tensor(form);
         inputs.add(id);
         return id;
+    }
+
+    /** Adds an input that is not quantized. */
+    public int input(ElementType type, int... shape) {
+        return input(Form.of(type, shape));
+    }
+
+    /** Adds a tensor without content. */
+    public int tensor(Form form) {
+        return add(form, 0, false);
+    }
+
+    /** Adds a tensor without content that is not quantized. */
+    public int tensor(ElementType type, int... shape) {
+        return tensor(Form.of(type, shape));
+    }
+
+    /** Adds a tensor of floats that keeps its content from one prediction to the next. */
+    public int state(int... shape) {
+        return add(Form.of(ElementType.FLOAT32, shape), 0, true);
     }
 
     /** Adds a constant. */
     public int constant(Form form, ByteBuffer content) {
         buffers.add(TfLiteBytes.of(content));
-        return add(form, buffers.size() - 1);
+        return add(form, buffers.size() - 1, false);
     }
 
     /** Adds a constant vector of 32-bit integers. */
     public int ints(int... values) {
-        ByteBuffer content =
-                ByteBuffer.allocate(values.length * Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        Ints.asList(values).forEach(content::putInt);
-        return constant(Form.of(ElementType.INT32, values.length), content.rewind());
+        ByteBuffer content = littleEndian(values.length * Integer.BYTES);
+        content.asIntBuffer().put(values);
+        return constant(Form.of(ElementType.INT32, values.length), content);
     }
 
-    /** Adds an operator with one output, which it returns. */
+    /** Adds a constant of floats. */
+    public int floats(int[] shape, float... values) {
+        ByteBuffer content = littleEndian(values.length * Float.BYTES);
+        content.asFloatBuffer().put(values);
+        return constant(Form.of(ElementType.FLOAT32, shape), content);
+    }
+
+    private static ByteBuffer littleEndian(int bytes) {
+        return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** Adds a builtin operator with one output, which it returns. */
     public int operator(String type, Optional<FlatTable> options, Form output, int... operands) {
-        int id = add(output, 0);
+        int id = tensor(output);
+        operator(type, options, List.of(id), operands);
+        return id;
+    }
+
+    /** Adds a builtin operator without options and with one output of floats, which it returns. */
+    public int floatOperator(String type, int[] shape, int... operands) {
+        return operator(type, Optional.empty(), Form.of(ElementType.FLOAT32, shape), operands);
+    }
+
+    /** Adds a builtin operator. */
+    public void operator(
+            String type, Optional<FlatTable> options, List<Integer> results, int... operands) {
+        operator(TfLiteOperatorCode.builtin(type, 1), options, results, operands);
+    }
+
+    /** Adds an operator. */
+    public void operator(
+            TfLiteOperatorCode code,
+            Optional<FlatTable> options,
+            List<Integer> results,
+            int... operands) {
         operators.add(
                 new TfLiteOperator(
-                        codes.computeIfAbsent(
-                                TfLiteOperatorCode.builtin(type, 1), code -> codes.size()),
+                        codes.computeIfAbsent(code, c -> codes.size()),
                         Ints.asList(operands),
-                        List.of(id),
+                        results,
                         options,
                         TfLiteBytes.EMPTY,
                         0,
                         List.of(),
                         List.of()));
-        return id;
     }
 
     /** Adds the operator that copies elements of any type into another shape. */
@@ -157,23 +240,27 @@ public final class ModelSketch {
         return operator("RESHAPE", Optional.of(options), output, tensor);
     }
 
-    /** Makes a tensor an output of the model. */
-    public ModelSketch output(int tensor) {
-        outputs.add(tensor);
+    /** Makes tensors outputs of the graph. */
+    public ModelSketch output(int... ids) {
+        outputs.addAll(Ints.asList(ids));
         return this;
     }
 
-    /** Returns the model. */
+    /** Returns the file with all its graphs. */
     public TfLiteFile build() {
         return new TfLiteFile(
                 "sketch",
                 List.copyOf(codes.keySet()),
-                List.of(new TfLiteSubgraph("main", tensors, inputs, outputs, operators)),
+                graphs.stream().map(ModelSketch::graph).toList(),
                 buffers,
                 List.of(),
                 List.of(),
                 List.of(),
                 List.of());
+    }
+
+    private TfLiteSubgraph graph() {
+        return new TfLiteSubgraph(name, tensors, inputs, outputs, operators);
     }
 
     /** Writes the model and returns its file. Thousands are written: none is synced to disk. */

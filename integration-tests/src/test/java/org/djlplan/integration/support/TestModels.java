@@ -20,6 +20,7 @@ import org.djlplan.integration.networks.UnevenPartitions;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.junit.jupiter.params.provider.Arguments;
 
 /** The models that tests run: those that the project builds itself, and real ones. */
 public final class TestModels {
@@ -44,7 +45,28 @@ public final class TestModels {
     private static final ImmutableSet<String> LEFT_OUT =
             ImmutableSet.of("pnet.tflite", "selfie_segmentation.tflite");
 
+    private static final String HERE = "org.djlplan.integration.support.TestModels#";
+
+    /** For tests with parameters: each of the built networks, on one thread and on two. */
+    public static final String BUILT_ON_ONE_AND_TWO_THREADS = HERE + "builtAndThreads";
+
+    /** For tests with parameters: each of the real models, on one thread and on two. */
+    public static final String REAL_ON_ONE_AND_TWO_THREADS = HERE + "realAndThreads";
+
     private TestModels() {}
+
+    static Stream<Arguments> builtAndThreads() {
+        return withThreads(built());
+    }
+
+    static Stream<Arguments> realAndThreads() {
+        return withThreads(real());
+    }
+
+    private static Stream<Arguments> withThreads(List<Path> models) {
+        return models.stream()
+                .flatMap(model -> Stream.of(1, 2).map(threads -> Arguments.of(model, threads)));
+    }
 
     /** Returns the networks that the project builds, in a form that runs in little time. */
     public static List<Path> built() {

@@ -1,12 +1,5 @@
 package org.djlplan.memplan.djl.liveness;
 
-import ai.djl.Device;
-import ai.djl.Model;
-import ai.djl.engine.Engine;
-import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDManager;
-import ai.djl.ndarray.types.Shape;
-import ai.djl.nn.Parameter;
 import java.lang.ref.Reference;
 import java.lang.reflect.Array;
 import java.lang.reflect.Field;
@@ -22,6 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
+import org.djlplan.memplan.djl.purity.ObjectWalk;
 
 /**
  * Walks through everything that a block holds in its fields, and its children in theirs. Arrays
@@ -74,26 +68,10 @@ final class HeldObjects {
             return content == optional.get() ? object : Optional.of(content);
         }
         Object replaced = replacement.apply(object);
-        if (leadsOn(replaced) && seen.add(replaced)) {
+        if (!ObjectWalk.isForeign(replaced) && seen.add(replaced)) {
             toVisit.add(replaced);
         }
         return replaced;
-    }
-
-    private static boolean leadsOn(Object object) {
-        return !(object instanceof NDArray
-                || object instanceof NDManager
-                || object instanceof Parameter
-                || object instanceof Model
-                || object instanceof Engine
-                || object instanceof Device
-                || object instanceof Shape
-                || object instanceof Enum<?>
-                || object instanceof Class<?>
-                || object instanceof Thread
-                || object instanceof ClassLoader
-                || (object.getClass().isArray()
-                        && object.getClass().getComponentType().isPrimitive()));
     }
 
     @SuppressWarnings("unchecked")
@@ -161,7 +139,7 @@ final class HeldObjects {
 
     private void visitFields(Object object) {
         for (Class<?> type = object.getClass();
-                type != null && !isPlatform(type);
+                type != null && !ObjectWalk.isPlatform(type);
                 type = type.getSuperclass()) {
             for (Field field : type.getDeclaredFields()) {
                 if (!field.getType().isPrimitive()) {
@@ -189,18 +167,9 @@ final class HeldObjects {
     /** Whether there is more to a class than its fields: it is a collection or the like. */
     private static boolean extendsPlatform(Class<?> type) {
         Class<?> ancestor = type;
-        while (!isPlatform(ancestor)) {
+        while (!ObjectWalk.isPlatform(ancestor)) {
             ancestor = ancestor.getSuperclass();
         }
         return ancestor != Object.class;
-    }
-
-    private static boolean isPlatform(Class<?> type) {
-        String name = type.getName();
-        return name.startsWith("java.")
-                || name.startsWith("javax.")
-                || name.startsWith("jdk.")
-                || name.startsWith("sun.")
-                || name.startsWith("com.sun.");
     }
 }

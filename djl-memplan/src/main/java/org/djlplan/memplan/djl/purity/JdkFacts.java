@@ -115,16 +115,9 @@ final class JdkFacts {
 
     /** Returns whether a class's methods are looked up here rather than read. */
     static boolean cover(Class<?> type) {
-        return type.isArray() || isPlatform(type) || type.getName().startsWith("org.slf4j.");
-    }
-
-    static boolean isPlatform(Class<?> type) {
-        String name = type.getName();
-        return name.startsWith("java.")
-                || name.startsWith("javax.")
-                || name.startsWith("jdk.")
-                || name.startsWith("sun.")
-                || name.startsWith("com.sun.");
+        return type.isArray()
+                || ObjectWalk.isPlatform(type)
+                || type.getName().startsWith("org.slf4j.");
     }
 
     /** Returns whether objects of a class are functions: what matters is which one it is. */

@@ -67,9 +67,7 @@ public final class ObjectWalk {
             List<Field> own = new ArrayList<>();
             List<Field> statics = new ArrayList<>();
             boolean complete = true;
-            for (Class<?> at = type;
-                    at != null && !JdkFacts.isPlatform(at);
-                    at = at.getSuperclass()) {
+            for (Class<?> at = type; at != null && !isPlatform(at); at = at.getSuperclass()) {
                 for (Field field : at.getDeclaredFields()) {
                     try {
                         field.setAccessible(true);
@@ -126,7 +124,15 @@ public final class ObjectWalk {
                 || object instanceof CharSequence
                 || object instanceof Boolean
                 || object instanceof Character
-                || object instanceof NDArray
+                || object instanceof Logger
+                || isForeign(object));
+    }
+
+    /**
+     * Returns whether an object is DJL's or the JVM's, or bare numbers: not a block's to look in.
+     */
+    public static boolean isForeign(Object object) {
+        return object instanceof NDArray
                 || object instanceof NDManager
                 || object instanceof Parameter
                 || object instanceof Model
@@ -136,10 +142,19 @@ public final class ObjectWalk {
                 || object instanceof Enum<?>
                 || object instanceof Class<?>
                 || object instanceof Thread
-                || object instanceof Logger
                 || object instanceof ClassLoader
                 || (object.getClass().isArray()
-                        && object.getClass().getComponentType().isPrimitive()));
+                        && object.getClass().getComponentType().isPrimitive());
+    }
+
+    /** Returns whether a class is Java's own, whose fields are closed to us. */
+    public static boolean isPlatform(Class<?> type) {
+        String name = type.getName();
+        return name.startsWith("java.")
+                || name.startsWith("javax.")
+                || name.startsWith("jdk.")
+                || name.startsWith("sun.")
+                || name.startsWith("com.sun.");
     }
 
     private void visit(Object object) {

@@ -97,14 +97,7 @@ class GreedyTest {
 
     @Test
     void greedy_thirtyThousandRecords_takesSecondsIncludingTheCheck() {
-        Random random = new Random(7);
-        List<UsageRecord> records = new ArrayList<>();
-        for (int i = 0; i < 30_000; i++) {
-            int first = random.nextInt(30_000);
-            int length = i % 50 == 0 ? random.nextInt(10_000) : random.nextInt(40);
-            records.add(new UsageRecord(i, first, first + length, 64L * (1 + random.nextInt(900))));
-        }
-        PlanningProblem problem = new PlanningProblem(records);
+        PlanningProblem problem = new PlanningProblem(Problems.many(30_000));
         assertTimeout(
                 Duration.ofSeconds(20),
                 () -> {
@@ -112,7 +105,7 @@ class GreedyTest {
                             List.of(new GreedyBySize(), new GreedyByBreadth(), new Naive())) {
                         OffsetPlan plan = strategy.plan(problem);
                         assertEquals(List.of(), PlanValidator.violations(plan, 64));
-                        assertTrue(plan.totalBytes() >= LowerBounds.offsetBytes(records));
+                        assertTrue(plan.totalBytes() >= LowerBounds.offsetBytes(problem.records()));
                     }
                 });
     }

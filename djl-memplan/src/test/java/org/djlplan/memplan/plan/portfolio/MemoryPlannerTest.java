@@ -13,12 +13,12 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.graph.TightGraph;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.PlanValidator;
 import org.djlplan.memplan.plan.greedy.Naive;
 import org.djlplan.memplan.plan.portfolio.PlanImprover.Improvement;
 import org.djlplan.memplan.testing.GraphSketch;
+import org.djlplan.memplan.testing.TightGraph;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 import org.junit.jupiter.api.Test;
@@ -111,7 +111,7 @@ class MemoryPlannerTest {
 
     @Test
     void improvable_planAtTheBound_isNot() {
-        MemoryPlanner planner = planner(chain(), InPlace.TRUE);
+        MemoryPlanner planner = planner(GraphSketch.chain(), InPlace.TRUE);
         assertFalse(planner.improvable());
         assertTrue(planner.planned().provedMinimal());
         EvaluatedPlan searched =
@@ -122,31 +122,15 @@ class MemoryPlannerTest {
         assertEquals(planner.planned(), searched);
     }
 
-    /** Tensors 1 to 3, of which each may lie over the one before; 0 and 4 are the model's ends. */
-    private static Graph chain() {
-        GraphSketch sketch = new GraphSketch();
-        int input = sketch.input(4);
-        int a = sketch.tensor(4);
-        int b = sketch.tensor(4);
-        int c = sketch.tensor(4);
-        int output = sketch.tensor(4);
-        return sketch.operator("CONV_2D", a, input)
-                .operator("RELU", b, a)
-                .operator("TANH", c, b)
-                .operator("CONV_2D", output, c)
-                .output(output)
-                .build();
-    }
-
     private static OffsetPlan kept(List<List<Integer>> classes) {
         List<UsageRecord> records =
-                planner(chain(), InPlace.FALSE).planned().plan().problem().records();
+                planner(GraphSketch.chain(), InPlace.FALSE).planned().plan().problem().records();
         return new Naive().plan(new PlanningProblem(records, classes));
     }
 
     @Test
     void restored_classesThatTheOperatorsAllow_isTaken() {
-        MemoryPlanner planner = planner(chain(), InPlace.TRUE);
+        MemoryPlanner planner = planner(GraphSketch.chain(), InPlace.TRUE);
         for (List<List<Integer>> classes :
                 List.<List<List<Integer>>>of(
                         List.of(),
@@ -161,8 +145,8 @@ class MemoryPlannerTest {
     @Test
     void restored_classesThatTheyDoNotAllow_isRefused() {
         String reason = "its tensors may not share places in that way";
-        assertRefused(reason, chain(), InPlace.TRUE, kept(List.of(List.of(1, 3))));
-        assertRefused(reason, chain(), InPlace.FALSE, kept(List.of(List.of(1, 2))));
+        assertRefused(reason, GraphSketch.chain(), InPlace.TRUE, kept(List.of(List.of(1, 3))));
+        assertRefused(reason, GraphSketch.chain(), InPlace.FALSE, kept(List.of(List.of(1, 2))));
     }
 
     /** The second convolution reads the first one's output while it writes. */
@@ -193,13 +177,13 @@ class MemoryPlannerTest {
     @Test
     void restored_otherRecords_isRefused() {
         OffsetPlan other = planner(TightGraph.of(false), InPlace.FALSE).planned().plan();
-        assertRefused("its tensors are not the model's", chain(), InPlace.TRUE, other);
+        assertRefused("its tensors are not the model's", GraphSketch.chain(), InPlace.TRUE, other);
     }
 
     @Test
     void restored_invalidOffsets_isRefused() {
         OffsetPlan overlapping = allAtZero(kept(List.of()).problem());
-        assertRefused("it is not valid", chain(), InPlace.TRUE, overlapping);
+        assertRefused("it is not valid", GraphSketch.chain(), InPlace.TRUE, overlapping);
     }
 
     private static void assertRefused(

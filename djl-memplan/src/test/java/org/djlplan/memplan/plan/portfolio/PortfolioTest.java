@@ -12,7 +12,6 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.djlplan.memplan.config.InPlace;
-import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.PlanValidator;
@@ -75,12 +74,12 @@ class PortfolioTest {
 
     @Test
     void plan_inPlaceChain_needsOnePlace() {
-        EvaluatedPlan plain = MemoryPlanner.plan(chain(), "best", InPlace.FALSE);
+        EvaluatedPlan plain = MemoryPlanner.plan(GraphSketch.chain(), "best", InPlace.FALSE);
         assertEquals("greedy-by-size", plain.strategy());
         assertEquals(128, plain.plan().totalBytes());
         assertEquals(0, plain.aliasedTensors());
 
-        EvaluatedPlan inPlace = MemoryPlanner.plan(chain(), "best", InPlace.TRUE);
+        EvaluatedPlan inPlace = MemoryPlanner.plan(GraphSketch.chain(), "best", InPlace.TRUE);
         assertEquals("greedy-by-size+in-place", inPlace.strategy());
         assertEquals(64, inPlace.plan().totalBytes());
         assertEquals(192, inPlace.naiveBytes());
@@ -91,7 +90,7 @@ class PortfolioTest {
 
     @Test
     void plan_inPlaceChain_everyStrategyGoesBelowThePapersBound() {
-        PlanningProblem aliased = MemoryPlanner.variants(chain(), true).get(1);
+        PlanningProblem aliased = MemoryPlanner.variants(GraphSketch.chain(), true).get(1);
         long boundBytes = LowerBounds.offsetBytes(aliased.records());
         long aliasedBoundBytes = LowerBounds.offsetBytes(aliased.units());
         assertEquals(128, boundBytes);
@@ -140,21 +139,6 @@ class PortfolioTest {
         assertEquals(128, planned.plan().totalBytes());
         assertEquals(planned.plan().offsetOf(x), planned.plan().offsetOf(y));
         assertTrue(planned.plan().offsetOf(scratch) != planned.plan().offsetOf(x));
-    }
-
-    private static Graph chain() {
-        GraphSketch sketch = new GraphSketch();
-        int input = sketch.input(4);
-        int a = sketch.tensor(4);
-        int b = sketch.tensor(4);
-        int c = sketch.tensor(4);
-        int output = sketch.tensor(4);
-        return sketch.operator("CONV_2D", a, input)
-                .operator("RELU", b, a)
-                .operator("TANH", c, b)
-                .operator("CONV_2D", output, c)
-                .output(output)
-                .build();
     }
 
     @Property(tries = 200)

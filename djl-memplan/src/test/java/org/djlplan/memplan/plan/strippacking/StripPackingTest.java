@@ -141,14 +141,7 @@ class StripPackingTest {
 
     @Test
     void plan_hundredThousandRecords_takesSeconds() {
-        Random random = new Random(7);
-        List<UsageRecord> records = new ArrayList<>();
-        for (int i = 0; i < 100_000; i++) {
-            int first = random.nextInt(100_000);
-            int length = i % 50 == 0 ? random.nextInt(10_000) : random.nextInt(40);
-            records.add(new UsageRecord(i, first, first + length, 64L * (1 + random.nextInt(900))));
-        }
-        PlanningProblem problem = new PlanningProblem(records);
+        PlanningProblem problem = new PlanningProblem(Problems.many(100_000));
         assertTimeout(
                 Duration.ofSeconds(30),
                 () -> {
@@ -156,7 +149,7 @@ class StripPackingTest {
                         assertTrue(strategy.admits(problem));
                         assertTrue(
                                 strategy.plan(problem).totalBytes()
-                                        >= LowerBounds.offsetBytes(records));
+                                        >= LowerBounds.offsetBytes(problem.records()));
                     }
                 });
     }

@@ -13,29 +13,15 @@ import org.junit.jupiter.api.Test;
 
 class ParallelPlannerTest {
 
-    private static Graph chain() {
-        GraphSketch sketch = new GraphSketch();
-        int input = sketch.input(4);
-        int a = sketch.tensor(4);
-        int b = sketch.tensor(4);
-        int c = sketch.tensor(4);
-        int output = sketch.tensor(4);
-        return sketch.operator("CONV_2D", a, input)
-                .operator("RELU", b, a)
-                .operator("TANH", c, b)
-                .operator("CONV_2D", output, c)
-                .output(output)
-                .build();
-    }
-
     @Test
     void plan_chain_needsNoMoreThanSerial() {
-        Attempt plain = ParallelPlanner.plan(chain(), InPlace.FALSE);
+        Attempt plain = ParallelPlanner.plan(GraphSketch.chain(), InPlace.FALSE);
         assertEquals(128, plain.plan().totalBytes());
-        Attempt inPlace = ParallelPlanner.plan(chain(), InPlace.TRUE);
+        Attempt inPlace = ParallelPlanner.plan(GraphSketch.chain(), InPlace.TRUE);
         assertEquals("greedy-by-size-over-conflicts+in-place", inPlace.name());
         assertEquals(64, inPlace.plan().totalBytes());
-        assertEquals(128, ParallelPlanner.plan(chain(), InPlace.AUTO).plan().totalBytes());
+        assertEquals(
+                128, ParallelPlanner.plan(GraphSketch.chain(), InPlace.AUTO).plan().totalBytes());
     }
 
     @Test

@@ -146,14 +146,7 @@ class SharedStrategiesTest {
 
     @Test
     void greedy_thirtyThousandRecords_takesSecondsIncludingTheCheck() {
-        Random random = new Random(7);
-        List<UsageRecord> records = new ArrayList<>();
-        for (int i = 0; i < 30_000; i++) {
-            int first = random.nextInt(30_000);
-            int length = i % 50 == 0 ? random.nextInt(10_000) : random.nextInt(40);
-            records.add(new UsageRecord(i, first, first + length, 64L * (1 + random.nextInt(900))));
-        }
-        PlanningProblem problem = new PlanningProblem(records);
+        PlanningProblem problem = new PlanningProblem(Problems.many(30_000));
         assertTimeout(
                 Duration.ofSeconds(60),
                 () -> {

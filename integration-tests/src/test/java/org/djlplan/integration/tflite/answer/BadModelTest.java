@@ -61,7 +61,7 @@ class BadModelTest {
         List<String> arguments = new ArrayList<>(List.of("load"));
         arguments.addAll(files);
         ChildJvm.Result result =
-                ChildJvm.run(folder, List.of(), Probe.class, arguments.toArray(String[]::new));
+                new ChildJvm(folder).run(Probe.class, arguments.toArray(String[]::new));
         assertEquals(0, result.exitCode(), result.out() + result.err());
         List<String> lines = result.out().lines().toList();
         assertEquals(2 * files.size(), lines.size(), result.out());
@@ -79,7 +79,7 @@ class BadModelTest {
     }
 
     private static ChildJvm.Result djlplan(String... arguments) throws Exception {
-        return ChildJvm.run(folder, List.of(), DjlPlan.class, arguments);
+        return new ChildJvm(folder).run(DjlPlan.class, arguments);
     }
 
     /** Returns the one line that a command fails with. */

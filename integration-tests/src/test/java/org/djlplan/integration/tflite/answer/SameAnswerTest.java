@@ -10,7 +10,6 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.djlplan.integration.support.NeedsModels;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.RealModels;
@@ -21,7 +20,6 @@ import org.djlplan.memplan.runtime.tflite.EngineView;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Planned models give the stock engine's bytes, in an arena as small as promised. */
@@ -35,28 +33,15 @@ class SameAnswerTest {
         StockInterpreter.loadEngine();
     }
 
-    static Stream<Arguments> builtModelsAndThreads() {
-        return withThreads(TestModels.built());
-    }
-
-    static Stream<Arguments> realModelsAndThreads() {
-        return withThreads(TestModels.real());
-    }
-
-    private static Stream<Arguments> withThreads(List<Path> models) {
-        return models.stream()
-                .flatMap(m -> Stream.of(1, 2).map(threads -> Arguments.of(m, threads)));
-    }
-
     @ParameterizedTest(name = "{0}, {1} threads")
-    @MethodSource("builtModelsAndThreads")
+    @MethodSource(TestModels.BUILT_ON_ONE_AND_TWO_THREADS)
     void predict_plannedModel_givesTheStockBytes(Path file, int threads) throws Exception {
         assertGivesTheStockBytes(file, threads);
     }
 
     @NeedsModels(RealModels.TFLITE)
     @ParameterizedTest(name = "{0}, {1} threads")
-    @MethodSource("realModelsAndThreads")
+    @MethodSource(TestModels.REAL_ON_ONE_AND_TWO_THREADS)
     void predict_realModel_givesTheStockBytes(Path file, int threads) throws Exception {
         assertGivesTheStockBytes(file, threads);
     }
@@ -82,14 +67,14 @@ class SameAnswerTest {
     }
 
     @ParameterizedTest(name = "{0}, {1} threads")
-    @MethodSource("builtModelsAndThreads")
+    @MethodSource(TestModels.BUILT_ON_ONE_AND_TWO_THREADS)
     void load_plannedModel_needsNoMoreThanTheEngineItself(Path file, int threads) throws Exception {
         assertNeedsNoMoreThanTheEngine(file, threads);
     }
 
     @NeedsModels(RealModels.TFLITE)
     @ParameterizedTest(name = "{0}, {1} threads")
-    @MethodSource("realModelsAndThreads")
+    @MethodSource(TestModels.REAL_ON_ONE_AND_TWO_THREADS)
     void load_realModel_needsNoMoreThanTheEngineItself(Path file, int threads) throws Exception {
         assertNeedsNoMoreThanTheEngine(file, threads);
     }

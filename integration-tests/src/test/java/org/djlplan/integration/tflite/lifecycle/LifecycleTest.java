@@ -221,17 +221,14 @@ class LifecycleTest {
     @Test
     void loadAndClose_fiveHundredTimes_growsNeitherMemoryNorMappings() throws Exception {
         ChildJvm.Result result =
-                ChildJvm.run(
-                        folder,
-                        List.of(
+                new ChildJvm(folder)
+                        .options(
                                 "-Xms128m",
                                 "-Xmx128m",
                                 "-XX:+AlwaysPreTouch",
                                 "-XX:+UseSerialGC",
-                                "-Dai.djl.tflite.disable_alternative=true"),
-                        Probe.class,
-                        "reload",
-                        FILE.toString());
+                                "-Dai.djl.tflite.disable_alternative=true")
+                        .run(Probe.class, "reload", FILE.toString());
         assertEquals(0, result.exitCode(), result.err());
         List<Long> grown = result.out().lines().map(Long::valueOf).toList();
         assertTrue(grown.get(0) < 16 << 20, "grew by " + grown.get(0) + " bytes");

@@ -84,8 +84,7 @@ class ModelFileTest {
 
     private void assertNoticed(String what) throws Exception {
         Path file = Files.copy(FILE, folder.resolve("model.tflite"));
-        ChildJvm.Result result =
-                ChildJvm.run(folder, List.of(), Probe.class, what, file.toString());
+        ChildJvm.Result result = new ChildJvm(folder).run(Probe.class, what, file.toString());
         assertEquals(0, result.exitCode(), result.out() + result.err());
         assertEquals(
                 List.of(
@@ -102,16 +101,12 @@ class ModelFileTest {
     @Test
     void load_twiceWithoutJna_runsAsStockWithAWarningEach() throws Exception {
         ChildJvm.Result result =
-                ChildJvm.run(
-                        folder,
-                        List.of(
+                new ChildJvm(folder)
+                        .options(
                                 "-Djna.nosys=true",
                                 "-Djna.noclasspath=true",
-                                "-Djna.boot.library.path=" + folder),
-                        Probe.class,
-                        "load",
-                        FILE.toString(),
-                        FILE.toString());
+                                "-Djna.boot.library.path=" + folder)
+                        .run(Probe.class, "load", FILE.toString(), FILE.toString());
         assertEquals(0, result.exitCode(), result.out() + result.err());
         assertEquals(
                 List.of("loaded, 2 outputs"),

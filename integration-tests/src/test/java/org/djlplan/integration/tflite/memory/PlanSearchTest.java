@@ -33,6 +33,7 @@ import org.djlplan.memplan.store.Kept;
 import org.djlplan.memplan.store.SearchedPlan;
 import org.djlplan.memplan.store.SearchedPlanCodec;
 import org.djlplan.memplan.testing.LogCapture;
+import org.djlplan.memplan.testing.TightGraph;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 import org.junit.jupiter.api.AfterEach;
@@ -99,15 +100,13 @@ class PlanSearchTest {
     private static void assertNotSearched(PlanReport report) {
         assertFalse(report.plan().strategy().startsWith("exact-search"), report.plan().strategy());
         assertFalse(report.plan().provedMinimal());
-        assertTrue(
-                report.plan().arenaBytes() > 1.02 * TightPacking.PIECES_BYTES, report.toString());
+        assertTrue(report.plan().arenaBytes() > 1.02 * TightGraph.PIECES_BYTES, report.toString());
     }
 
     private static void assertSearched(PlanReport report, boolean inPlace) {
         assertEquals(inPlace ? "exact-search+in-place" : "exact-search", report.plan().strategy());
         assertTrue(report.plan().provedMinimal());
-        assertTrue(
-                report.plan().arenaBytes() < 1.01 * TightPacking.PIECES_BYTES, report.toString());
+        assertTrue(report.plan().arenaBytes() < 1.01 * TightGraph.PIECES_BYTES, report.toString());
     }
 
     private List<Path> kept() throws IOException {

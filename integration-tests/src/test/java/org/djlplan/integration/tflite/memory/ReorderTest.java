@@ -40,7 +40,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -119,28 +118,15 @@ class ReorderTest {
         assertEquals(1, copies().size());
     }
 
-    static Stream<Arguments> builtModelsAndThreads() {
-        return withThreads(TestModels.built());
-    }
-
-    static Stream<Arguments> realModelsAndThreads() {
-        return withThreads(TestModels.real());
-    }
-
-    private static Stream<Arguments> withThreads(List<Path> models) {
-        return models.stream()
-                .flatMap(model -> Stream.of(1, 2).map(threads -> Arguments.of(model, threads)));
-    }
-
     @ParameterizedTest(name = "{0}, {1} threads")
-    @MethodSource("builtModelsAndThreads")
+    @MethodSource(TestModels.BUILT_ON_ONE_AND_TWO_THREADS)
     void predict_anyModel_givesTheStockBytes(Path model, int threads) throws Exception {
         assertGivesTheStockBytes(model, threads);
     }
 
     @NeedsModels(RealModels.TFLITE)
     @ParameterizedTest(name = "{0}, {1} threads")
-    @MethodSource("realModelsAndThreads")
+    @MethodSource(TestModels.REAL_ON_ONE_AND_TWO_THREADS)
     void predict_realModel_givesTheStockBytes(Path model, int threads) throws Exception {
         assertGivesTheStockBytes(model, threads);
     }

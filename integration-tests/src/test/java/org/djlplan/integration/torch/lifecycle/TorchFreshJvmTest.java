@@ -55,15 +55,14 @@ class TorchFreshJvmTest {
 
     private List<String> predictInAnotherJvm(int threads) throws Exception {
         ChildJvm.Result result =
-                ChildJvm.run(
-                        folder,
-                        List.of(),
-                        TorchProbe.class,
-                        "predict",
-                        file.toString(),
-                        NAME,
-                        Integer.toString(threads),
-                        Integer.toString(PREDICTIONS));
+                new ChildJvm(folder)
+                        .run(
+                                TorchProbe.class,
+                                "predict",
+                                file.toString(),
+                                NAME,
+                                Integer.toString(threads),
+                                Integer.toString(PREDICTIONS));
         assertEquals(0, result.exitCode(), result.err());
         return List.of(result.out().strip().split(" ", -1));
     }

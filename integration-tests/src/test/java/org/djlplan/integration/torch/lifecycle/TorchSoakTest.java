@@ -102,12 +102,12 @@ class TorchSoakTest {
     @Tag("stress")
     void soak_manyThreadsAndLoads_memoryStaysFlat() throws Exception {
         ChildJvm.Result result =
-                ChildJvm.run(
-                        folder,
-                        List.of("-Xms256m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC"),
-                        ManyThreads.class,
-                        folder.toString(),
-                        Integer.toString(LONG_PREDICTIONS));
+                new ChildJvm(folder)
+                        .options("-Xms256m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC")
+                        .run(
+                                ManyThreads.class,
+                                folder.toString(),
+                                Integer.toString(LONG_PREDICTIONS));
         assertEquals(0, result.exitCode(), result.out() + result.err());
         Files.writeString(Path.of("target", "stress-pool.txt"), result.out());
     }

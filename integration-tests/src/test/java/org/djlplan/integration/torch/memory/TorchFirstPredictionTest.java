@@ -42,17 +42,15 @@ class TorchFirstPredictionTest {
         all.addAll(List.of(arguments));
         // No plans of others.
         Path cache = Files.createTempDirectory(folder, "cache");
-        return ChildJvm.run(
-                before,
-                folder,
-                List.of(
+        return new ChildJvm(folder)
+                .before(before)
+                .options(
                         "-Xms128m",
                         "-Xmx128m",
                         "-XX:+AlwaysPreTouch",
                         "-XX:+UseSerialGC",
-                        "-DDJL_CACHE_DIR=" + cache),
-                FirstPrediction.class,
-                all.toArray(String[]::new));
+                        "-DDJL_CACHE_DIR=" + cache)
+                .run(FirstPrediction.class, all.toArray(String[]::new));
     }
 
     private static List<FirstPrediction.Figures> figures(ChildJvm.Result result) {

@@ -25,13 +25,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.djlplan.integration.networks.TightPacking;
 import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.testing.TightGraph;
+import org.djlplan.memplan.testing.TightGraph.Piece;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -70,19 +71,20 @@ class TorchPlanSearchTest {
                 NDList inputs,
                 boolean training,
                 PairList<String, Object> params) {
-            int[][] pieces = TightPacking.pieces();
-            NDArray[] arrays = new NDArray[pieces.length];
+            List<Piece> pieces = TightGraph.PIECES;
+            NDArray[] arrays = new NDArray[pieces.size()];
             NDArray total = inputs.head().mul(2);
-            for (int time = 0; time <= TightPacking.END; time++) {
-                for (int i = 0; i < pieces.length; i++) {
-                    if (pieces[i][1] == time) {
+            for (int time = 0; time <= TightGraph.END; time++) {
+                for (int i = 0; i < arrays.length; i++) {
+                    if (pieces.get(i).until() == time) {
                         total = total.add(arrays[i].sum());
                         arrays[i].close();
                     }
                 }
-                for (int i = 0; i < pieces.length; i++) {
-                    if (pieces[i][0] == time) {
-                        arrays[i] = inputs.head().broadcast(new Shape(pieces[i][2])).mul(i + 1);
+                for (int i = 0; i < arrays.length; i++) {
+                    if (pieces.get(i).from() == time) {
+                        Shape shape = new Shape(pieces.get(i).elements());
+                        arrays[i] = inputs.head().broadcast(shape).mul(i + 1);
                     }
                 }
             }

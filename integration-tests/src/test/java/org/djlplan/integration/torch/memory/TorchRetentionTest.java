@@ -202,12 +202,12 @@ class TorchRetentionTest {
     @Test
     void predict_outputsInsideOfArenasRetained_pinTheirPagesOnly() throws Exception {
         ChildJvm.Result result =
-                ChildJvm.run(
-                        folder,
-                        List.of("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch"),
-                        TorchProbe.class,
-                        "retain",
-                        Torch.copy(TorchScriptModels.named("wide"), folder).toString());
+                new ChildJvm(folder)
+                        .options("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch")
+                        .run(
+                                TorchProbe.class,
+                                "retain",
+                                Torch.copy(TorchScriptModels.named("wide"), folder).toString());
         assertEquals(0, result.exitCode(), result.err());
         String[] figures = result.out().strip().split(" ", -1);
         long arenaBytes = Long.parseLong(figures[0]);
