@@ -9,7 +9,7 @@ import java.util.function.BooleanSupplier;
 import org.djlplan.delegation.Measurement.UnmeasurableException;
 
 /**
- * How long measuring waits: before it begins in the background, for another JVM that measures the
+ * The waits of measuring: before it begins in the background, for another JVM that measures the
  * same, and until the machine is quiet.
  *
  * @param delay after a model was loaded: an application that starts has other things to do

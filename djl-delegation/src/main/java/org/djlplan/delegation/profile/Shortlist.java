@@ -88,7 +88,7 @@ final class Shortlist {
     }
 
     /**
-     * What unions of a graph's pieces are predicted to cost with one number of threads.
+     * The predicted costs of unions of a graph's pieces with one number of threads.
      *
      * @param pieces of the graph, at least one
      * @param threads of every candidate

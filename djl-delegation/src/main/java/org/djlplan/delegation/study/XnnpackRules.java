@@ -31,7 +31,7 @@ public final class XnnpackRules implements DelegateRules {
             "a fused activation must be RELU, RELU6 or RELU_N1_TO_1";
 
     /**
-     * What is asked of a type of operators.
+     * The conditions under which operators of a type are taken.
      *
      * @param constants places of operands that must be constants
      * @param parameters places of operands that are no floats

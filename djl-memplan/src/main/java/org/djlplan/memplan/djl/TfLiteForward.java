@@ -48,7 +48,7 @@ final class TfLiteForward implements UnaryOperator<NDList> {
     /** The shapes in the file. */
     private record Inputs(List<Shape> shapes, List<List<Integer>> dimensions) {}
 
-    /** What the last array of an output was like. */
+    /** The type and shape of an output's last array. */
     private record Form(TensorInfo info, Shape shape, DataType type) {
 
         /** Not the record's own comparison: what that links at its first use takes long. */

@@ -12,9 +12,9 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * How long the processors that this process may use were busy, and for how long this process ran,
- * as Linux counts it: in hundredths of a second. A reading takes some ten microseconds, on large
- * machines up to a millisecond.
+ * The busy time of the processors that this process may use, and this process's own, as Linux
+ * counts it: in hundredths of a second. A reading takes some ten microseconds, on large machines up
+ * to a millisecond.
  */
 public final class ProcessorTimes {
 
@@ -36,7 +36,7 @@ public final class ProcessorTimes {
     private Optional<BitSet> allowed = Optional.empty();
 
     /**
-     * What was counted since some moment.
+     * The counters at one moment.
      *
      * @param busyNanos for how long processors that this process may use ran anything, whatever its
      *     priority, or were another virtual machine's; the sum over these processors

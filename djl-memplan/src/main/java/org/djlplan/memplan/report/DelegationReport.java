@@ -4,7 +4,7 @@ import com.google.common.collect.ImmutableList;
 import java.util.List;
 
 /**
- * What of a model runs in the engine's delegate.
+ * The part of a model that runs in the engine's delegate.
  *
  * @param delegate its name
  * @param operators how many operators the model has

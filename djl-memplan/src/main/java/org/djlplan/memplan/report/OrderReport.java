@@ -1,7 +1,7 @@
 package org.djlplan.memplan.report;
 
 /**
- * What the search for a better order of operators found, with nothing delegated.
+ * The result of the search for a better order of operators, with nothing delegated.
  *
  * @param breadthBeforeBytes maximum operator breadth in the order of the model's file
  * @param breadthAfterBytes maximum operator breadth in the order that was found

@@ -1,8 +1,8 @@
 package org.djlplan.memplan.report;
 
 /**
- * How near an output of what is delegated comes to the CPU kernels' output; the worst of several
- * inputs.
+ * The difference between an output of a delegated model and the CPU kernels' output; the worst of
+ * several inputs.
  *
  * @param output its name
  * @param difference the largest absolute difference of two elements divided by the largest absolute

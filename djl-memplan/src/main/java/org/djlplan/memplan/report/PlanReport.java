@@ -10,8 +10,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * What was planned for a loaded model, and what happened until now. Immutable: ask again for newer
- * figures.
+ * The plan of a loaded model, and what happened until now. Immutable: ask again for newer figures.
  *
  * @param engine name of the DJL engine
  * @param unplannedReason why the model runs as stock, perhaps only since something went wrong;
@@ -40,7 +39,7 @@ public record PlanReport(
     }
 
     /**
-     * Where the planned tensors of a model lie: in one arena.
+     * The plan of a model's tensors in one arena.
      *
      * @param strategy name of the strategy whose plan is used, with {@code "+in-place"} when
      *     tensors share places; empty when not planned

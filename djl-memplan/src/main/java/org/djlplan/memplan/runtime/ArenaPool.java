@@ -23,7 +23,7 @@ public final class ArenaPool {
 
     private static final ArenaPool SHARED = new ArenaPool();
 
-    /** Where arenas come from, and go to. */
+    /** The allocator of arenas. */
     interface Source {
         Arena create(long bytes, boolean hugePages);
 

@@ -60,7 +60,7 @@ public final class GuestProcess {
     }
 
     /**
-     * What a process did up to some moment.
+     * The counters of a process at one moment.
      *
      * @param ranNanos processor time of all threads that still are
      * @param waitedNanos by thread, how long it was ready to run, but another one ran; without

@@ -112,7 +112,9 @@ public final class Workers {
         }
     }
 
-    /** What waits, by model; the model at the front comes next, and then goes to the back. */
+    /**
+     * The waiting passes, by model; the model at the front comes next, and then goes to the back.
+     */
     private static final class Queue {
         private final Map<Object, ArrayDeque<Pass<?>>> models = new LinkedHashMap<>();
         private int size;

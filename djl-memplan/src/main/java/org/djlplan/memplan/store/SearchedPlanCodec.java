@@ -78,7 +78,7 @@ public final class SearchedPlanCodec implements Codec<SearchedPlan> {
         json.name("searchedMillis").value(searched.searchedMillis());
     }
 
-    /** What {@link #begin} wrote. */
+    /** The part of a file that {@link #begin} wrote. */
     record Beginning(String strategy, boolean provedMinimal, long searchedMillis) {
 
         static Beginning read(CheckedJson json) throws IOException {

@@ -41,7 +41,7 @@ final class StoredFile<T> {
         this.codec = codec;
     }
 
-    /** What a file turned out to be, unless it is damaged. */
+    /** The state of a file that is not damaged. */
     sealed interface Result<T> permits Usable, OtherVersion {}
 
     /** An intact and valid value. */

@@ -1,5 +1,5 @@
 /**
- * What is for comparison only and does not run in an application: strategies of other planners and
- * of other kinds, and files of usage records. Nothing but the command line depends on it.
+ * Planners for comparison only, which do not run in an application: strategies of other planners
+ * and of other kinds, and files of usage records. Nothing but the command line depends on it.
  */
 package org.djlplan.memplan.study;

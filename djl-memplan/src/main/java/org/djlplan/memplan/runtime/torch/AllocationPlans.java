@@ -36,7 +36,7 @@ public interface AllocationPlans {
     /** Waits until everything is written, but not for long. */
     void flush();
 
-    /** What is known of predictions that allocate in the same way. */
+    /** The plans of predictions that allocate in the same way. */
     interface OfInputs extends AutoCloseable {
 
         /** Returns when an imperative block's arrays are closed, if it is known. */

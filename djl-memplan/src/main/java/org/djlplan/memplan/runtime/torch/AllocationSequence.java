@@ -102,7 +102,7 @@ final class AllocationSequence implements AutoCloseable {
         this.trouble = trouble;
         try {
             plans.kept().ifPresent(this::install);
-        } catch (RuntimeException | LinkageError | VirtualMachineError e) {
+        } catch (RuntimeException | VirtualMachineError e) {
             logger.warn("a stored plan of {} is made anew: {}", name, e.toString());
         }
     }

@@ -54,7 +54,7 @@ interface AllocationWatch {
     }
 
     /**
-     * What became of a prediction's planned allocations.
+     * The fate of a prediction's planned allocations.
      *
      * @param placed got their planned place
      * @param refused had to go to the engine's allocator, as their place was still in use

@@ -48,7 +48,7 @@ public final class TorchMemory implements AutoCloseable {
     private volatile Optional<AllocationPlans> asked = Optional.empty();
     private volatile boolean closed;
 
-    /** What makes predictions allocate in different ways. */
+    /** The conditions on which the allocations of predictions depend. */
     private record Kind(ImmutableList<ArrayType> inputs, int threads) {}
 
     /**

@@ -15,7 +15,7 @@ public final class TorchPrediction {
     private boolean failed;
     private boolean finished;
 
-    /** What becomes of a run. */
+    /** The ways in which a run ends. */
     @FunctionalInterface
     interface Ending {
 

@@ -78,9 +78,9 @@ class OptionsTest {
                     UnsupportedOperationException.class,
                     () -> before.interpreters().add(before.interpreters().get(0)));
             predictAsStock(model);
-            assertEquals(0, before.predictions());
+            assertEquals(0, before.predictions().total());
             PlanReport after = PlanReport.of(model).orElseThrow();
-            assertEquals(1, after.predictions());
+            assertEquals(1, after.predictions().total());
             assertEquals("TFLite", after.engine());
             assertTrue(after.plan().records() > 0 && after.plan().inputOutputBytes() > 0);
             assertTrue(
