@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.collect.ImmutableSortedSet;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -37,6 +40,7 @@ import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.store.StoreKey;
 import org.djlplan.memplan.store.StoreLock;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -167,7 +171,7 @@ class BackgroundTest extends ProviderFixture {
                         (request, runner, progress, verified) -> {
                             measuring.countDown();
                             try {
-                                Thread.sleep(60_000);
+                                new CountDownLatch(1).await();
                             } catch (InterruptedException e) {
                                 interrupted.countDown();
                                 throw e;
@@ -205,14 +209,22 @@ class BackgroundTest extends ProviderFixture {
         assertTrue(better.isEmpty());
     }
 
+    private static boolean waits(Thread thread) {
+        return switch (thread.getState()) {
+            case BLOCKED, WAITING, TIMED_WAITING -> true;
+            default -> false;
+        };
+    }
+
     @Test
     void choose_severalModels_areMeasuredOneByOne() throws Exception {
         AtomicInteger running = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
+        CountDownLatch allWait = new CountDownLatch(1);
         Profiling profiling =
                 (request, runner, progress, verified) -> {
                     most.accumulateAndGet(running.incrementAndGet(), Math::max);
-                    Thread.sleep(20);
+                    allWait.await();
                     running.decrementAndGet();
                     return TABLE;
                 };
@@ -237,6 +249,10 @@ class BackgroundTest extends ProviderFixture {
             thread.start();
             blocking.add(thread);
         }
+        for (Thread thread : blocking) {
+            Await.until(() -> waits(thread));
+        }
+        allWait.countDown();
         for (int i = 0; i < 6; i++) {
             assertEquals(Origin.MEASURED, nextBetter().origin());
         }
@@ -248,13 +264,15 @@ class BackgroundTest extends ProviderFixture {
 
     @Test
     void choose_sameModelTwice_measuresOnce() throws Exception {
+        CountDownLatch bothChose = new CountDownLatch(1);
         Profiling slow =
                 (request, runner, progress, verified) -> {
-                    Thread.sleep(100);
+                    bothChose.await();
                     return TABLE;
                 };
         choose(slow);
         choose(slow);
+        bothChose.countDown();
         assertEquals(Origin.MEASURED, nextBetter().origin());
         assertEquals(Origin.STORED, nextBetter().origin());
         assertEquals(1, profiles.get());
@@ -381,7 +399,7 @@ class BackgroundTest extends ProviderFixture {
         StoreLock other = ProfileStore.of(model).tryLock(key()).orElseThrow();
         provider((request, runner, progress, verified) -> fail(), NO_DELAY)
                 .choose(model, Map.of(), Optional.empty(), better::add);
-        Thread.sleep(50);
+        afterwards();
         assertTrue(better.isEmpty());
         ProfileStore.of(model).save(key(), TABLE);
         other.close();
@@ -401,17 +419,17 @@ class BackgroundTest extends ProviderFixture {
         other.close();
     }
 
-    /** Measures slowly in a JVM of its own, and prints a line when it begins. */
+    /** Measures in a JVM of its own: prints a line when it begins, and ends with its input. */
     static final class OtherJvm {
 
         private OtherJvm() {}
 
-        public static void main(String[] folders) throws InterruptedException {
+        public static void main(String[] folders) {
             DelegationChoice choice =
                     new MeasuredDelegation(
                                     (request, runner, progress, verified) -> {
                                         System.out.println("measuring");
-                                        Thread.sleep(Long.parseLong(folders[1]));
+                                        awaitEndOfInput();
                                         return TABLE;
                                     },
                                     NO_DELAY)
@@ -423,36 +441,58 @@ class BackgroundTest extends ProviderFixture {
                             .first();
             System.out.println(choice.origin());
         }
+
+        private static void awaitEndOfInput() {
+            try {
+                long unused = System.in.transferTo(OutputStream.nullOutputStream());
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
     }
 
-    private Process otherJvm(long millis) throws IOException {
+    private Process otherJvm() throws IOException {
         Process process =
                 new ProcessBuilder(
                                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                                 "-cp",
                                 System.getProperty("java.class.path"),
                                 OtherJvm.class.getName(),
-                                folder.toString(),
-                                Long.toString(millis))
+                                folder.toString())
                         .redirectError(ProcessBuilder.Redirect.DISCARD)
                         .start();
         assertEquals("measuring", process.inputReader().readLine());
         return process;
     }
 
+    /** Returns a choice that waits for another JVM. */
+    private FutureTask<DelegationChoice> chooseBlocking(Profiling profiling) {
+        FutureTask<DelegationChoice> choice =
+                new FutureTask<>(
+                        () ->
+                                provider(profiling, NO_DELAY)
+                                        .choose(
+                                                model,
+                                                Map.of("delegation.profile", "blocking"),
+                                                Optional.empty(),
+                                                better::add)
+                                        .first());
+        Thread thread = new Thread(choice);
+        thread.start();
+        Await.until(() -> choice.isDone() || thread.getState() == Thread.State.TIMED_WAITING);
+        assertFalse(choice.isDone());
+        return choice;
+    }
+
     @Test
     void choose_anotherJvmMeasures_waitsForItsResult() throws Exception {
-        Process other = otherJvm(500);
+        Process other = otherJvm();
         provider((request, runner, progress, verified) -> fail(), NO_DELAY)
                 .choose(model, Map.of(), Optional.empty(), better::add);
-        DelegationChoice blocking =
-                provider((request, runner, progress, verified) -> fail(), NO_DELAY)
-                        .choose(
-                                model,
-                                Map.of("delegation.profile", "blocking"),
-                                Optional.empty(),
-                                better::add)
-                        .first();
+        FutureTask<DelegationChoice> waiting =
+                chooseBlocking((request, runner, progress, verified) -> fail());
+        other.getOutputStream().close();
+        DelegationChoice blocking = waiting.get();
         assertEquals(chosen(Origin.STORED), blocking);
         assertEquals(blocking, nextBetter());
         assertEquals("MEASURED", other.inputReader().readLine());
@@ -461,28 +501,10 @@ class BackgroundTest extends ProviderFixture {
 
     @Test
     void choose_anotherJvmDiesMeasuring_measuresItself() throws Exception {
-        Process other = otherJvm(60_000);
-        CountDownLatch chosen = new CountDownLatch(1);
-        AtomicReference<DelegationChoice> choice = new AtomicReference<>();
-        Thread waiting =
-                new Thread(
-                        () -> {
-                            choice.set(
-                                    provider(
-                                                    (request, runner, progress, verified) -> TABLE,
-                                                    NO_DELAY)
-                                            .choose(
-                                                    model,
-                                                    Map.of("delegation.profile", "blocking"),
-                                                    Optional.empty(),
-                                                    better::add)
-                                            .first());
-                            chosen.countDown();
-                        });
-        waiting.start();
-        assertFalse(chosen.await(200, TimeUnit.MILLISECONDS));
+        Process other = otherJvm();
+        FutureTask<DelegationChoice> choice =
+                chooseBlocking((request, runner, progress, verified) -> TABLE);
         other.destroyForcibly();
-        assertTrue(chosen.await(20, TimeUnit.SECONDS));
         assertEquals(Origin.MEASURED, choice.get().origin());
         assertEquals(Optional.of(TABLE), ProfileStore.of(model).load(key()));
     }

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.djlplan.delegation.Measurement.Profiling;
 import org.djlplan.delegation.table.Entry;
@@ -241,7 +242,7 @@ class MeasuredDelegationTest extends ProviderFixture {
                 first(
                         (request, runner, progress, verified) -> {
                             Thread.currentThread().interrupt();
-                            Thread.sleep(60_000);
+                            new CountDownLatch(1).await();
                             return TABLE;
                         },
                         "blocking");

@@ -2,6 +2,7 @@ package org.djlplan.memplan.measure;
 
 import com.google.gson.JsonPrimitive;
 import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
 import org.djlplan.memplan.child.ParentConnection;
 
 /** Serves a {@link FakeRunner}, or fails at its start as its argument says. */
@@ -21,11 +22,11 @@ final class FakeMeasuringProcess {
     public static void main(String[] args) throws InterruptedException {
         switch (Start.valueOf(args[0])) {
             case GOOD -> MeasuringProcess.serve(model -> new FakeRunner());
-            case SILENT -> Thread.sleep(Long.MAX_VALUE);
+            case SILENT -> new CountDownLatch(1).await();
             case EXIT -> System.err.println("no such library");
             case OTHER_PROTOCOL -> {
                 ParentConnection.open(() -> {}).reply(new JsonPrimitive("another"));
-                Thread.sleep(Long.MAX_VALUE);
+                new CountDownLatch(1).await();
             }
             case CANNOT_OPEN ->
                     MeasuringProcess.serve(

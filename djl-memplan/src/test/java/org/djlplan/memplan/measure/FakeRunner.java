@@ -7,11 +7,14 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.graph.ElementType;
@@ -56,6 +59,11 @@ final class FakeRunner implements CandidateRunner {
     }
 
     static final int HALTED = 7;
+
+    /** Name of the file in the process's folder that says that it hangs. */
+    static final String HANGS = "hangs";
+
+    /** Real time: a limit that grows with what a candidate took before is what is tested. */
     static final long SLOW_MILLIS = 300;
 
     /** Largest of the many operators of the only partition. */
@@ -155,7 +163,12 @@ final class FakeRunner implements CandidateRunner {
     }
 
     private static void hang() throws InterruptedException {
-        Thread.sleep(Long.MAX_VALUE);
+        try {
+            Files.createFile(Path.of(System.getProperty(MeasuringJvm.FOLDER), HANGS));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        new CountDownLatch(1).await();
     }
 
     private static void fillHeap() {

@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -44,6 +45,7 @@ import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.NoRoomException;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -109,8 +111,9 @@ class ProcessRunnerTest {
     }
 
     private static boolean ends(long pid) throws Exception {
-        for (int i = 0; i < 200 && ProcessHandle.of(pid).isPresent(); i++) {
-            Thread.sleep(50);
+        Optional<ProcessHandle> process = ProcessHandle.of(pid);
+        if (process.isPresent()) {
+            ProcessHandle unused = process.get().onExit().get(1, TimeUnit.MINUTES);
         }
         return ProcessHandle.of(pid).isEmpty();
     }
@@ -323,6 +326,7 @@ class ProcessRunnerTest {
     void close_whilePreparing_blamesNoCandidate() throws Exception {
         ProcessRunner runner = start(PATIENT);
         long pid = pid(runner);
+        Path hangs = Path.of(refusal(runner), FakeRunner.HANGS);
         CompletableFuture<Trial> preparing =
                 CompletableFuture.supplyAsync(
                         () -> {
@@ -332,7 +336,7 @@ class ProcessRunnerTest {
                                 throw new AssertionError(e);
                             }
                         });
-        Thread.sleep(500);
+        Await.until(() -> Files.exists(hangs));
         runner.close();
         ExecutionException e = assertThrows(ExecutionException.class, preparing::get);
         assertEquals(IllegalStateException.class, e.getCause().getClass());

@@ -12,6 +12,7 @@ import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.djlplan.memplan.child.JavaCommand;
@@ -34,7 +35,7 @@ class TemporaryFolderTest {
         public static void main(String[] parents) throws IOException, InterruptedException {
             try (TemporaryFolder folder = TemporaryFolder.create(Path.of(parents[0]))) {
                 System.out.println(folder.path());
-                Thread.sleep(Long.MAX_VALUE);
+                new CountDownLatch(1).await();
             }
         }
     }

@@ -32,6 +32,7 @@ import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.plan.portfolio.PlanImprover;
 import org.djlplan.memplan.runtime.tflite.PlanFinder;
 import org.djlplan.memplan.runtime.tflite.PlanFinder.Request;
+import org.djlplan.memplan.testing.Await;
 import org.djlplan.memplan.testing.GraphSketch;
 import org.djlplan.memplan.testing.TightGraph;
 import org.junit.jupiter.api.Test;
@@ -104,9 +105,7 @@ class GraphPlanningTest {
     private void awaitKept() throws Exception {
         assertTrue(searched.tryAcquire(30, TimeUnit.SECONDS));
         // It is kept right after that.
-        while (kept(besideModel()).isEmpty()) {
-            Thread.sleep(5);
-        }
+        Await.until(() -> !kept(besideModel()).isEmpty());
     }
 
     @Test
@@ -212,8 +211,9 @@ class GraphPlanningTest {
         try {
             assertGreedy(find(finder, true));
             assertTrue(begun.await(30, TimeUnit.SECONDS));
+            // Guards from hanging: neither waits for the search.
             assertTimeoutPreemptively(
-                    Duration.ofSeconds(20),
+                    Duration.ofMinutes(2),
                     () -> {
                         assertGreedy(find(finder, true));
                         finder.close();

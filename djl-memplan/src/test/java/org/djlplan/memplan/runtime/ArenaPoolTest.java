@@ -16,6 +16,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.runtime.ArenaPool.Lease;
 import org.djlplan.memplan.runtime.ArenaPool.Need;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -121,10 +122,8 @@ class ArenaPoolTest {
                             });
             Thread thread = new Thread(waiting);
             thread.start();
-            while (thread.getState() != Thread.State.TIMED_WAITING) {
-                assertFalse(waiting.isDone());
-                Thread.onSpinWait();
-            }
+            Await.until(() -> waiting.isDone() || thread.getState() == Thread.State.TIMED_WAITING);
+            assertFalse(waiting.isDone());
             first.close();
             assertEquals(arena, waiting.get(30, TimeUnit.SECONDS));
             assertEquals(0, pool.metric().overflows());
@@ -234,9 +233,7 @@ class ArenaPoolTest {
                         });
         Thread thread = new Thread(task);
         thread.start();
-        while (thread.getState() != Thread.State.TIMED_WAITING) {
-            Thread.onSpinWait();
-        }
+        Await.until(() -> thread.getState() == Thread.State.TIMED_WAITING);
         return task;
     }
 

@@ -4,13 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -28,16 +28,18 @@ class BackgroundSearchTest {
         BlockingQueue<Thread> threads = new ArrayBlockingQueue<>(3);
         AtomicBoolean running = new AtomicBoolean();
         AtomicBoolean together = new AtomicBoolean();
+        CountDownLatch allStarted = new CountDownLatch(1);
         for (int i = 0; i < 3; i++) {
             BackgroundSearch unused =
                     BackgroundSearch.start(
                             search -> {
                                 together.compareAndSet(false, running.getAndSet(true));
-                                LockSupport.parkNanos(1_000_000);
+                                Uninterruptibles.awaitUninterruptibly(allStarted);
                                 running.set(false);
                                 threads.add(Thread.currentThread());
                             });
         }
+        allStarted.countDown();
         Thread thread = next(threads);
         assertEquals(thread, next(threads));
         assertEquals(thread, next(threads));

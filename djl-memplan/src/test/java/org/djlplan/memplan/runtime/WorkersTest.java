@@ -23,6 +23,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -49,10 +50,10 @@ class WorkersTest {
     }
 
     private static void awaitQueued(Thread thread) {
-        while (thread.getState() != Thread.State.TIMED_WAITING
-                && thread.getState() != Thread.State.WAITING) {
-            Thread.onSpinWait();
-        }
+        Await.until(
+                () ->
+                        thread.getState() == Thread.State.TIMED_WAITING
+                                || thread.getState() == Thread.State.WAITING);
     }
 
     /** Threads that stay alive, so that they keep what they have. */
@@ -147,6 +148,7 @@ class WorkersTest {
                                                 used.add(Thread.currentThread());
                                                 most.accumulateAndGet(
                                                         now.incrementAndGet(), Math::max);
+                                                // Others would begin meanwhile.
                                                 LockSupport.parkNanos(10_000);
                                                 now.decrementAndGet();
                                                 return number;

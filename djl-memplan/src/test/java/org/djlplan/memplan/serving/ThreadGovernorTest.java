@@ -17,6 +17,7 @@ import org.djlplan.memplan.machine.ProcessorTimes;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -123,9 +124,7 @@ class ThreadGovernorTest {
         FutureTask<ThreadGovernor.Gear> task = new FutureTask<>(governor::begin);
         Thread thread = new Thread(task);
         thread.start();
-        while (thread.getState() != Thread.State.TIMED_WAITING && !task.isDone()) {
-            Thread.onSpinWait();
-        }
+        Await.until(() -> task.isDone() || thread.getState() == Thread.State.TIMED_WAITING);
         return task;
     }
 

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
 /**
  * Waits for a state that nobody announces: of another thread, of a file, of another process. Where
@@ -25,12 +26,22 @@ public final class Await {
         until(PATIENCE, condition);
     }
 
+    /** Returns once the condition holds; fails, and tells the state, if it does not in time. */
+    public static void until(Callable<Boolean> condition, Supplier<String> state) {
+        until(PATIENCE, condition, state);
+    }
+
     /** Returns once the condition holds; fails if it does not in time. */
     public static void until(Duration patience, Callable<Boolean> condition) {
+        until(patience, condition, () -> "");
+    }
+
+    private static void until(
+            Duration patience, Callable<Boolean> condition, Supplier<String> state) {
         long end = System.nanoTime() + patience.toNanos();
         while (!holds(condition)) {
             if (System.nanoTime() - end > 0) {
-                fail("in vain for " + patience);
+                fail("in vain for " + patience + " " + state.get());
             }
             if (Thread.currentThread().isInterrupted()) {
                 fail("interrupted");

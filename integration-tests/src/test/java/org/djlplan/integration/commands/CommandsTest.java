@@ -17,6 +17,7 @@ import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.Value;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -257,19 +258,14 @@ class CommandsTest {
     }
 
     /** Waits for the child that runs the model, and until it is busy with it. */
-    private static ProcessHandle awaitTimingChild(Process parent) throws InterruptedException {
-        while (parent.isAlive()) {
-            for (ProcessHandle child : parent.children().toList()) {
-                boolean busy =
-                        child.info().totalCpuDuration().map(used -> used.toSeconds()).orElse(0L)
-                                >= 3;
-                if (busy) {
-                    return child;
-                }
-            }
-            Thread.sleep(50);
-        }
-        throw new AssertionError("ended early with " + parent.exitValue());
+    private static ProcessHandle awaitTimingChild(Process parent) {
+        Await.until(() -> !parent.isAlive() || parent.children().anyMatch(CommandsTest::isBusy));
+        assertTrue(parent.isAlive(), "ended early");
+        return parent.children().filter(CommandsTest::isBusy).findAny().orElseThrow();
+    }
+
+    private static boolean isBusy(ProcessHandle child) {
+        return child.info().totalCpuDuration().map(used -> used.toSeconds()).orElse(0L) >= 3;
     }
 
     private Result djlplan(String... arguments) throws IOException, InterruptedException {

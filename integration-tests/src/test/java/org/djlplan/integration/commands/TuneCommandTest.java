@@ -31,6 +31,7 @@ import org.djlplan.memplan.cli.demo.Value;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -195,9 +196,7 @@ class TuneCommandTest {
                         .collect(Collectors.joining(","));
         DjlPlanProcess command =
                 DjlPlanProcess.start(folder, "tune", "--threads", threads, model.toString());
-        while (kept().isEmpty() && command.process().isAlive()) {
-            Thread.sleep(50);
-        }
+        Await.until(() -> !kept().isEmpty() || !command.process().isAlive());
         List<ProcessHandle> children = command.process().descendants().toList();
         command.process().destroy();
         Result result = command.finish();

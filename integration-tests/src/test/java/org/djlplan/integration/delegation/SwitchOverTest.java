@@ -2,12 +2,12 @@ package org.djlplan.integration.delegation;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assertions.fail;
 
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +29,7 @@ import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -54,6 +55,7 @@ class SwitchOverTest {
                     Planned.load(file, Map.of("delegation.profile", "background"));
             if (i > 0) {
                 awaitMeasuringProcess();
+                // At once, and in the middle of it.
                 Thread.sleep(300L * (i - 1));
             }
             model.close();
@@ -61,14 +63,8 @@ class SwitchOverTest {
         }
     }
 
-    private static void awaitMeasuringProcess() throws InterruptedException {
-        for (int i = 0; i < 1200; i++) {
-            if (ProcessHandle.current().children().findAny().isPresent()) {
-                return;
-            }
-            Thread.sleep(50);
-        }
-        fail("nothing is measured");
+    private static void awaitMeasuringProcess() {
+        Await.until(() -> ProcessHandle.current().children().findAny().isPresent());
     }
 
     @Test
@@ -151,12 +147,15 @@ class SwitchOverTest {
             List<ByteBuffer> values = stock.randomInputs(1);
             List<ByteBuffer> expected = stock.run(values);
             assertEquals("UNVERIFIED", report(model).origin());
-            long deadline = System.nanoTime() + 600_000_000_000L;
-            while (!ModelCopy.hasProfile(file) && System.nanoTime() < deadline) {
-                Tolerance.assertWithin(
-                        expected, Planned.predict(model, values, stock.shapes()), "meanwhile");
-            }
-            assertTrue(ModelCopy.hasProfile(file), "nothing was kept");
+            Await.until(
+                    Duration.ofMinutes(10),
+                    () -> {
+                        Tolerance.assertWithin(
+                                expected,
+                                Planned.predict(model, values, stock.shapes()),
+                                "meanwhile");
+                        return ModelCopy.hasProfile(file);
+                    });
         }
         try (StockInterpreter stock = new StockInterpreter(file, 1);
                 ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {

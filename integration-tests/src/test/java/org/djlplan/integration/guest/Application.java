@@ -89,6 +89,7 @@ public final class Application {
         return PlanReport.of(model).flatMap(PlanReport::delegation).orElseThrow();
     }
 
+    /** Looks again and again: it runs in packages without the classes of the tests. */
     private static void watch(Path file, Event event, long started) {
         try {
             ProcessHandle child = awaitChild();

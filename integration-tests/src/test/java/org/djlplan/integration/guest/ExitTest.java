@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.MemoryGroup;
 import org.djlplan.integration.support.TestModels;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -56,22 +57,15 @@ class ExitTest {
         }
     }
 
-    private long foldersLeft() throws IOException, InterruptedException {
-        long left = 1;
-        // The measuring process ends soon after the application.
-        for (int i = 0; i < 600 && left > 0; i++) {
-            try (Stream<Path> files = Files.list(folder.resolve("tmp"))) {
-                left =
-                        files.filter(
-                                        f ->
-                                                f.getFileName()
-                                                        .toString()
-                                                        .startsWith("djlplan-measuring"))
-                                .count();
-            }
-            Thread.sleep(left > 0 ? 50 : 0);
-        }
-        return left;
+    /** The measuring process ends soon after the application, and its folder goes with it. */
+    private void awaitNoFolders() {
+        Await.until(
+                () -> {
+                    try (Stream<Path> files = Files.list(folder.resolve("tmp"))) {
+                        return files.map(f -> f.getFileName().toString())
+                                .noneMatch(name -> name.startsWith("djlplan-measuring"));
+                    }
+                });
     }
 
     @Test
@@ -81,7 +75,7 @@ class ExitTest {
         while (!out.contains("choice STORED") && runs < MOST_RUNS) {
             Started application = run(List.of(), "background", Application.Event.SHORT_LIFE);
             assertEquals(0, application.exitCode(), application.toString());
-            assertEquals(0, foldersLeft());
+            awaitNoFolders();
             assertEquals(0, kept(".measuring.json"));
             out = application.out();
             runs++;
@@ -126,7 +120,7 @@ class ExitTest {
         try (MemoryGroup group = MemoryGroup.of(300 * MIB)) {
             Started killed = run(group.inside(), "blocking", Application.Event.KILLED);
             assertEquals(137, killed.exitCode(), killed.toString());
-            assertEquals(0, foldersLeft());
+            awaitNoFolders();
             assertNotMeasuredInTheSameCircumstances(group);
         }
     }

@@ -156,6 +156,7 @@ final class Service {
                 if (busy) {
                     predict();
                 } else {
+                    // A bench: whoever measures has the machine for itself.
                     Thread.sleep(10);
                 }
             }

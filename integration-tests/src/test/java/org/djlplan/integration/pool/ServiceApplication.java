@@ -96,6 +96,7 @@ final class ServiceApplication {
             } else if (arguments[1].equals("minute")) {
                 service.predictForAMinute();
             } else {
+                // What is measured: predictions that come some time after the load.
                 Thread.sleep((long) (1000 * Double.parseDouble(arguments[1])));
                 service.predictFirst();
             }

@@ -1,15 +1,11 @@
 package org.djlplan.integration.support;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-
-import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.MappedFile;
+import org.djlplan.memplan.testing.Await;
 
 /** That closed models leave nothing. */
 public final class Freed {
-
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private Freed() {}
 
@@ -18,12 +14,14 @@ public final class Freed {
      * built in the background when its model was closed, soon after.
      */
     public static void assertEverything() {
-        long start = System.nanoTime();
-        while (used() && System.nanoTime() - start < PATIENCE_NANOS) {
-            Thread.onSpinWait();
-        }
-        assertEquals(0, MappedFile.openCount());
-        assertEquals(0, ArenaPool.shared().metric().arenaBytes());
+        Await.until(() -> !used(), Freed::state);
+    }
+
+    private static String state() {
+        return MappedFile.openCount()
+                + " mapped files, "
+                + ArenaPool.shared().metric().arenaBytes()
+                + " bytes of arenas";
     }
 
     private static boolean used() {

@@ -1,14 +1,11 @@
 package org.djlplan.integration.support;
 
-import static org.junit.jupiter.api.Assertions.assertFalse;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Assumptions;
 
 /** A memory cgroup (version 1) of a test's own, in which processes are killed at a limit. */
@@ -54,13 +51,13 @@ public final class MemoryGroup implements AutoCloseable {
     /** Removes the group, once its last process is gone. */
     @Override
     public void close() {
-        for (int i = 0; i < 600 && Files.exists(folder); i++) {
-            try {
-                Files.delete(folder);
-            } catch (IOException e) {
-                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50));
-            }
-        }
-        assertFalse(Files.exists(folder));
+        Await.until(
+                () -> {
+                    try {
+                        return Files.deleteIfExists(folder) || !Files.exists(folder);
+                    } catch (IOException e) {
+                        return false;
+                    }
+                });
     }
 }

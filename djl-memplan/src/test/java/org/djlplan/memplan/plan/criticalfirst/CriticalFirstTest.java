@@ -3,7 +3,7 @@ package org.djlplan.memplan.plan.criticalfirst;
 import static org.djlplan.memplan.usage.Vectors.records;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTimeout;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
@@ -107,9 +107,10 @@ class CriticalFirstTest {
     }
 
     @Test
-    void plan_hundredThousand_takesSecondsIncludingTheCheck() {
-        assertTimeout(
-                Duration.ofSeconds(60),
+    void plan_hundredThousand_endsCloseToTheBound() {
+        // Guards from hanging, as it would if it took the square of the time.
+        assertTimeoutPreemptively(
+                Duration.ofMinutes(2),
                 () -> {
                     double training = excess(SyntheticProfiles.training(100_000, 4));
                     assertTrue(training <= 0.001, () -> "training " + training);

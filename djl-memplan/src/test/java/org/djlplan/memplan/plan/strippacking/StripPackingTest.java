@@ -3,7 +3,7 @@ package org.djlplan.memplan.plan.strippacking;
 import static org.djlplan.memplan.usage.Vectors.records;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTimeout;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
@@ -140,10 +140,11 @@ class StripPackingTest {
     }
 
     @Test
-    void plan_hundredThousandRecords_takesSeconds() {
+    void plan_hundredThousandRecords_ends() {
         PlanningProblem problem = new PlanningProblem(Problems.many(100_000));
-        assertTimeout(
-                Duration.ofSeconds(30),
+        // Guards from hanging, as it would if it took the square of the time.
+        assertTimeoutPreemptively(
+                Duration.ofMinutes(2),
                 () -> {
                     for (OffsetStrategy strategy : ALL) {
                         assertTrue(strategy.admits(problem));

@@ -23,6 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -95,10 +96,8 @@ class InterpreterPoolTest {
         }
 
         void assertWaits() {
-            while (thread.getState() != Thread.State.WAITING) {
-                assertFalse(task.isDone(), "it did not wait");
-                Thread.onSpinWait();
-            }
+            Await.until(() -> task.isDone() || thread.getState() == Thread.State.WAITING);
+            assertFalse(task.isDone(), "it did not wait");
         }
 
         T get() throws Exception {
@@ -332,9 +331,7 @@ class InterpreterPoolTest {
         try (InterpreterPool pool = pool(3, Duration.ofMillis(5))) {
             List<ModelInterpreter> all = List.of(borrow(pool), borrow(pool), borrow(pool));
             all.forEach(pool::giveBack);
-            while (engine.open.get() > 1) {
-                Thread.onSpinWait();
-            }
+            Await.until(() -> engine.open.get() <= 1);
             assertEquals(List.of(all.get(2)), pool.interpreters());
         }
         assertEnded();
@@ -383,9 +380,7 @@ class InterpreterPoolTest {
             ModelInterpreter one = pool.borrow(FakeEngine.IN_FILE, ONE);
             ModelInterpreter two = pool.borrow(FakeEngine.IN_FILE, TWO);
             pool.giveBack(one);
-            while (engine.open.get() > 1) {
-                Thread.onSpinWait();
-            }
+            Await.until(() -> engine.open.get() <= 1);
             assertEquals(List.of(two), pool.interpreters());
             pool.giveBack(two);
             assertSame(two, pool.borrow(FakeEngine.IN_FILE, TWO));

@@ -30,6 +30,7 @@ import org.djlplan.memplan.store.MemoryStore;
 import org.djlplan.memplan.store.Store;
 import org.djlplan.memplan.store.StoreKey;
 import org.djlplan.memplan.store.StoredPlan;
+import org.djlplan.memplan.testing.Await;
 import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.memplan.testing.TightGraph;
 import org.junit.jupiter.api.AfterEach;
@@ -471,9 +472,7 @@ class AllocationSequenceTest {
                         });
         Thread thread = new Thread(second);
         thread.start();
-        while (thread.getState() != Thread.State.TIMED_WAITING) {
-            Thread.onSpinWait();
-        }
+        Await.until(() -> thread.getState() == Thread.State.TIMED_WAITING);
         first.finish();
         assertEquals(2, second.get());
     }
@@ -491,9 +490,7 @@ class AllocationSequenceTest {
                         });
         Thread thread = new Thread(second);
         thread.start();
-        while (thread.getState() != Thread.State.TIMED_WAITING) {
-            Thread.onSpinWait();
-        }
+        Await.until(() -> thread.getState() == Thread.State.TIMED_WAITING);
         sequence.close();
         first.finish();
         assertEquals(1, second.get());

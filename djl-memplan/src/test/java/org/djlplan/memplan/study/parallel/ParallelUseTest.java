@@ -3,7 +3,7 @@ package org.djlplan.memplan.study.parallel;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTimeout;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
@@ -135,10 +135,11 @@ class ParallelUseTest {
     }
 
     @Test
-    void conflicts_fourThousandTensorsInBranches_takeSeconds() {
+    void conflicts_fourThousandTensorsInBranches_areThoseAcross() {
         Graph graph = BranchyGraphs.branches(40, 100);
-        assertTimeout(
-                Duration.ofSeconds(20),
+        // Guards from hanging, as it would if it took the square of the time.
+        assertTimeoutPreemptively(
+                Duration.ofMinutes(2),
                 () -> {
                     Conflicts conflicts = ParallelUse.of(graph).conflicts();
                     assertTrue(conflicts.contains(1, 4000));

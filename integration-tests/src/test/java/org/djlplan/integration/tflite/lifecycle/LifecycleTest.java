@@ -33,6 +33,7 @@ import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.MappedFile;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.serving.ServedModel;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -91,12 +92,15 @@ class LifecycleTest {
     }
 
     /** Java unmaps what stock interpreters of other tests mapped only when it collects garbage. */
-    private static void awaitUnmapped() throws Exception {
-        for (int i = 0; i < 50 && mappingsOfTheFile() > 0; i++) {
-            System.gc();
-            Thread.sleep(100);
-        }
-        assertEquals(0, mappingsOfTheFile());
+    private static void awaitUnmapped() {
+        Await.until(
+                () -> {
+                    if (mappingsOfTheFile() == 0) {
+                        return true;
+                    }
+                    System.gc();
+                    return false;
+                });
     }
 
     private static long mappingsOfTheFile() throws Exception {
@@ -137,10 +141,7 @@ class LifecycleTest {
             }
             int busiest = runtime.report().interpreters().size();
             assertTrue(busiest > 1, "only " + busiest);
-            for (int i = 0; i < 100 && runtime.report().interpreters().size() > 1; i++) {
-                Thread.sleep(100);
-            }
-            assertEquals(1, runtime.report().interpreters().size());
+            Await.until(() -> runtime.report().interpreters().size() == 1);
         }
     }
 
@@ -186,11 +187,13 @@ class LifecycleTest {
     void close_whilePredictionsRun_letsThemEndAndFrees() throws Exception {
         for (int round = 0; round < 20; round++) {
             ZooModel<NDList, NDList> model = Planned.load(FILE, Map.of());
+            CountDownLatch predicted = new CountDownLatch(1);
             List<CompletableFuture<Integer>> running = new ArrayList<>();
             for (int t = 0; t < 3; t++) {
-                running.add(CompletableFuture.supplyAsync(() -> predictUntilClosed(model)));
+                running.add(
+                        CompletableFuture.supplyAsync(() -> predictUntilClosed(model, predicted)));
             }
-            Thread.sleep(20);
+            assertTrue(predicted.await(60, TimeUnit.SECONDS));
             CompletableFuture.runAsync(model::close).get(30, TimeUnit.SECONDS);
             for (CompletableFuture<Integer> each : running) {
                 assertEquals(0, each.get(30, TimeUnit.SECONDS));
@@ -199,7 +202,8 @@ class LifecycleTest {
     }
 
     /** Returns how many predictions were wrong until the model was closed. */
-    private static int predictUntilClosed(ZooModel<NDList, NDList> model) {
+    private static int predictUntilClosed(
+            ZooModel<NDList, NDList> model, CountDownLatch predicted) {
         int wrong = 0;
         try (StockInterpreter stock = new StockInterpreter(FILE, -1)) {
             List<ByteBuffer> inputs = stock.randomInputs(3);
@@ -210,6 +214,7 @@ class LifecycleTest {
                     List<ByteBuffer> outputs =
                             Planned.predict(predictor, own, inputs, stock.shapes());
                     wrong += outputs.equals(expected) ? 0 : 1;
+                    predicted.countDown();
                 } catch (Exception e) {
                     return wrong;
                 }

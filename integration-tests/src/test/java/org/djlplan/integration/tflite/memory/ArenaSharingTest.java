@@ -13,12 +13,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaMetric;
 import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -112,12 +114,19 @@ class ArenaSharingTest {
             ArenaPool.Lease taken = other.lease(1, Duration.ZERO);
             CompletableFuture<Void> prediction =
                     CompletableFuture.runAsync(() -> predictUnchecked(model));
-            Thread.sleep(100);
+            Await.until(() -> prediction.isDone() || waitsForAnArena());
             assertTrue(!prediction.isDone());
             taken.close();
             prediction.get(30, TimeUnit.SECONDS);
             assertEquals(0, PlanReport.of(model).orElseThrow().predictions().unplanned());
         }
+    }
+
+    private static boolean waitsForAnArena() {
+        return Thread.getAllStackTraces().entrySet().stream()
+                .filter(each -> each.getKey().getState() == Thread.State.TIMED_WAITING)
+                .flatMap(each -> Stream.of(each.getValue()))
+                .anyMatch(frame -> frame.getClassName().startsWith(ArenaPool.class.getName()));
     }
 
     private static void predictUnchecked(ZooModel<NDList, NDList> model) {

@@ -12,7 +12,6 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +31,7 @@ import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.Kept;
 import org.djlplan.memplan.store.SearchedPlan;
 import org.djlplan.memplan.store.SearchedPlanCodec;
+import org.djlplan.memplan.testing.Await;
 import org.djlplan.memplan.testing.LogCapture;
 import org.djlplan.memplan.testing.TightGraph;
 import org.djlplan.memplan.usage.PlanningProblem;
@@ -46,10 +46,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Models that the strategies do not plan as small as can be: searched, kept, and used. */
 class PlanSearchTest {
 
-    /** Far longer than the search takes, which is milliseconds. */
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
-
-    private static final long POLL_MILLIS = 10;
     private static final String AT_LOAD = "10s";
 
     @TempDir Path folder;
@@ -119,19 +115,6 @@ class PlanSearchTest {
         }
     }
 
-    /** A condition that files are part of. */
-    private interface Condition {
-        boolean holds() throws IOException;
-    }
-
-    private static void await(Condition condition) throws Exception {
-        long end = System.nanoTime() + PATIENCE.toNanos();
-        while (!condition.holds()) {
-            assertTrue(System.nanoTime() < end, "in vain");
-            Thread.sleep(POLL_MILLIS);
-        }
-    }
-
     private static boolean searches() {
         return Thread.getAllStackTraces().keySet().stream()
                 .anyMatch(thread -> thread.getName().equals(BackgroundSearch.THREAD));
@@ -150,7 +133,7 @@ class PlanSearchTest {
         try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model = Planned.load(file, options)) {
             assertNotSearched(predicted(file, model));
-            await(() -> kept().size() == 1);
+            Await.until(() -> kept().size() == 1);
             assertNotSearched(predicted(file, model));
             assertEquals(List.of(), log.ours("WARN"));
         }
@@ -191,7 +174,7 @@ class PlanSearchTest {
 
     @Test
     void load_planAtTheBound_startsNoThreadAndKeepsNothing() throws Exception {
-        await(() -> !searches());
+        Await.until(() -> !searches());
         Path file = Files.copy(TestModels.built("mobilenet_v2"), folder.resolve("m.tflite"));
         try (ZooModel<NDList, NDList> model = Planned.load(file, Map.of())) {
             PlanReport report = predicted(file, model);
@@ -213,7 +196,7 @@ class PlanSearchTest {
             assertNotSearched(predicted(file, model));
             assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
             assertTrue(log.ours("WARN").get(0).contains(kept.getFileName().toString()));
-            await(() -> !Files.readString(kept).equals(damaged));
+            Await.until(() -> !Files.readString(kept).equals(damaged));
         }
         assertSearched(run(file, search("background", false)), false);
     }

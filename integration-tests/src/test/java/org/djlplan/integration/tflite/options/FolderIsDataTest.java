@@ -19,7 +19,6 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -38,6 +37,7 @@ import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.NativeDelegate;
+import org.djlplan.memplan.testing.Await;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -350,11 +350,8 @@ class FolderIsDataTest {
             assertEquals("STORED", report(model).origin());
             assertPredicts(model, 1);
             assertTrue(report(model).delegatedOperators() < operators, report(model).toString());
-            Instant end = Instant.now().plusSeconds(60);
-            while (!Files.exists(profile) || !partitions(profile).equals(honest)) {
-                assertTrue(Instant.now().isBefore(end), "it is measured anew");
-                Thread.sleep(20);
-            }
+            // It is measured anew.
+            Await.until(() -> Files.exists(profile) && partitions(profile).equals(honest));
             assertNotEquals("STORED", report(model).origin());
             assertPredicts(model, 1);
             List<String> told =

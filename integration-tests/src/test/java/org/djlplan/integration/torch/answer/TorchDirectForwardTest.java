@@ -1,7 +1,6 @@
 package org.djlplan.integration.torch.answer;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.inference.Predictor;
@@ -12,7 +11,6 @@ import ai.djl.training.ParameterStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -23,6 +21,7 @@ import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModel;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -151,18 +150,11 @@ class TorchDirectForwardTest {
     }
 
     /** Returns the plan beside a model once it is written, which happens in the background. */
-    private static List<String> awaitKept(Path folder) {
-        return assertTimeoutPreemptively(
-                Duration.ofSeconds(60),
-                () -> {
-                    List<String> found = kept(folder);
-                    while (found.isEmpty()) {
-                        Thread.onSpinWait();
-                        found = kept(folder);
-                    }
-                    assertEquals(1, found.size());
-                    return found;
-                });
+    private static List<String> awaitKept(Path folder) throws IOException {
+        Await.until(() -> !kept(folder).isEmpty());
+        List<String> found = kept(folder);
+        assertEquals(1, found.size());
+        return found;
     }
 
     /** Names and contents of the plans beside a model. */

@@ -21,7 +21,6 @@ import com.google.common.collect.ImmutableMap;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -31,6 +30,7 @@ import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.testing.Await;
 import org.djlplan.memplan.testing.TightGraph;
 import org.djlplan.memplan.testing.TightGraph.Piece;
 import org.junit.jupiter.api.AfterEach;
@@ -43,8 +43,6 @@ import org.junit.jupiter.api.io.TempDir;
 class TorchPlanSearchTest {
 
     private static final ModelInputs INPUTS = ModelInputs.floats(new long[] {1});
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final long POLL_MILLIS = 10;
     private static final int SEEDS = 3;
 
     @TempDir Path folder;
@@ -164,11 +162,7 @@ class TorchPlanSearchTest {
         // The default.
         try (ZooModel<NDList, NDList> model = load(Map.of())) {
             assertNotSearched(predicted(model));
-            long end = System.nanoTime() + PATIENCE.toNanos();
-            while (!kept().contains("exact-search")) {
-                assertTrue(System.nanoTime() < end, "in vain");
-                Thread.sleep(POLL_MILLIS);
-            }
+            Await.until(() -> kept().contains("exact-search"));
             assertNotSearched(predicted(model));
         }
         String kept = kept();

@@ -1,0 +1,144 @@
+package org.djlplan.memplan.candidates;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
+import org.junit.jupiter.api.Test;
+
+class RandomValuesTest {
+
+    private static final int SIDE = 36;
+
+    private static final Graph IMAGE = graph(ElementType.FLOAT32, 1, SIDE, SIDE, 2);
+
+    private static Graph graph(ElementType type, Integer... shape) {
+        long elements = 1;
+        for (int extent : shape) {
+            elements *= extent;
+        }
+        Tensor input =
+                new Tensor(
+                        0,
+                        "input",
+                        type,
+                        List.of(shape),
+                        elements * type.bytes(),
+                        Storage.INTERMEDIATE,
+                        Optional.empty());
+        return new Graph("inputs", List.of(), List.of(input), List.of(0), List.of());
+    }
+
+    private static FloatBuffer floats(List<ByteBuffer> values) {
+        return values.get(0).duplicate().order(ByteOrder.nativeOrder()).asFloatBuffer();
+    }
+
+    private static List<Float> floatsOf(List<ByteBuffer> values) {
+        FloatBuffer floats = floats(values);
+        List<Float> all = new ArrayList<>();
+        while (floats.hasRemaining()) {
+            all.add(floats.get());
+        }
+        return all;
+    }
+
+    /** Returns the largest step from a value to its right neighbour's in the same channel. */
+    private static float roughest(List<ByteBuffer> values) {
+        FloatBuffer floats = floats(values);
+        float most = 0;
+        for (int i = 0; i + 2 < floats.capacity(); i++) {
+            if (i / 2 % SIDE < SIDE - 1) {
+                most = Math.max(most, Math.abs(floats.get(i + 2) - floats.get(i)));
+            }
+        }
+        return most;
+    }
+
+    @Test
+    void of_sameSeed_isTheSameAndOfAnotherIsNot() {
+        assertEquals(RandomValues.of(IMAGE, 1), RandomValues.of(IMAGE, 1));
+        assertNotEquals(RandomValues.of(IMAGE, 1), RandomValues.of(IMAGE, 2));
+        assertEquals(RandomValues.smooth(IMAGE, 1), RandomValues.smooth(IMAGE, 1));
+        assertNotEquals(RandomValues.smooth(IMAGE, 1), RandomValues.smooth(IMAGE, 2));
+    }
+
+    @Test
+    void of_eachType_fillsTheTensorFromItsBeginning() {
+        for (ElementType type : ElementType.values()) {
+            Graph graph = graph(type, 3, 5);
+            ByteBuffer value = RandomValues.of(graph, 1).get(0);
+            assertEquals(0, value.position(), type::toString);
+            assertEquals(graph.tensors().get(0).bytes(), value.remaining(), type::toString);
+        }
+    }
+
+    /** A larger one would not be a word's. */
+    @Test
+    void of_wideIntegers_areSmallAndAllSmallOnesCome() {
+        ByteBuffer ints = RandomValues.of(graph(ElementType.INT32, 500), 1).get(0);
+        ints.order(ByteOrder.nativeOrder());
+        int[] seen = new int[10];
+        while (ints.hasRemaining()) {
+            seen[ints.getInt()]++;
+        }
+        assertTrue(IntStream.of(seen).allMatch(count -> count > 0));
+    }
+
+    @Test
+    void smooth_image_isSofterThanNoiseAndInItsRange() {
+        List<ByteBuffer> smooth = RandomValues.smooth(IMAGE, 1);
+        assertTrue(floatsOf(smooth).stream().allMatch(x -> x >= 0 && x < 1));
+        // Six spots in 36 pixels: from one to the next in six steps.
+        assertTrue(roughest(smooth) <= 1f / 6 + 1e-6f, () -> "" + roughest(smooth));
+        assertTrue(roughest(RandomValues.of(IMAGE, 1)) > 0.5f);
+    }
+
+    @Test
+    void smooth_noImage_isNoise() {
+        for (Graph graph :
+                List.of(
+                        graph(ElementType.FLOAT32, 2, 8, 8, 3),
+                        graph(ElementType.FLOAT32, 8, 8),
+                        graph(ElementType.UINT8, 1, 8, 8, 3))) {
+            assertEquals(RandomValues.of(graph, 1), RandomValues.smooth(graph, 1));
+        }
+    }
+
+    @Test
+    void moved_floats_areTheNeighboursOnBothSides() {
+        List<ByteBuffer> values = RandomValues.of(IMAGE, 1);
+        List<Float> before = floatsOf(values);
+        List<Float> after = floatsOf(RandomValues.moved(IMAGE, values, new Random(1)));
+        assertEquals(before.size(), after.size());
+        int up = 0;
+        for (int i = 0; i < before.size(); i++) {
+            float x = before.get(i);
+            if (after.get(i) == Math.nextUp(x)) {
+                up++;
+            } else {
+                assertEquals(Math.nextDown(x), after.get(i));
+            }
+        }
+        assertTrue(up > 0 && up < before.size(), up + " of " + before.size());
+        assertEquals(before, floatsOf(values), "the values themselves stay");
+    }
+
+    @Test
+    void moved_integers_stay() {
+        Graph graph = graph(ElementType.INT8, 64);
+        List<ByteBuffer> values = RandomValues.of(graph, 1);
+        assertEquals(values, RandomValues.moved(graph, values, new Random(1)));
+    }
+}

@@ -1,0 +1,86 @@
+package org.djlplan.memplan.djl;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import ai.djl.util.Progress;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.djlplan.memplan.config.GivenOptions;
+import org.djlplan.memplan.config.Option;
+import org.djlplan.memplan.config.PlanOptions;
+import org.djlplan.memplan.planning.order.OrderedModel;
+import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.serving.ServedModel;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.djlplan.memplan.spi.DelegationProvider;
+import org.djlplan.memplan.testing.GraphSketch;
+import org.djlplan.memplan.testing.LogCapture;
+import org.junit.jupiter.api.Test;
+
+/** A delegation where the engine is not loaded: the CPU kernels serve. */
+class ModelDelegationTest {
+
+    private static final Path FILE = Path.of("folder", "net.tflite");
+
+    private static final PlanOptions OPTIONS =
+            PlanOptions.parse(
+                    GivenOptions.of(Map.of("memplan.threads", 3), Map.of(), Map.of(), List.of()));
+
+    /** Has nothing to choose from. */
+    private static final class Unasked implements DelegationProvider {
+        @Override
+        public List<Option> options() {
+            return List.of();
+        }
+
+        @Override
+        public void check(Map<String, String> options) {}
+
+        @Override
+        public Choosing choose(
+                DelegableModel model,
+                Map<String, String> options,
+                Optional<Progress> progress,
+                Consumer<DelegationChoice> better) {
+            throw new AssertionError("there is no engine to measure with");
+        }
+    }
+
+    @Test
+    void of_noEngine_isCpuWithOneWarningAndAsksNobody() {
+        try (LogCapture log = new LogCapture();
+                ModelDelegation delegation =
+                        new ModelDelegation(new Unasked(), OPTIONS, Optional.empty())) {
+            ServedModel.Delegation served = delegation.of(OrderedModel.asInFile(FILE));
+            assertEquals(OPTIONS.delegate(), served.name());
+            assertEquals(List.of(), log.lines(), "nothing is chosen before the model is read");
+            DelegationChoice choice = served.choice().apply(new GraphSketch().build());
+            assertEquals(Candidate.cpu(3), choice.candidate());
+            assertEquals(Origin.UNVERIFIED, choice.origin());
+            assertEquals(
+                    List.of(FILE + ": nothing is delegated: " + choice.reason()),
+                    log.lines("WARN").stream()
+                            .map(line -> line.substring(line.indexOf(FILE.toString())))
+                            .toList());
+        }
+    }
+
+    @Test
+    void close_nothingChosenAndTwice_doesNothing() {
+        ModelDelegation delegation = new ModelDelegation(new Unasked(), OPTIONS, Optional.empty());
+        delegation.close();
+        delegation.close();
+    }
+
+    @Test
+    void measurable_noEngine_throwsBeforeItReadsTheFile() {
+        assertThrows(UnplannableException.class, () -> ModelDelegation.measurable(FILE, OPTIONS));
+    }
+}
