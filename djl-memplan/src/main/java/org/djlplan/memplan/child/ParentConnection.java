@@ -55,7 +55,7 @@ public final class ParentConnection {
         send(ReplyLine.ofResult(result));
     }
 
-    /** Answers a request that failed; see {@link Answer.Failure}. */
+    /** Answers a request that failed; see {@link ChildProcess.Answer.Failure}. */
     public void fail(String kind, String message) {
         send(ReplyLine.ofFailure(kind, message));
     }

@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** Where plans are kept: beside the model, or in the cache when that cannot be. */
-class PlanFoldersTest extends PlanStoreFixture {
+class KeptFoldersTest extends PlanStoreFixture {
 
     @Test
     void load_folderInPlaceOfFile_isRefusedAndCacheUsed() throws IOException {

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Orders, and the copies of models that are kept with them. */
-class OrderStoreTest {
+class OrderCodecTest {
 
     private static final StoreKey KEY = new StoreKey("model.tflite", Map.of("threads", "1"));
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** {@code djlplan plan} on records that no other strategy packs into the lower bound. */
-class PlanSearchTest {
+class PlanCommandSearchTest {
 
     private static final int OPTIMUM = 4096;
 
