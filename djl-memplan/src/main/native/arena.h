@@ -26,6 +26,7 @@ static inline bool djlplan_place_within(struct place place, int64_t arena_bytes)
 }
 
 struct djlplan_torch_run;
+struct djlplan_weights;
 
 struct djlplan_arena {
     char *base;
@@ -33,6 +34,7 @@ struct djlplan_arena {
     size_t chunks;  /* of addresses */
     uint64_t *used; /* a bit for each granule, made by the first claim; guarded by the run's lock */
     _Atomic(struct djlplan_torch_run *) run; /* whose blocks these are, NULL for nobody's */
+    struct djlplan_weights *weights; /* that lie here, NULL for none; set before a block does */
 };
 
 /* The arena that an address lies in, NULL for any other memory. Thread-safe. */

@@ -1,26 +1,41 @@
 #!/bin/sh
-# Compiles the native library into OUT/native/<platform>/libdjlplan.so with the machine's C compiler.
-# usage: build.sh OUT   (environment: CC, default cc; CFLAGS adds options)
+# Compiles the native library into OUT/native/<platform>/libdjlplan.so with the machine's C compiler,
+# and on x86-64 for 64-bit ARM, too, where there is a compiler for that.
+# usage: build.sh OUT   (environment: CC, default cc; CC_AARCH64, default aarch64-linux-gnu-gcc;
+# CFLAGS adds options; DJLPLAN_EVERY_PLATFORM=true requires the library of each platform)
 set -eu
 out=$1
-cc=${CC:-cc}
-if ! command -v "$cc" >/dev/null 2>&1; then
-    echo "djl-plan: no C compiler found ('$cc'). Install one (Debian: apt-get install gcc libc6-dev) or set CC." >&2
-    exit 1
-fi
 src=$(dirname "$0")
-case "$(uname -s)-$(uname -m)" in
-    Linux-x86_64 | Linux-amd64) platform=linux-x86_64 ;;
-    Linux-aarch64) platform=linux-aarch64 ;;
-    *)
-        echo "djl-plan: no native library for $(uname -s) $(uname -m): models run as stock there." >&2
-        exit 0
-        ;;
-esac
-target=$out/native/$platform
-mkdir -p "$target"
+
+require() {
+    command -v "$1" >/dev/null 2>&1 && return
+    echo "djl-plan: no C compiler found ('$1'). Install one (Debian: apt-get install $2) or set $3." >&2
+    exit 1
+}
+
 # -fexceptions: the engine's allocator throws through our frames when there is no memory.
 # nodelete: once the engine calls us, we must not be unloaded.
-# shellcheck disable=SC2086 # CFLAGS is a list of words
-"$cc" -std=c11 -O2 -fPIC -fexceptions -shared -Wl,-z,nodelete -fvisibility=hidden -Wall -Wextra -Werror ${CFLAGS:-} \
-    "$src"/*.c -o "$target/libdjlplan.so" -ldl -lpthread
+compile() {
+    target=$out/native/$2
+    mkdir -p "$target"
+    # shellcheck disable=SC2086 # CFLAGS is a list of words
+    "$1" -std=c11 -O2 -fPIC -fexceptions -shared -Wl,-z,nodelete -fvisibility=hidden \
+        -Wall -Wextra -Werror ${CFLAGS:-} "$src"/*.c -o "$target/libdjlplan.so" -ldl -lpthread
+}
+
+cc=${CC:-cc}
+require "$cc" "gcc libc6-dev" CC
+case "$(uname -s)-$(uname -m)" in
+    Linux-x86_64 | Linux-amd64)
+        compile "$cc" linux-x86_64
+        cross=${CC_AARCH64:-aarch64-linux-gnu-gcc}
+        if [ "${DJLPLAN_EVERY_PLATFORM:-}" = true ]; then
+            require "$cross" "gcc-aarch64-linux-gnu libc6-dev-arm64-cross" CC_AARCH64
+        fi
+        if command -v "$cross" >/dev/null 2>&1; then
+            compile "$cross" linux-aarch64
+        fi
+        ;;
+    Linux-aarch64) compile "$cc" linux-aarch64 ;;
+    *) echo "djl-plan: no native library for $(uname -s) $(uname -m): models run as stock there." >&2 ;;
+esac

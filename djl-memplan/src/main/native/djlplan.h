@@ -36,8 +36,8 @@
  * or of a struct. Copies of djl-plan in several class loaders share the library that the first one
  * loaded, for libtorch can have one allocator only.
  */
-enum { DJLPLAN_ABI = 2 };
-DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 2, "NativeLoader.ABI");
+enum { DJLPLAN_ABI = 3 };
+DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 3, "NativeLoader.ABI");
 DJLPLAN_API int djlplan_abi(void);
 
 enum djlplan_status {
@@ -62,6 +62,11 @@ DJLPLAN_API void djlplan_arena_free(void *arena);
 
 /* Gives all memory that the C library keeps for later back to the system, where it can. */
 DJLPLAN_API void djlplan_trim(void);
+/*
+ * Bytes that the C library has of the system, in use or kept for later, and those in use. Returns 0
+ * where it does not tell.
+ */
+DJLPLAN_API int djlplan_heap(int64_t *taken, int64_t *used);
 
 struct djlplan_mapping {
     void *address;
@@ -80,6 +85,70 @@ DJLPLAN_API int djlplan_mapping_intact(const struct djlplan_mapping *mapping);
 /* Lets the system take the pages back that are in memory; they are read again when needed. */
 DJLPLAN_API void djlplan_mapping_release(const struct djlplan_mapping *mapping);
 DJLPLAN_API void djlplan_unmap(struct djlplan_mapping *mapping);
+/* Gives the room of a part of a file back, which is zeros from then on. Returns 0 or errno. */
+DJLPLAN_API int djlplan_punch(const char *path, int64_t offset, int64_t bytes);
+
+/* ---- stream.c: weights that are loaded into an arena while a model runs ---------------------- */
+
+struct djlplan_stream;
+
+/* The way of a piece from the file to its place. */
+enum djlplan_io {
+    DJLPLAN_IO_CACHED = 0,  /* copied from the page cache */
+    DJLPLAN_IO_MMAP = 1,    /* pages of the page cache are mapped there */
+    DJLPLAN_IO_DIRECT = 2,  /* read past the page cache */
+    DJLPLAN_IO_DROPPED = 3  /* copied from the page cache, and dropped from it */
+};
+DJLPLAN_AS_IN_JAVA(DJLPLAN_IO_CACHED == 0 && DJLPLAN_IO_MMAP == 1 && DJLPLAN_IO_DIRECT == 2 &&
+                       DJLPLAN_IO_DROPPED == 3,
+                   "WeightStream.Io");
+
+/*
+ * Opens a file of weights; where direct I/O is refused, what is read is dropped from the page cache. Writes to `message` why it
+ * returned NULL.
+ */
+DJLPLAN_API struct djlplan_stream *djlplan_stream_open(const char *path, int io, char *message,
+                                                       int64_t message_bytes);
+/* Not during an inference. Frees the arena. */
+DJLPLAN_API void djlplan_stream_close(struct djlplan_stream *stream);
+/* The way that pieces take: one of enum djlplan_io. */
+DJLPLAN_API int djlplan_stream_io(const struct djlplan_stream *stream);
+
+/* A piece of the file, its place in the arena, and when it may be loaded. */
+struct djlplan_load {
+    int64_t file_offset; /* a multiple of 4096, as `bytes` and `place` */
+    int64_t bytes;
+    int64_t place;
+    int32_t after;  /* the number of steps that must have finished before */
+    int32_t pinned; /* stays from one inference to the next */
+};
+DJLPLAN_AS_IN_JAVA(sizeof(struct djlplan_load) == 32, "WeightStream.LOAD_BYTES");
+
+/*
+ * Takes the loads, in the order to carry them out, and for each step the number of loads that must
+ * be done before it runs; makes an arena of that size in the place of the one before. Refuses
+ * (MISMATCH) what is misaligned, outside of the file or the arena, or would wait for ever; then all
+ * stays as it was. Not during an inference.
+ */
+DJLPLAN_API int djlplan_stream_schedule(struct djlplan_stream *stream,
+                                        const struct djlplan_load *loads, int load_count,
+                                        const int32_t *needs, int step_count, int64_t arena_bytes);
+/* Gives the arena's memory back to the system until the next inference. Not during one. */
+DJLPLAN_API void djlplan_stream_release(struct djlplan_stream *stream);
+
+enum djlplan_loads_counter {
+    DJLPLAN_LOADS_STALLED_NANOS = 0, /* that steps waited for loads in the last inference */
+    DJLPLAN_LOADS_LOADED_BYTES = 1,  /* in the last inference */
+    DJLPLAN_LOADS_LOADED_NANOS = 2,  /* that those took */
+    DJLPLAN_LOADS_COUNTERS = 3
+};
+DJLPLAN_AS_IN_JAVA(DJLPLAN_LOADS_STALLED_NANOS == 0 && DJLPLAN_LOADS_LOADED_BYTES == 1 &&
+                       DJLPLAN_LOADS_LOADED_NANOS == 2 && DJLPLAN_LOADS_COUNTERS == 3,
+                   "WeightStream.Counters");
+DJLPLAN_API int64_t djlplan_stream_counters(struct djlplan_stream *stream, int64_t *out,
+                                            int64_t capacity);
+/* Every load takes so much longer from now on: to show that steps wait. */
+DJLPLAN_API void djlplan_stream_delay(struct djlplan_stream *stream, int64_t nanos);
 
 /* ---- priority.c: processes that give way ----------------------------------------------------- */
 
@@ -99,6 +168,9 @@ struct djlplan_tflite_session;
  * thread-safe.
  */
 DJLPLAN_API int djlplan_tflite_attach(char *message, int64_t message_bytes);
+
+/* Whether the engine's release tells where outputs may lie, and lays out its own arena by that. */
+DJLPLAN_API int djlplan_tflite_tells_in_place(void);
 
 /* A model over memory that outlives it and that the caller has verified; NULL on failure. */
 DJLPLAN_API void *djlplan_tflite_model_create(const void *bytes, int64_t length);
@@ -121,6 +193,9 @@ DJLPLAN_API int djlplan_tflite_session_plan(struct djlplan_tflite_session *sessi
 DJLPLAN_API int djlplan_tflite_session_delegate(struct djlplan_tflite_session *session,
                                                 void *delegate, const int32_t *operators,
                                                 int count);
+/* While the delegate prepares, when it packs constants, these lie at `data`. Told after _delegate. */
+DJLPLAN_API int djlplan_tflite_session_constants(struct djlplan_tflite_session *session,
+                                                 const int32_t *ids, void *const *data, int count);
 /* The delegate takes nothing, but djlplan_tflite_partitions tells what it would. */
 DJLPLAN_API void djlplan_tflite_session_preview(struct djlplan_tflite_session *session,
                                                 void *delegate);
@@ -141,9 +216,10 @@ DJLPLAN_API int djlplan_tflite_allocate(struct djlplan_tflite_session *session);
 
 /*
  * The live graph as numbers. Nodes, in execution order: id (an operator's is its index in the
- * file), builtin code, then count and ids of the operators that a delegate kernel replaces, of
- * inputs, outputs, temporaries. Partitions: count and ids of their operators. Tensors: type,
- * allocation type, 1 if variable, 1 if ours to place, rank, dimensions. Sizes, for each tensor:
+ * file), builtin code, where the first output may lie (TfLiteRegistration's inplace_operator, −1
+ * when the engine does not tell), then count and ids of the operators that a delegate kernel
+ * replaces, of inputs, outputs, temporaries. Partitions: count and ids of their operators.
+ * Tensors: type, allocation type, 1 if variable, 1 if ours to place, rank, dimensions. Sizes, for each tensor:
  * bytes, address (0 when it has none).
  */
 DJLPLAN_API int64_t djlplan_tflite_nodes(const struct djlplan_tflite_session *session, int32_t *out,
@@ -175,6 +251,37 @@ DJLPLAN_API int djlplan_tflite_place(struct djlplan_tflite_session *session, con
 DJLPLAN_API int djlplan_tflite_invoke(struct djlplan_tflite_session *session, void *arena,
                                       int64_t arena_bytes);
 
+/*
+ * Constants are not read from the model's memory, but from places in a stream's arena; so are the
+ * copies that kernels derive from them in their first inference. Told before _build.
+ */
+DJLPLAN_API void djlplan_tflite_session_stream(struct djlplan_tflite_session *session);
+/* What kernels derive, once allocated: step (the node's place in execution order), tensor, and the
+ * constant that is not read any more once it is there. */
+DJLPLAN_API int64_t djlplan_tflite_derived(const struct djlplan_tflite_session *session,
+                                           int32_t *out, int64_t capacity);
+/* At a step, a constant or what was derived from one lies at a place in the arena. */
+struct djlplan_binding {
+    int32_t step;
+    int32_t tensor;
+    int64_t place;
+};
+DJLPLAN_AS_IN_JAVA(sizeof(struct djlplan_binding) == 16, "TfLiteSession.BINDING_BYTES");
+/*
+ * Takes the bindings, by ascending step, for a stream that has a schedule of these steps and lives
+ * until the session is deleted or given another one; and, for each step, 1 if it does nothing
+ * because its output lies where its input is. Refuses (MISMATCH) what does not fit the model.
+ */
+DJLPLAN_API int djlplan_tflite_bind(struct djlplan_tflite_session *session,
+                                    struct djlplan_stream *stream,
+                                    const struct djlplan_binding *bindings, int count,
+                                    const uint8_t *elided);
+/* Runs once in the stream's arena, as djlplan_tflite_invoke does in another. */
+DJLPLAN_API int djlplan_tflite_invoke_streamed(struct djlplan_tflite_session *session);
+/* The same; writes what each kernel derived to an offset in a file, in the order of _derived. */
+DJLPLAN_API int djlplan_tflite_invoke_capturing(struct djlplan_tflite_session *session,
+                                                const char *path, const int64_t *offsets);
+
 DJLPLAN_API int djlplan_tflite_input_count(const struct djlplan_tflite_session *session);
 DJLPLAN_API int djlplan_tflite_output_count(const struct djlplan_tflite_session *session);
 /* Tensor id of an input or output, −1 when there is none. */
@@ -186,12 +293,14 @@ DJLPLAN_API int djlplan_tflite_output(const struct djlplan_tflite_session *sessi
 struct djlplan_delegate;
 
 /*
- * Creates XNNPACK's delegate (`library` NULL) or the one of a library with TensorFlow Lite's
- * interface of external delegates, which is never unloaded. Each belongs to one session, which is
- * deleted first. Writes to `message` why it returned NULL. Only when attached.
+ * Creates XNNPACK's delegate (`library` NULL; `transient`: the one that builds indirection buffers
+ * for each inference, which takes less memory and more time) or the one of a library with
+ * TensorFlow Lite's interface of external delegates, which is never unloaded. Each belongs to one
+ * session, which is deleted first. Writes to `message` why it returned NULL. Only when attached.
  */
 DJLPLAN_API struct djlplan_delegate *djlplan_delegate_create(const char *library, int threads,
-                                                             char *message, int64_t message_bytes);
+                                                             int transient, char *message,
+                                                             int64_t message_bytes);
 /* The TfLiteDelegate. */
 DJLPLAN_API void *djlplan_delegate_handle(const struct djlplan_delegate *delegate);
 DJLPLAN_API void djlplan_delegate_delete(struct djlplan_delegate *delegate);
@@ -283,5 +392,98 @@ DJLPLAN_AS_IN_JAVA(DJLPLAN_PLACED == 0 && DJLPLAN_REFUSED == 1 && DJLPLAN_DIVERG
  */
 DJLPLAN_API void djlplan_torch_finish(struct djlplan_torch_run *run, int64_t *counters,
                                       int32_t *alive, int capacity);
+
+/* ---- torch_weights.c, torch_stream.c: weights of libtorch in a file -------------------------- */
+
+/*
+ * The large blocks that an engine allocates while it loads a model, in a file without a name. They
+ * are read from it when they are touched and not in memory. The memory is there until the last
+ * block is freed, whenever that is. All functions are thread-safe.
+ */
+struct djlplan_weights;
+enum { DJLPLAN_LEAST_WEIGHT_BYTES = 64 << 10, DJLPLAN_WEIGHT_PIECE_BYTES = 2 << 20 };
+DJLPLAN_AS_IN_JAVA(DJLPLAN_WEIGHT_PIECE_BYTES == 2 << 20, "WeightFile.PIECE_BYTES");
+/* Makes a file in a folder for at most so many bytes. NULL on failure, with errno in `problem`. */
+DJLPLAN_API struct djlplan_weights *djlplan_weights_create(const char *folder, int64_t bytes,
+                                                           int32_t *problem);
+DJLPLAN_API void djlplan_weights_close(struct djlplan_weights *weights);
+/*
+ * Between these two, large allocations of this thread are weights. They leave memory soon after
+ * they are written. The second may be called by another thread. Both return 0 or errno; the second
+ * that of a file that could not grow: blocks that did not fit are the engine's own.
+ */
+DJLPLAN_API int djlplan_weights_load(struct djlplan_weights *weights);
+DJLPLAN_API int djlplan_weights_loaded(struct djlplan_weights *weights);
+/* Writes to disk what is in the page cache only, and drops it from there. Returns 0 or errno. */
+DJLPLAN_API int djlplan_weights_uncache(struct djlplan_weights *weights);
+/*
+ * How many bytes of weights there are. They are loaded and dropped in pieces of
+ * DJLPLAN_WEIGHT_PIECE_BYTES, the last of which may be shorter.
+ */
+DJLPLAN_API int64_t djlplan_weights_bytes(struct djlplan_weights *weights);
+/*
+ * Offset and bytes, in whole pages, of each allocation that is a weight, in the order of the
+ * offsets. Writes at most `capacity` numbers, returns how many there are.
+ */
+DJLPLAN_API int64_t djlplan_weights_blocks(struct djlplan_weights *weights, int64_t *out,
+                                           int64_t capacity);
+
+/*
+ * What one thread does in which order with the pieces, while a prediction runs. The prediction has
+ * `steps` steps: the first begins with it, each other with the allocation of as many bytes as said.
+ * An action is carried out when so many steps have finished and those before it are done; a step
+ * waits until the first `needs` actions are done. NULL if it would wait for ever, or there is no
+ * memory. May be deleted while it is in use.
+ */
+enum djlplan_action {
+    DJLPLAN_DROP = 0,
+    DJLPLAN_LOAD = 1,
+    DJLPLAN_PIN = 2,    /* loaded, and not dropped at the end of a run */
+    DJLPLAN_LOOK_UP = 3 /* not loaded: a touch of it brings in few pages, and no others */
+};
+enum { DJLPLAN_ACTION_VALUES = 3 }; /* piece, kind, steps that have finished */
+DJLPLAN_AS_IN_JAVA(DJLPLAN_DROP == 0 && DJLPLAN_LOAD == 1 && DJLPLAN_PIN == 2 &&
+                       DJLPLAN_LOOK_UP == 3 && DJLPLAN_ACTION_VALUES == 3,
+                   "WeightSchedule.DROP … VALUES_PER_ACTION");
+struct djlplan_schedule;
+DJLPLAN_API struct djlplan_schedule *djlplan_schedule_create(const int64_t *bytes,
+                                                             const int32_t *needs, int steps,
+                                                             const int32_t *actions, int count);
+DJLPLAN_API void djlplan_schedule_delete(struct djlplan_schedule *schedule);
+
+/*
+ * Begins a prediction on this thread, one at a time. Without a schedule pieces are dropped at each
+ * allocation; so they are from the first allocation on that is another than scheduled.
+ */
+enum {
+    DJLPLAN_STREAM_WATCHED = 1, /* notes which pieces each step touches; without a schedule */
+    DJLPLAN_STREAM_DIRECT = 2   /* loads past the page cache */
+};
+DJLPLAN_AS_IN_JAVA(DJLPLAN_STREAM_WATCHED == 1 && DJLPLAN_STREAM_DIRECT == 2,
+                   "WeightFile.WATCHED, DIRECT");
+DJLPLAN_API int djlplan_weights_begin(struct djlplan_weights *weights,
+                                      struct djlplan_schedule *schedule, int flags);
+enum djlplan_stream_figure {
+    DJLPLAN_STREAM_AS_PLANNED = 0, /* 1 if the schedule was kept to */
+    DJLPLAN_STREAM_WAITED_NANOS = 1,
+    DJLPLAN_STREAM_LOADED_BYTES = 2,
+    DJLPLAN_STREAM_FAILED = 3, /* errno of the first load that failed, or 0 */
+    DJLPLAN_STREAM_FIGURES = 4
+};
+DJLPLAN_AS_IN_JAVA(DJLPLAN_STREAM_AS_PLANNED == 0 && DJLPLAN_STREAM_FAILED == 3 &&
+                       DJLPLAN_STREAM_FIGURES == 4,
+                   "WeightFile.AS_PLANNED … FIGURES");
+/* Ends it, on its thread, and begins to load what the next one needs first. */
+DJLPLAN_API void djlplan_weights_end(struct djlplan_weights *weights, int64_t *figures);
+/*
+ * Of the last prediction that was watched, −1 if that was not possible: bytes of the allocation and
+ * nanoseconds of each step; step and piece of each touch, and how many pages are in memory then.
+ */
+enum { DJLPLAN_TOUCH_VALUES = 3 };
+DJLPLAN_AS_IN_JAVA(DJLPLAN_TOUCH_VALUES == 3, "WeightFile.VALUES_PER_TOUCH");
+DJLPLAN_API int64_t djlplan_weights_steps(struct djlplan_weights *weights, int64_t *out,
+                                          int64_t capacity);
+DJLPLAN_API int64_t djlplan_weights_touches(struct djlplan_weights *weights, int32_t *out,
+                                            int64_t capacity);
 
 #endif

@@ -2,9 +2,11 @@
 #define _GNU_SOURCE
 #include "djlplan.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -56,8 +58,42 @@ void djlplan_unmap(struct djlplan_mapping *mapping) {
     mapping->address = NULL;
 }
 
+int djlplan_punch(const char *path, int64_t offset, int64_t bytes) {
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0) return errno;
+    int problem =
+        fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, bytes) == 0 ? 0 : errno;
+    close(file);
+    return problem;
+}
+
 void djlplan_trim(void) {
 #ifdef __GLIBC__
     malloc_trim(0);
 #endif
+}
+
+/* As glibc has it: in 64 bits since version 2.33, in 32 before. */
+struct heap_info {
+    size_t heap, free_blocks, fast_blocks, mappings, mapped, unused, fast, used, free, top;
+};
+struct small_heap_info {
+    unsigned heap, free_blocks, fast_blocks, mappings, mapped, unused, fast, used, free, top;
+};
+
+int djlplan_heap(int64_t *taken, int64_t *used) {
+    struct heap_info (*info)(void);
+    struct small_heap_info (*small_info)(void);
+    *(void **)&info = dlsym(RTLD_DEFAULT, "mallinfo2");
+    *(void **)&small_info = dlsym(RTLD_DEFAULT, "mallinfo");
+    if (info != NULL) {
+        struct heap_info now = info();
+        *taken = (int64_t)(now.heap + now.mapped);
+        *used = (int64_t)(now.used + now.mapped);
+    } else if (small_info != NULL) {
+        struct small_heap_info now = small_info();
+        *taken = (int64_t)now.heap + (int64_t)now.mapped;
+        *used = (int64_t)now.used + (int64_t)now.mapped;
+    }
+    return info != NULL || small_info != NULL;
 }

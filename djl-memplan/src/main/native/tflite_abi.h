@@ -1,10 +1,11 @@
 /*
- * The part of TensorFlow Lite 2.6's tensorflow/lite/c/common.h that djl-plan reads or writes.
+ * The part of TensorFlow Lite's tensorflow/lite/c/common.h that djl-plan reads or writes.
  *
- * Foreign layouts are declared here and nowhere else. Offsets are asserted at compile time against
- * the values known for 64-bit builds; at run time tflite_engine.c admits one library version only
- * and tflite_session.c compares what it reads through these structs with what the library's own
- * accessors say.
+ * Foreign layouts are declared here and nowhere else: what the releases that are admitted have in
+ * common, which is 2.6's, as later ones only append. Offsets are asserted at compile time against
+ * the values known for 64-bit builds; at run time tflite_engine.c admits the releases of its table,
+ * tflite_prepare.c looks how far nodes are from each other, and tflite_session.c compares what it
+ * reads through these structs with what the library's own accessors say.
  */
 #ifndef DJLPLAN_TFLITE_ABI_H
 #define DJLPLAN_TFLITE_ABI_H
@@ -13,8 +14,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define DJLPLAN_TFLITE_VERSION "2.6.2"
 
 enum { kTfLiteOk = 0, kTfLiteError = 1 };
 
@@ -66,6 +65,7 @@ typedef struct TfLiteNode {
     const void *custom_initial_data;
     int custom_initial_data_size;
     void *delegate;
+    bool might_have_side_effect;
 } TfLiteNode;
 
 struct TfLiteContext;
@@ -83,6 +83,14 @@ typedef struct TfLiteRegistration {
     int version;
 } TfLiteRegistration;
 
+/* As later releases have it; it is passed by value. */
+typedef struct TfLiteLaterRegistration {
+    TfLiteRegistration common;
+    void *registration_external;
+    void *async_kernel;
+    uint64_t inplace_operator;
+} TfLiteLaterRegistration;
+
 struct TfLiteDelegate;
 
 typedef struct TfLiteDelegateParams {
@@ -94,6 +102,8 @@ typedef struct TfLiteDelegateParams {
 
 typedef TfLiteStatus (*TfLiteReplaceFunction)(struct TfLiteContext *, TfLiteRegistration,
                                               const TfLiteIntArray *, struct TfLiteDelegate *);
+typedef TfLiteStatus (*TfLiteLaterReplaceFunction)(struct TfLiteContext *, TfLiteLaterRegistration,
+                                                   const TfLiteIntArray *, struct TfLiteDelegate *);
 
 /* Only what is used; the members between are padding by name. */
 typedef struct TfLiteContext {
@@ -103,7 +113,10 @@ typedef struct TfLiteContext {
     void *unused[4];
     TfLiteStatus (*GetNodeAndRegistration)(struct TfLiteContext *, int, TfLiteNode **,
                                            TfLiteRegistration **);
-    TfLiteReplaceFunction ReplaceNodeSubsetsWithDelegateKernels;
+    union {
+        TfLiteReplaceFunction ReplaceNodeSubsetsWithDelegateKernels;
+        TfLiteLaterReplaceFunction LaterReplaceNodeSubsetsWithDelegateKernels;
+    };
     void *more_unused[10];
     TfLiteStatus (*PreviewDelegatePartitioning)(struct TfLiteContext *, const TfLiteIntArray *,
                                                 TfLiteDelegateParams **, int *);
@@ -116,6 +129,7 @@ typedef struct TfLiteDelegate {
     void *CopyToBufferHandle;
     void *FreeBufferHandle;
     int64_t flags;
+    void *opaque_delegate_builder; /* of later releases: NULL for a delegate with a Prepare */
 } TfLiteDelegate;
 
 #define DJLPLAN_AT(type, member, offset)                                                           \
@@ -128,19 +142,20 @@ DJLPLAN_AT(TfLiteTensor, allocation_type, 32);
 DJLPLAN_AT(TfLiteTensor, bytes, 40);
 DJLPLAN_AT(TfLiteTensor, name, 56);
 DJLPLAN_AT(TfLiteTensor, is_variable, 77);
-_Static_assert(sizeof(TfLiteNode) == 72, "TfLiteNode has another size");
+_Static_assert(sizeof(TfLiteNode) == 80, "TfLiteNode has another size");
 DJLPLAN_AT(TfLiteNode, temporaries, 24);
 DJLPLAN_AT(TfLiteNode, delegate, 64);
 _Static_assert(sizeof(TfLiteRegistration) == 64, "TfLiteRegistration has another size");
 DJLPLAN_AT(TfLiteRegistration, prepare, 16);
 DJLPLAN_AT(TfLiteRegistration, builtin_code, 40);
+_Static_assert(sizeof(TfLiteLaterRegistration) == 88, "TfLiteLaterRegistration has another size");
 DJLPLAN_AT(TfLiteContext, tensors, 16);
 DJLPLAN_AT(TfLiteContext, GetNodeAndRegistration, 56);
 DJLPLAN_AT(TfLiteContext, ReplaceNodeSubsetsWithDelegateKernels, 64);
 DJLPLAN_AT(TfLiteContext, PreviewDelegatePartitioning, 152);
 _Static_assert(sizeof(TfLiteDelegateParams) == 32, "TfLiteDelegateParams has another size");
 DJLPLAN_AT(TfLiteDelegateParams, nodes_to_replace, 8);
-_Static_assert(sizeof(TfLiteDelegate) == 48, "TfLiteDelegate has another size");
+_Static_assert(sizeof(TfLiteDelegate) == 56, "TfLiteDelegate has another size");
 DJLPLAN_AT(TfLiteDelegate, flags, 40);
 
 #endif

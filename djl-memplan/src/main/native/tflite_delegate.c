@@ -3,18 +3,26 @@
 #include "tflite_session.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* TfLiteXNNPackDelegateOptions; what later versions added is zero. */
+/* TfLiteXNNPackDelegateOptions: the number of threads comes first in any release, flags where there
+ * are defaults. */
 struct xnnpack_options {
     int32_t num_threads;
+    uint32_t runtime_flags;
     uint32_t flags;
-    void *reserved[8];
+    char more[116];
 };
 
+/* Indirection buffers of convolutions are built for each inference, in the workspace. */
+#define TRANSIENT_INDIRECTION_BUFFER 0x20u
+
 typedef TfLiteDelegate *(*xnnpack_create)(const struct xnnpack_options *);
+/* Returned in memory, of which a release writes what it has. */
+typedef struct xnnpack_options (*xnnpack_defaults)(void);
 typedef void (*delegate_destroy)(TfLiteDelegate *);
 /* The interface of TensorFlow Lite's external delegates. */
 typedef TfLiteDelegate *(*plugin_create)(char **keys, char **values, size_t count,
@@ -25,6 +33,9 @@ struct djlplan_delegate {
     TfLiteDelegate *delegate;
     delegate_destroy destroy;
 };
+
+/* The function by which XNNPACK's delegates are known, NULL until there was one. */
+static _Atomic(TfLiteStatus (*)(TfLiteContext *, TfLiteDelegate *)) xnnpack_prepare;
 
 /* Why the last delegate of this thread was not created; the interface passes nothing else along. */
 static _Thread_local char complaint[512];
@@ -47,17 +58,34 @@ static bool find(void *symbol, void *function) {
     return symbol != NULL;
 }
 
-static struct djlplan_delegate *xnnpack(int threads) {
+static struct djlplan_delegate *xnnpack(int threads, bool transient) {
     xnnpack_create create;
+    xnnpack_defaults defaults = NULL;
     delegate_destroy destroy;
     if (!find(djlplan_tflite_symbol("TfLiteXNNPackDelegateCreate"), &create) ||
-        !find(djlplan_tflite_symbol("TfLiteXNNPackDelegateDelete"), &destroy)) {
+        !find(djlplan_tflite_symbol("TfLiteXNNPackDelegateDelete"), &destroy) ||
+        (djlplan_tflite_release->xnnpack_defaults &&
+         !find(djlplan_tflite_symbol("TfLiteXNNPackDelegateOptionsDefault"), &defaults))) {
         complain("the engine's library has no XNNPACK delegate");
         return NULL;
     }
-    struct xnnpack_options options = {.num_threads = threads};
+    if (transient && defaults == NULL) {
+        complain("XNNPACK of this release keeps its indirection buffers");
+        return NULL;
+    }
+    struct xnnpack_options options = {0};
+    if (defaults != NULL) options = defaults();
+    options.num_threads = threads;
+    if (transient) options.flags |= TRANSIENT_INDIRECTION_BUFFER;
     complain("XNNPACK could not create a delegate");
-    return keep(create(&options), destroy);
+    TfLiteDelegate *created = create(&options);
+    if (created != NULL) atomic_store(&xnnpack_prepare, created->Prepare);
+    return keep(created, destroy);
+}
+
+bool djlplan_tflite_rebinds(const TfLiteDelegate *delegate) {
+    return djlplan_tflite_release->kernels_rebind &&
+           delegate->Prepare == atomic_load(&xnnpack_prepare);
 }
 
 /* The library stays loaded: its code may be on a stack, or registered somewhere, for good. */
@@ -78,9 +106,10 @@ static struct djlplan_delegate *external(const char *file) {
     return keep(create(NULL, NULL, 0, complain), destroy);
 }
 
-struct djlplan_delegate *djlplan_delegate_create(const char *library, int threads, char *message,
-                                                 int64_t message_bytes) {
-    struct djlplan_delegate *created = library == NULL ? xnnpack(threads) : external(library);
+struct djlplan_delegate *djlplan_delegate_create(const char *library, int threads, int transient,
+                                                 char *message, int64_t message_bytes) {
+    struct djlplan_delegate *created =
+        library == NULL ? xnnpack(threads, transient != 0) : external(library);
     if (created == NULL) snprintf(message, (size_t)message_bytes, "%s", complaint);
     return created;
 }

@@ -1,4 +1,4 @@
-/* The engine's library: found among those of the process, and only used in the version we know. */
+/* The engine's library: found among those of the process, and only used in releases we know. */
 #define _GNU_SOURCE
 #include "tflite_session.h"
 
@@ -9,6 +9,17 @@
 #include <string.h>
 
 struct tflite_api djlplan_tflite; /* guarded by attach_lock until attached */
+const struct tflite_release *djlplan_tflite_release; /* likewise */
+
+static const struct tflite_release releases[] = {
+    {"2.6.2", 64, false, false},
+    {"2.20.0", 88, true, true},
+    {"2.21.0", 88, true, true},
+};
+
+/* The engine's library in DJL and in bytedeco's presets. The first that is loaded is used. */
+static const char *const file_names[] = {"libtensorflowlite_jni.so", "libjnitensorflowlite.so"};
+enum { FILE_NAMES = sizeof file_names / sizeof file_names[0] };
 
 static const struct {
     const char *name;
@@ -45,27 +56,54 @@ static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
 static char attach_problem[256]; /* guarded by attach_lock */
 static void *engine;             /* guarded by attach_lock; NULL until attached */
 
+/* A file that is looked for, and its path once it is found. */
+struct search {
+    const char *name;
+    char *path;
+};
+
 /*
  * Copies the path of the engine's library. It is not opened here: the loader holds a lock meanwhile
  * that others wait for inside of dlopen, with another lock that dlopen here would wait for.
  */
 static int find_library(struct dl_phdr_info *info, size_t size, void *found) {
     (void)size;
+    struct search *search = found;
     const char *slash = strrchr(info->dlpi_name, '/');
-    if (slash == NULL || strcmp(slash + 1, "libtensorflowlite_jni.so") != 0) return 0;
-    *(char **)found = strdup(info->dlpi_name);
+    if (slash == NULL || strcmp(slash + 1, search->name) != 0) return 0;
+    search->path = strdup(info->dlpi_name);
     return 1;
 }
 
 static void *open_library(void) {
-    char *path = NULL;
-    dl_iterate_phdr(find_library, &path);
-    void *library = path == NULL ? NULL : dlopen(path, RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
-    free(path);
+    struct search search = {NULL, NULL};
+    for (int i = 0; i < FILE_NAMES && search.path == NULL; i++) {
+        search.name = file_names[i];
+        dl_iterate_phdr(find_library, &search);
+    }
+    void *library =
+        search.path == NULL ? NULL : dlopen(search.path, RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
+    free(search.path);
     if (library == NULL) {
         snprintf(attach_problem, sizeof attach_problem, "TensorFlow Lite is not loaded");
     }
     return library;
+}
+
+/* The release of the library; what it is not, the message tells. */
+static const struct tflite_release *admitted(const char *version) {
+    int count = sizeof releases / sizeof releases[0];
+    for (int i = 0; i < count; i++) {
+        if (strcmp(version, releases[i].version) == 0) return &releases[i];
+    }
+    size_t room = sizeof attach_problem;
+    int used =
+        snprintf(attach_problem, room, "TensorFlow Lite %.40s is not supported, only", version);
+    for (int i = 0; i < count; i++) {
+        used += snprintf(attach_problem + used, room - (size_t)used, "%s %s", i == 0 ? "" : ",",
+                         releases[i].version);
+    }
+    return NULL;
 }
 
 static bool attach_to(void *library) {
@@ -78,13 +116,8 @@ static bool attach_to(void *library) {
         }
         memcpy(functions[i].slot, &function, sizeof function);
     }
-    if (strcmp(djlplan_tflite.Version(), DJLPLAN_TFLITE_VERSION) != 0) {
-        snprintf(attach_problem, sizeof attach_problem,
-                 "TensorFlow Lite %s is not supported, only " DJLPLAN_TFLITE_VERSION,
-                 djlplan_tflite.Version());
-        return false;
-    }
-    return true;
+    djlplan_tflite_release = admitted(djlplan_tflite.Version());
+    return djlplan_tflite_release != NULL;
 }
 
 static void attach(void) {
@@ -106,6 +139,10 @@ int djlplan_tflite_attach(char *message, int64_t message_bytes) {
     }
     pthread_mutex_unlock(&attach_lock);
     return attached ? DJLPLAN_OK : DJLPLAN_ENGINE_ERROR;
+}
+
+int djlplan_tflite_tells_in_place(void) {
+    return djlplan_tflite_release->registration_bytes >= (int64_t)sizeof(TfLiteLaterRegistration);
 }
 
 void *djlplan_tflite_symbol(const char *name) { return dlsym(engine, name); }

@@ -32,6 +32,7 @@ int64_t djlplan_tflite_nodes(const struct djlplan_tflite_session *session, int32
         const TfLiteNode *node = session->nodes[i].node;
         put(&sink, session->nodes[i].id);
         put(&sink, session->nodes[i].builtin_code);
+        put(&sink, session->nodes[i].in_place);
         put_array(&sink, replaced(node));
         put_array(&sink, node->inputs);
         put_array(&sink, node->outputs);

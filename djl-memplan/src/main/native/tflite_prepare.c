@@ -6,7 +6,6 @@
 #include "tflite_session.h"
 
 #include <string.h>
-#include <time.h>
 
 /* TfLiteBuiltinOperator */
 enum { DEQUANTIZE = 6, DENSIFY = 124 };
@@ -92,22 +91,19 @@ static TfLiteStatus prepare_node(TfLiteContext *context, TfLiteNode *node) {
         int id = node->temporaries->data[i];
         if (id >= 0 && (size_t)id < context->tensors_size) take(&context->tensors[id]);
     }
-    return kTfLiteOk;
+    bool taken = !session->streaming.wanted || djlplan_tflite_take_derived(session, known);
+    return taken ? kTfLiteOk : kTfLiteError;
 }
 
-static int64_t now_nanos(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-/* Stands in for a node's invoke in a timed session. */
+/* Stands in for a node's invoke in a timed or a streamed session. */
 static TfLiteStatus invoke_node(TfLiteContext *context, TfLiteNode *node) {
     struct node *known = node_of(context, node);
     if (known == NULL) return kTfLiteError;
-    int64_t start = now_nanos();
+    struct djlplan_tflite_session *session = djlplan_tflite_current;
+    if (session->streaming.stream != NULL) return djlplan_tflite_invoke_step(session, known);
+    int64_t start = djlplan_now_nanos();
     TfLiteStatus status = known->invoke(context, node);
-    known->nanos = now_nanos() - start;
+    known->nanos = djlplan_now_nanos() - start;
     return status;
 }
 
@@ -138,24 +134,48 @@ static TfLiteStatus note_partitions(struct djlplan_tflite_session *session, TfLi
 }
 
 /*
- * Stands in for ReplaceNodeSubsetsWithDelegateKernels while the other delegate prepares: of the
- * nodes that it would take it gets the chosen ones.
+ * What the other delegate gets of the nodes that it would take: the chosen ones, or nothing when it
+ * is only asked. The caller frees them; NULL for an error.
  */
-static TfLiteStatus replace_chosen(TfLiteContext *context, TfLiteRegistration kernel,
-                                   const TfLiteIntArray *nodes, TfLiteDelegate *delegate) {
+static TfLiteIntArray *granted(TfLiteContext *context, const TfLiteIntArray *nodes) {
     struct djlplan_tflite_session *session = djlplan_tflite_current;
     const struct delegation *delegation = &session->delegation;
-    if (delegation->kind == DELEGATES_PREVIEW) return note_partitions(session, context, nodes);
     TfLiteIntArray *chosen = malloc(sizeof(TfLiteIntArray) + sizeof(int) * (size_t)nodes->size);
-    if (chosen == NULL) return kTfLiteError;
+    if (chosen == NULL) return NULL;
     chosen->size = 0;
+    if (delegation->kind == DELEGATES_PREVIEW) {
+        if (note_partitions(session, context, nodes) == kTfLiteOk) return chosen;
+        free(chosen);
+        return NULL;
+    }
     for (int i = 0; i < nodes->size; i++) {
         if (contains(&delegation->chosen.operators, nodes->data[i])) {
             chosen->data[chosen->size++] = nodes->data[i];
         }
     }
+    return chosen;
+}
+
+/* Stands in for ReplaceNodeSubsetsWithDelegateKernels while the other delegate prepares. */
+static TfLiteStatus replace_chosen(TfLiteContext *context, TfLiteRegistration kernel,
+                                   const TfLiteIntArray *nodes, TfLiteDelegate *delegate) {
+    TfLiteIntArray *chosen = granted(context, nodes);
+    if (chosen == NULL) return kTfLiteError;
+    TfLiteReplaceFunction replace = djlplan_tflite_current->delegation.replace;
     TfLiteStatus status =
-        chosen->size == 0 ? kTfLiteOk : delegation->replace(context, kernel, chosen, delegate);
+        chosen->size == 0 ? kTfLiteOk : replace(context, kernel, chosen, delegate);
+    free(chosen);
+    return status;
+}
+
+/* The same in releases whose registrations are larger. */
+static TfLiteStatus later_replace_chosen(TfLiteContext *context, TfLiteLaterRegistration kernel,
+                                         const TfLiteIntArray *nodes, TfLiteDelegate *delegate) {
+    TfLiteIntArray *chosen = granted(context, nodes);
+    if (chosen == NULL) return kTfLiteError;
+    TfLiteLaterReplaceFunction replace = djlplan_tflite_current->delegation.later_replace;
+    TfLiteStatus status =
+        chosen->size == 0 ? kTfLiteOk : replace(context, kernel, chosen, delegate);
     free(chosen);
     return status;
 }
@@ -217,6 +237,24 @@ static TfLiteStatus shown_plan(TfLiteContext *context, TfLiteIntArray **plan) {
     return status;
 }
 
+/* Exchanges where constants lie with where they lie for the other delegate. */
+static bool exchange_constants(struct delegation *delegation, TfLiteContext *context) {
+    for (int i = 0; i < delegation->constant_count; i++) {
+        struct constant *constant = &delegation->constants[i];
+        if (constant->tensor < 0 || (size_t)constant->tensor >= context->tensors_size ||
+            context->tensors[constant->tensor].allocation_type != kTfLiteMmapRo) {
+            return false;
+        }
+    }
+    for (int i = 0; i < delegation->constant_count; i++) {
+        struct constant *constant = &delegation->constants[i];
+        void *data = context->tensors[constant->tensor].data;
+        context->tensors[constant->tensor].data = constant->data;
+        constant->data = data;
+    }
+    return true;
+}
+
 /*
  * Lets the other delegate see the chosen operators only, and what unpacks their constants: XNNPACK
  * keeps unpacked what all operators that it sees read.
@@ -225,9 +263,17 @@ static TfLiteStatus delegate_chosen(struct delegation *delegation, TfLiteContext
     if (delegation->kind == DELEGATES_NOTHING) return kTfLiteOk;
     delegation->replace = context->ReplaceNodeSubsetsWithDelegateKernels;
     delegation->get_plan = context->GetExecutionPlan;
-    context->ReplaceNodeSubsetsWithDelegateKernels = replace_chosen;
+    if (djlplan_tflite_release->registration_bytes == sizeof(TfLiteRegistration)) {
+        context->ReplaceNodeSubsetsWithDelegateKernels = replace_chosen;
+    } else {
+        context->LaterReplaceNodeSubsetsWithDelegateKernels = later_replace_chosen;
+    }
     if (delegation->kind == DELEGATES_CHOSEN) context->GetExecutionPlan = shown_plan;
-    TfLiteStatus status = delegation->real->Prepare(context, delegation->real);
+    TfLiteStatus status = kTfLiteError;
+    if (exchange_constants(delegation, context)) {
+        status = delegation->real->Prepare(context, delegation->real);
+        exchange_constants(delegation, context);
+    }
     context->GetExecutionPlan = delegation->get_plan;
     context->ReplaceNodeSubsetsWithDelegateKernels = delegation->replace;
     return status;
@@ -250,7 +296,7 @@ static void leave(struct ids *ids, const TfLiteIntArray *to_engine) {
 static void stand_in(const struct djlplan_tflite_session *session, const TfLiteNode *node,
                      TfLiteRegistration *registration) {
     if (session->temporaries && node->delegate == NULL) registration->prepare = prepare_node;
-    if (session->timed) registration->invoke = invoke_node;
+    if (session->timed || session->streaming.wanted) registration->invoke = invoke_node;
 }
 
 static bool make_room(struct djlplan_tflite_session *session, int nodes) {
@@ -259,9 +305,27 @@ static bool make_room(struct djlplan_tflite_session *session, int nodes) {
     return session->nodes != NULL && session->by_address != NULL;
 }
 
+/* What a release tells of where a kernel's output may lie, −1 for one that tells nothing. */
+static int32_t in_place(const TfLiteRegistration *registration) {
+    if (!djlplan_tflite_tells_in_place()) return -1;
+    const TfLiteLaterRegistration *later = (const TfLiteLaterRegistration *)registration;
+    return (int32_t)(later->inplace_operator & INT32_MAX);
+}
+
+/* The engine keeps its nodes in a row, each with its registration behind it. */
+static bool lies_as_declared(TfLiteContext *context, int id, const TfLiteNode *node,
+                             const TfLiteRegistration *registration) {
+    int64_t distance = (int64_t)sizeof *node + djlplan_tflite_release->registration_bytes;
+    TfLiteNode *first;
+    TfLiteRegistration *first_registration;
+    return context->GetNodeAndRegistration(context, 0, &first, &first_registration) == kTfLiteOk &&
+           (const char *)registration == (const char *)(node + 1) &&
+           (const char *)node - (const char *)first == id * distance;
+}
+
 /*
  * Reads the execution plan, of which delegate kernels are part now, and hooks its nodes. Tensors of
- * delegate kernels stay the engine's: XNNPACK asks for their addresses once, but arenas move.
+ * delegate kernels stay the engine's where these ask for their addresses once: arenas move.
  */
 static TfLiteStatus read_plan(struct djlplan_tflite_session *session, TfLiteContext *context) {
     TfLiteIntArray *plan;
@@ -273,15 +337,18 @@ static TfLiteStatus read_plan(struct djlplan_tflite_session *session, TfLiteCont
         TfLiteRegistration *registration;
         status = context->GetNodeAndRegistration(context, plan->data[i], &node, &registration);
         if (status != kTfLiteOk) return status;
+        if (!lies_as_declared(context, plan->data[i], node, registration)) return kTfLiteError;
         session->nodes[i] = (struct node){.node = node,
                                           .id = plan->data[i],
                                           .builtin_code = registration->builtin_code,
+                                          .in_place = in_place(registration),
                                           .prepare = registration->prepare,
                                           .invoke = registration->invoke};
         session->by_address[i] = &session->nodes[i];
         session->node_count++;
         stand_in(session, node, registration);
-        if (node->delegate != NULL) {
+        if (node->delegate != NULL &&
+            (session->streaming.wanted || !djlplan_tflite_rebinds(node->delegate))) {
             leave(&session->wanted, node->inputs);
             leave(&session->wanted, node->outputs);
         }

@@ -96,6 +96,7 @@ int djlplan_tflite_session_plan(struct djlplan_tflite_session *session, const in
 }
 
 static void forget_delegation(struct delegation *delegation) {
+    free(delegation->constants);
     if (delegation->kind == DELEGATES_CHOSEN) {
         free(delegation->chosen.operators.values);
         free(delegation->chosen.shown);
@@ -111,6 +112,20 @@ int djlplan_tflite_session_delegate(struct djlplan_tflite_session *session, void
     session->delegation = (struct delegation){.kind = DELEGATES_CHOSEN, .real = delegate};
     session->wrapper.flags = session->delegation.real->flags;
     return copy(&session->delegation.chosen.operators, operators, count);
+}
+
+int djlplan_tflite_session_constants(struct djlplan_tflite_session *session, const int32_t *ids,
+                                     void *const *data, int count) {
+    struct delegation *delegation = &session->delegation;
+    free(delegation->constants);
+    delegation->constant_count = 0;
+    delegation->constants = djlplan_zeroed(count, sizeof *delegation->constants);
+    if (delegation->constants == NULL) return DJLPLAN_ENGINE_ERROR;
+    for (int i = 0; i < count; i++) {
+        delegation->constants[i] = (struct constant){ids[i], data[i]};
+    }
+    delegation->constant_count = count;
+    return DJLPLAN_OK;
 }
 
 void djlplan_tflite_session_preview(struct djlplan_tflite_session *session, void *delegate) {
@@ -137,6 +152,7 @@ void djlplan_tflite_session_delete(struct djlplan_tflite_session *session) {
     free(session->nodes);
     free(session->by_address);
     free(session->plan.tensors);
+    djlplan_tflite_forget_streaming(session);
     free(session);
 }
 
@@ -177,10 +193,13 @@ int djlplan_tflite_allocate(struct djlplan_tflite_session *session) {
 
 /* ---- the plan -------------------------------------------------------------------------- */
 
-static int64_t count_ours(const TfLiteContext *context) {
+/* Those that a plan places. */
+static int64_t count_ours(const struct djlplan_tflite_session *session) {
+    const TfLiteContext *context = session->context;
     int64_t count = 0;
     for (size_t i = 0; i < context->tensors_size; i++) {
-        count += djlplan_tflite_is_ours(&context->tensors[i]) && context->tensors[i].bytes > 0;
+        count += djlplan_tflite_is_ours(&context->tensors[i]) && context->tensors[i].bytes > 0 &&
+                 !djlplan_tflite_is_derived(session, (int32_t)i);
     }
     return count;
 }
@@ -190,15 +209,24 @@ static int refuse(struct djlplan_tflite_session *session, const char *why, int32
     return DJLPLAN_MISMATCH;
 }
 
+/*
+ * What offsets are multiples of: where tensors may lie inside of others, what the engine asks of
+ * constants.
+ */
+static int64_t alignment(const struct djlplan_tflite_session *session) {
+    return session->streaming.wanted ? 16 : DJLPLAN_ALIGNMENT;
+}
+
 /* Why a tensor may not have a place, NULL if it may. */
-static const char *objection(const TfLiteContext *context, int32_t id, int64_t offset,
-                             int64_t arena_bytes) {
+static const char *objection(const struct djlplan_tflite_session *session, int32_t id,
+                             int64_t offset, int64_t arena_bytes) {
+    const TfLiteContext *context = session->context;
     if (id < 0 || (size_t)id >= context->tensors_size ||
         !djlplan_tflite_is_ours(&context->tensors[id])) {
         return "not ours to place";
     }
     struct place place = {offset, (int64_t)context->tensors[id].bytes};
-    if (!djlplan_place_aligned(place)) return "misaligned";
+    if (offset < 0 || offset % alignment(session) != 0) return "misaligned";
     return djlplan_place_within(place, arena_bytes) ? NULL : "outside the arena";
 }
 
@@ -212,12 +240,12 @@ int djlplan_tflite_place(struct djlplan_tflite_session *session, const int32_t *
     session->plan.tensors = tensors;
     for (int i = 0; i < count; i++) {
         if (i > 0 && ids[i] <= ids[i - 1]) return refuse(session, "not in order", ids[i]);
-        const char *problem = objection(context, ids[i], offsets[i], arena_bytes);
+        const char *problem = objection(session, ids[i], offsets[i], arena_bytes);
         if (problem != NULL) return refuse(session, problem, ids[i]);
         struct place place = {offsets[i], (int64_t)context->tensors[ids[i]].bytes};
         tensors[i] = (struct placed_tensor){ids[i], place};
     }
-    if (count_ours(context) != count) return refuse(session, "a tensor has no place", count);
+    if (count_ours(session) != count) return refuse(session, "a tensor has no place", count);
     session->plan.taken = true;
     session->plan.count = count;
     session->plan.arena_bytes = arena_bytes;
@@ -247,7 +275,7 @@ static bool still_fits(const struct djlplan_tflite_session *session) {
 int djlplan_tflite_invoke(struct djlplan_tflite_session *session, void *arena,
                           int64_t arena_bytes) {
     const struct tensor_plan *plan = &session->plan;
-    if (!plan->taken && count_ours(session->context) > 0) {
+    if (!plan->taken && count_ours(session) > 0) {
         return refuse(session, "none was given", 0);
     }
     if (plan->taken && plan->count > 0) {

@@ -6,6 +6,7 @@
 #define DJLPLAN_TFLITE_SESSION_H
 
 #include "arena.h"
+#include "stream.h"
 #include "tflite_abi.h"
 
 #include <stdlib.h>
@@ -42,6 +43,17 @@ struct tflite_api {
 
 extern struct tflite_api djlplan_tflite;
 
+/* What releases of the engine differ in. */
+struct tflite_release {
+    const char *version;
+    int64_t registration_bytes; /* of a TfLiteRegistration */
+    bool xnnpack_defaults;      /* there are more options of XNNPACK's delegate, with defaults */
+    bool kernels_rebind;        /* XNNPACK looks in each inference where its kernels' tensors lie */
+};
+
+/* The one that we are attached to. */
+extern const struct tflite_release *djlplan_tflite_release;
+
 /* A function of the engine's library, or NULL. Only when attached. */
 void *djlplan_tflite_symbol(const char *name);
 
@@ -58,16 +70,28 @@ struct node {
     TfLiteNode *node;
     int32_t id;
     int32_t builtin_code;
+    int32_t in_place; /* as djlplan_tflite_nodes says */
     TfLiteNodeFunction prepare;
     TfLiteNodeFunction invoke;
     int64_t nanos; /* in the last inference, when timed */
+};
+
+/* A constant of which the model's memory has no content, and where that is. */
+struct constant {
+    int32_t tensor;
+    void *data;
 };
 
 /* What another delegate is to do, and what the engine's functions are while it prepares. */
 struct delegation {
     enum { DELEGATES_NOTHING, DELEGATES_CHOSEN, DELEGATES_PREVIEW } kind;
     TfLiteDelegate *real; /* NULL for nothing */
-    TfLiteReplaceFunction replace;
+    struct constant *constants; /* that lie elsewhere meanwhile */
+    int constant_count;
+    union {
+        TfLiteReplaceFunction replace;
+        TfLiteLaterReplaceFunction later_replace;
+    };
     TfLiteStatus (*get_plan)(TfLiteContext *, TfLiteIntArray **);
     union {
         struct {
@@ -92,6 +116,28 @@ struct tensor_plan {
     char *bound; /* the arena that the tensors point into, NULL for none yet */
 };
 
+/* A copy of a constant that a kernel makes in its first inference, and reads in its place. */
+struct derived {
+    int32_t step;
+    int32_t tensor;
+    int32_t constant;
+};
+
+/* Constants that are loaded while the model runs. */
+struct streaming {
+    bool wanted;
+    struct derived *derived;
+    int derived_count;
+    struct djlplan_stream *stream; /* NULL until it is given, with what follows */
+    struct djlplan_binding *bindings; /* by ascending step */
+    void **original;                  /* where each one's tensor lies without them */
+    int count;
+    int *first;   /* by step: its first binding; one more than there are steps */
+    bool *elided; /* by step */
+    const int64_t *capture_offsets; /* of each derived tensor, while they are written to a file */
+    int capture_file;
+};
+
 struct djlplan_tflite_session {
     TfLiteDelegate wrapper;
     void *interpreter;
@@ -107,6 +153,7 @@ struct djlplan_tflite_session {
     struct node **by_address; /* in the order of the engine's nodes in memory */
     int node_count;
     struct tensor_plan plan;
+    struct streaming streaming;
 };
 
 /* The session for which this thread is inside the engine. Kernels' functions get only the node. */
@@ -114,6 +161,20 @@ extern _Thread_local struct djlplan_tflite_session *djlplan_tflite_current;
 
 /* tflite_prepare.c: the wrapping delegate's Prepare. */
 TfLiteStatus djlplan_tflite_prepare(TfLiteContext *context, TfLiteDelegate *wrapper);
+
+/* ---- tflite_delegate.c ----------------------------------------------------------------- */
+
+/* Whether the delegate's kernels look in each inference where their tensors lie. */
+bool djlplan_tflite_rebinds(const TfLiteDelegate *delegate);
+
+/* ---- tflite_stream.c ------------------------------------------------------------------- */
+
+/* After a node's prepare: takes what it derives from constants. False without memory. */
+bool djlplan_tflite_take_derived(struct djlplan_tflite_session *session, const struct node *known);
+bool djlplan_tflite_is_derived(const struct djlplan_tflite_session *session, int32_t tensor);
+/* Runs a node once what it reads is there. */
+TfLiteStatus djlplan_tflite_invoke_step(struct djlplan_tflite_session *session, struct node *known);
+void djlplan_tflite_forget_streaming(struct djlplan_tflite_session *session);
 
 static inline bool djlplan_tflite_is_ours(const TfLiteTensor *tensor) {
     return tensor->allocation_type == kTfLiteCustom;

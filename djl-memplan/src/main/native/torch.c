@@ -38,6 +38,9 @@ void djlplan_torch_free(void *block) {
 static torch_data_ptr allocate(const torch_allocator *self, size_t bytes) {
     (void)self;
     atomic_thread_fence(memory_order_acquire); /* to what attach() has written */
+    struct djlplan_weights *weights = djlplan_weights_current;
+    void *weight = weights == NULL ? NULL : djlplan_weights_allocate(weights, bytes);
+    if (weight != NULL) return djlplan_torch_block(weight);
     struct djlplan_torch_run *run = current;
     if (run == NULL) return djlplan_torch_engine_allocate(bytes);
     return run->kind == RUN_RECORDS ? djlplan_record_allocate(run, bytes)

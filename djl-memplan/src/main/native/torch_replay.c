@@ -180,7 +180,10 @@ bool djlplan_replay_free(void *block) {
     if (arena == NULL) return false;
     /* A block in use keeps its run and its arena alive: neither changes before we are done. */
     struct djlplan_torch_run *run = atomic_load(&arena->run);
-    if (run == NULL) return true;
+    if (run == NULL) {
+        if (arena->weights != NULL) djlplan_weights_free(arena->weights, block);
+        return true;
+    }
     pthread_mutex_lock(&run->replay.lock);
     bool last = release(&run->replay, (char *)block - arena->base);
     pthread_mutex_unlock(&run->replay.lock);

@@ -7,6 +7,7 @@
 
 #include "arena.h"
 #include "torch_abi.h"
+#include "torch_weights.h"
 
 #include <pthread.h>
 

@@ -238,7 +238,8 @@ static void check_sessions(const void *model) {
 
 /* Operators of the partitions that XNNPACK reports, two of them at most. */
 static int preview(const void *model, int32_t *operators) {
-    struct djlplan_delegate *delegate = djlplan_delegate_create(NULL, 2, message, sizeof message);
+    struct djlplan_delegate *delegate =
+        djlplan_delegate_create(NULL, 2, 0, message, sizeof message);
     CHECK(delegate != NULL);
     struct djlplan_tflite_session *session = djlplan_tflite_session_new();
     CHECK(session != NULL);
@@ -261,7 +262,7 @@ static int count_delegated(const struct djlplan_tflite_session *session, const i
     READ(nodes, int32_t, djlplan_tflite_nodes, session);
     int count = 0;
     for (int64_t at = 0; at < nodes_count;) {
-        at += 2;
+        at += 3;
         if (nodes[at] == 1) CHECK(nodes[at + 1] == chosen[count++]);
         for (int list = 0; list < 4; list++) at += nodes[at] + 1;
     }
@@ -329,7 +330,8 @@ static void check_delegated(const void *model) {
     int count = preview(model, chosen);
     struct djlplan_tflite_session *stock = open_session(model, 0, -1, -1);
     CHECK(djlplan_tflite_allocate(stock) == DJLPLAN_OK);
-    struct djlplan_delegate *delegate = djlplan_delegate_create(NULL, 2, message, sizeof message);
+    struct djlplan_delegate *delegate =
+        djlplan_delegate_create(NULL, 2, 0, message, sizeof message);
     CHECK(delegate != NULL);
     struct djlplan_tflite_session *session = open_delegated(model, delegate, stock, chosen, count);
     struct plan *plan = malloc(sizeof *plan);
@@ -348,9 +350,9 @@ static void check_delegated(const void *model) {
 
 static void check_bad_delegates(const char *no_delegate) {
     message[0] = 0;
-    CHECK(djlplan_delegate_create("/nowhere/at/all.so", 1, message, sizeof message) == NULL);
+    CHECK(djlplan_delegate_create("/nowhere/at/all.so", 1, 0, message, sizeof message) == NULL);
     CHECK(strstr(message, "/nowhere/at/all.so") != NULL);
-    CHECK(djlplan_delegate_create(no_delegate, 1, message, sizeof message) == NULL);
+    CHECK(djlplan_delegate_create(no_delegate, 1, 0, message, sizeof message) == NULL);
     CHECK(strstr(message, "no external delegate") != NULL);
 }
 

@@ -174,6 +174,7 @@ int main(int count, char **arguments) {
         check_recordings();
         check_replays();
         check_threads();
+        check_weights();
         CHECK(live_blocks() == 0);
     }
     puts("OK");

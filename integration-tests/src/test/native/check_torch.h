@@ -28,5 +28,6 @@ void finish_elsewhere(struct djlplan_torch_run *run, int64_t *counters);
 void check_recordings(void);
 void check_replays(void);
 void check_threads(void);
+void check_weights(void);
 
 #endif

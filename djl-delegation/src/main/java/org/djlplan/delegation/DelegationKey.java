@@ -11,7 +11,8 @@ public enum DelegationKey implements Option {
     DELEGATE(
             "xnnpack",
             Origin.APPLICATION,
-            "or the path of a library with TFLite's external delegate interface, or `class:` and"
+            "or `xnnpack-transient`, which builds indirection buffers for each prediction: less"
+                    + " memory, more time (TensorFlow Lite 2.20 and later); or the path of a library with TFLite's external delegate interface, or `class:` and"
                     + " the name of a `DelegateFactory` (a GPU, NNAPI … delegate with a native"
                     + " handle); those run in the application only after a child JVM proved them"),
     OBJECTIVE(

@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 import org.djlplan.delegation.DelegationOptions.ProfileMode;
 import org.djlplan.delegation.Measurement.Profiling;
 import org.djlplan.delegation.Measurement.UnmeasurableException;
+import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.config.Option;
 import org.djlplan.memplan.spi.DelegableModel;
@@ -87,6 +88,24 @@ public final class MeasuredDelegation implements DelegationProvider {
             case BLOCKING -> new Settled(measure(request, measurement));
             case BACKGROUND -> Background.measuring(request, measurement, patience, better);
         };
+    }
+
+    /** Whoever names operators, or wants least memory, gets the CPU kernels there. */
+    @Override
+    public Optional<Terms> insideBudget(Map<String, String> options) {
+        DelegationOptions parsed = DelegationOptions.parse(options);
+        boolean wanted =
+                parsed.enabled()
+                        && parsed.profile() != ProfileMode.OFF
+                        && parsed.goal().objective() != Goal.Objective.MEMORY
+                        && parsed.exclude().parts().isEmpty();
+        return wanted
+                ? Optional.of(
+                        new Terms(
+                                parsed.tolerance(),
+                                parsed.goal().maxMemoryBytes(),
+                                parsed.profile() == ProfileMode.BLOCKING))
+                : Optional.empty();
     }
 
     /** Measures, or waits for another JVM that does. */

@@ -36,7 +36,7 @@ class OptionsTableTest {
             3. DJL's *arguments*: `optArgument(key, value)`, a model zoo's metadata, the query of a model's URL, plain keys in a model folder's
                `serving.properties`. DJL merges them, so that nobody can tell any more which of them a value is from.
 
-            A model's folder is data. What loads code, names files, or takes more than the machine has is the application's to decide, and such a value is an
+            A model's folder is data. What loads code, names files, fills a disk, or takes more than the machine has is the application's to decide, and such a value is an
             error in arguments, which says how to set it; it is without effect where the application sets the same key. On the route through `blockFactory` there
             is no code, and so the second place is the first. Who types a command (`djlplan run -o KEY=VALUE`, `--delegate`) is the application.
 
@@ -86,9 +86,9 @@ class OptionsTableTest {
     }
 
     @Test
-    void delegate_onlyKeyThatLoadsLibraries_isTheApplications() {
+    void keysThatLoadLibrariesOrFillADisk_onlyThese_areTheApplications() {
         assertEquals(
-                List.of(DelegationKey.DELEGATE),
+                List.of(OptionKey.CACHE_QUOTA, DelegationKey.DELEGATE),
                 options().filter(o -> o.origin() == Origin.APPLICATION).toList());
     }
 }

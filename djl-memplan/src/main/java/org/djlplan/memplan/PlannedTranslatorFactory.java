@@ -103,6 +103,12 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
     /** The arguments that may name the inner factory are not known here: without one, true. */
     @Override
     public boolean isSupported(Class<?> input, Class<?> output) {
+        try {
+            ModelPlanning.expectLoad(options);
+        } catch (LinkageError e) {
+            // The model will be left to DJL, with a warning.
+            logger.debug("no load is expected", e);
+        }
         return inner.map(factory -> factory.isSupported(input, output)).orElse(true);
     }
 
@@ -131,7 +137,7 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
             throw new TranslateException(
                     factory.getClass().getName() + " translates no " + input + " to " + output);
         }
-        boolean planned = planning.isPresent() && planning.get().plan(model);
+        boolean planned = planning.isPresent() && plan(planning.get(), model);
         try {
             return measured(
                     factory.newInstance(input, output, model, arguments),
@@ -141,6 +147,15 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
             if (planned) {
                 model.close();
             }
+            throw e;
+        }
+    }
+
+    private static boolean plan(ModelPlanning planning, Model model) throws TranslateException {
+        try {
+            return planning.plan(model);
+        } catch (TranslateException e) {
+            model.close();
             throw e;
         }
     }

@@ -34,6 +34,8 @@ class ArchitectureTest {
                     .definedBy(ROOT + ".measure..")
                     .layer("child")
                     .definedBy(ROOT + ".child..")
+                    .layer("engine")
+                    .definedBy(ROOT + ".engine..")
                     .layer("serving")
                     .definedBy(ROOT + ".serving..")
                     .layer("candidates")
@@ -46,6 +48,10 @@ class ArchitectureTest {
                     .definedBy(ROOT + ".store..")
                     .layer("source")
                     .definedBy(ROOT + ".source..")
+                    .layer("budget")
+                    .definedBy(ROOT + ".budget")
+                    .layer("slicing")
+                    .definedBy(ROOT + ".slicing..")
                     .layer("plan")
                     .definedBy(ROOT + ".plan..")
                     .layer("order")
@@ -68,15 +74,17 @@ class ArchitectureTest {
                     .mayOnlyBeAccessedByLayers("cli")
                     .whereLayer("djl")
                     .mayOnlyBeAccessedByLayers("facade", "cli")
+                    .whereLayer("engine")
+                    .mayOnlyBeAccessedByLayers("djl")
                     .whereLayer("serving")
                     .mayOnlyBeAccessedByLayers("djl")
                     .whereLayer("candidates")
-                    .mayOnlyBeAccessedByLayers("measure")
+                    .mayOnlyBeAccessedByLayers("measure", "serving")
                     .whereLayer("planning")
                     .mayOnlyBeAccessedByLayers("djl", "serving", "measure", "cli")
                     .whereLayer("runtime")
                     .mayOnlyBeAccessedByLayers(
-                            "djl", "serving", "candidates", "measure", "planning", "cli")
+                            "djl", "engine", "serving", "candidates", "measure", "planning", "cli")
                     .whereLayer("measure")
                     .mayOnlyBeAccessedByLayers("djl", "cli")
                     .whereLayer("child")
@@ -85,7 +93,14 @@ class ArchitectureTest {
                     .mayOnlyBeAccessedByLayers("runtime", "planning", "djl", "cli")
                     .whereLayer("source")
                     .mayOnlyBeAccessedByLayers(
-                            "store", "runtime", "planning", "serving", "djl", "cli")
+                            "slicing",
+                            "store",
+                            "runtime",
+                            "planning",
+                            "serving",
+                            "djl",
+                            "engine",
+                            "cli")
                     .whereLayer("plan")
                     .mayOnlyBeAccessedByLayers(
                             "store",
@@ -97,14 +112,18 @@ class ArchitectureTest {
                             "djl",
                             "cli",
                             "order",
+                            "budget",
                             "study")
                     .whereLayer("order")
                     .mayOnlyBeAccessedByLayers("store", "planning", "cli")
                     .whereLayer("usage")
                     .mayOnlyBeAccessedByLayers(
-                            "plan", "order", "store", "runtime", "source", "cli", "study")
+                            "plan", "order", "budget", "slicing", "store", "runtime", "source",
+                            "cli", "study")
                     .whereLayer("config")
                     .mayOnlyBeAccessedByLayers(
+                            "facade",
+                            "engine",
                             "djl",
                             "plan",
                             "planning",
@@ -114,6 +133,7 @@ class ArchitectureTest {
                             "candidates",
                             "measure",
                             "cli",
+                            "report",
                             "spi",
                             "store",
                             "study");
@@ -137,6 +157,7 @@ class ArchitectureTest {
                             ROOT + ".usage..",
                             ROOT + ".order..",
                             ROOT + ".plan..",
+                            ROOT + ".budget",
                             ROOT + ".study.parallel..",
                             ROOT + ".study.shared..")
                     .should()
@@ -151,9 +172,28 @@ class ArchitectureTest {
                             ROOT + ".usage..",
                             ROOT + ".order..",
                             ROOT + ".plan..",
+                            ROOT + ".budget",
                             ROOT + ".config..",
                             ROOT + ".study.parallel..",
                             ROOT + ".study.shared..");
+
+    @ArchTest
+    static final ArchRule slicingIsPure =
+            classes()
+                    .that()
+                    .resideInAPackage(ROOT + ".slicing..")
+                    .should()
+                    .onlyDependOnClassesThat()
+                    .resideInAnyPackage(
+                            "java.lang..",
+                            "java.nio",
+                            "java.util..",
+                            "com.google.common..",
+                            ROOT + ".graph..",
+                            ROOT + ".usage..",
+                            ROOT + ".budget",
+                            ROOT + ".slicing..",
+                            ROOT + ".source.tflite..");
 
     /** What it is to run, and how, comes from above: of planning only finished plans. */
     @ArchTest
@@ -173,11 +213,14 @@ class ArchitectureTest {
                     .dependOnClassesThat()
                     .haveSimpleNameEndingWith("Planner");
 
+    /** The commands drop the system's cache of files, which is no memory of this process. */
     @ArchTest
     static final ArchRule onlyRuntimeTouchesNativeMemory =
             noClasses()
                     .that()
                     .resideOutsideOfPackage(ROOT + ".runtime..")
+                    .and()
+                    .haveNameNotMatching(".*[.]cli[.]PageCache([$].*)?")
                     .should()
                     .dependOnClassesThat()
                     .resideInAnyPackage("com.sun.jna..");

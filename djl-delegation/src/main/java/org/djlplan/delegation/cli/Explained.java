@@ -81,7 +81,10 @@ record Explained(Graph graph, List<Line> lines) {
                         options.goal(),
                         options.tolerance(),
                         options.exclude().of(graph, numberInFile),
-                        XnnpackRules.of(facts.getOrDefault("delegate", ""), graph));
+                        XnnpackRules.of(
+                                facts.getOrDefault("delegate", ""),
+                                facts.getOrDefault("native", ""),
+                                graph));
         return new Explained(
                 graph,
                 graph.operators().stream()

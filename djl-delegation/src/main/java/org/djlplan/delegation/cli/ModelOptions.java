@@ -26,7 +26,7 @@ final class ModelOptions {
             names = "--delegate",
             paramLabel = "NAME",
             description =
-                    "xnnpack; the file of a library with TensorFlow Lite's external delegate"
+                    "xnnpack or xnnpack-transient; the file of a library with TensorFlow Lite's external delegate"
                             + " interface; or class:NAME, a DelegateFactory on the class path"
                             + " (default: "
                             + USUAL_DELEGATE

@@ -23,6 +23,7 @@ import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.store.CheckedJson;
 import org.djlplan.memplan.store.Codec;
 import org.djlplan.memplan.store.FolderStore;
+import org.djlplan.memplan.store.OutputErrorJson;
 
 /**
  * The files of a measurement that has not ended, next to the model or in its cache folder: a mark
@@ -241,7 +242,7 @@ public final class AttemptStore {
                 json.beginObject().name("partitions").value(trial.kernels());
                 json.name("errors").beginArray();
                 for (OutputError error : trial.errors()) {
-                    TableJson.write(json, error);
+                    OutputErrorJson.write(json, error);
                 }
                 json.endArray().name("memoryBytes").value(trial.memoryBytes());
                 json.name("inferences").value(trial.inferences()).endObject();
@@ -318,7 +319,7 @@ public final class AttemptStore {
             json.beginObject();
             int partitions = json.expect("partitions").nextInt();
             List<OutputError> errors =
-                    json.expect("errors").list(MOST_OUTPUTS, () -> TableJson.error(json));
+                    json.expect("errors").list(MOST_OUTPUTS, () -> OutputErrorJson.read(json));
             long memoryBytes = json.expect("memoryBytes").nextLong();
             int inferences = json.expect("inferences").nextInt();
             json.endObject();

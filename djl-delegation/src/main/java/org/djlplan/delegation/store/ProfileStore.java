@@ -28,6 +28,7 @@ import org.djlplan.memplan.store.CpuFeatures;
 import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.Kept;
 import org.djlplan.memplan.store.ModelFiles;
+import org.djlplan.memplan.store.OutputErrorJson;
 import org.djlplan.memplan.store.StoreKey;
 
 /**
@@ -233,7 +234,7 @@ public final class ProfileStore {
             checkArgument(errors.size() <= MOST_OUTPUTS, "too many outputs");
             json.name("errors").beginArray();
             for (OutputError error : errors) {
-                TableJson.write(json, error);
+                OutputErrorJson.write(json, error);
             }
             json.endArray();
         }
@@ -329,7 +330,7 @@ public final class ProfileStore {
             }
 
             private List<OutputError> errors() throws IOException {
-                return json.expect("errors").list(MOST_OUTPUTS, () -> TableJson.error(json));
+                return json.expect("errors").list(MOST_OUTPUTS, () -> OutputErrorJson.read(json));
             }
 
             private Candidate candidate() throws IOException {

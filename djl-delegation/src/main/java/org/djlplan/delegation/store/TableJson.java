@@ -6,27 +6,19 @@ import com.google.common.collect.ImmutableSortedSet;
 import com.google.common.primitives.ImmutableLongArray;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
-import java.util.List;
 import java.util.SortedSet;
-import org.djlplan.memplan.graph.ElementType;
-import org.djlplan.memplan.spi.OutputError;
-import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.djlplan.memplan.store.CheckedJson;
 
 /**
- * The values that tables and partial results have in common, as JSON: sets of operators, and errors
- * of outputs.
+ * Sets of operators in the files of tables and partial results, as JSON.
  *
  * <p>A set is written as the first and the last index of every run. What is read has no more
  * operators in all than a file may have, so that a small text does not become a large value.
- * Differences of outputs are texts, as JSON has no infinite numbers.
  */
 final class TableJson {
 
     /** Most operators of all sets of a file. */
     static final int MOST_MENTIONS = 1 << 21;
-
-    private static final int DEVIATION_PARTS = 3;
 
     private final int operators;
     private long mentions;
@@ -82,41 +74,5 @@ final class TableJson {
             before = last;
         }
         return all.build();
-    }
-
-    /** Writes the error of an output. */
-    static void write(JsonWriter json, OutputError error) throws IOException {
-        json.beginObject().name("type").value(error.type().name());
-        write(json.name("deviation"), error.deviation());
-        write(json.name("noise"), error.noise());
-        json.name("headroom").value(Double.toString(error.headroom())).endObject();
-    }
-
-    private static void write(JsonWriter json, Deviation deviation) throws IOException {
-        json.beginArray().value(Double.toString(deviation.largest()));
-        json.value(Double.toString(deviation.spread()));
-        json.value(Integer.toString(deviation.otherTops())).endArray();
-    }
-
-    /** Reads the error of an output. */
-    static OutputError error(CheckedJson json) throws IOException {
-        json.beginObject();
-        ElementType type = ElementType.valueOf(json.expect("type").nextString());
-        Deviation deviation = deviation(json.expect("deviation"));
-        Deviation noise = deviation(json.expect("noise"));
-        double headroom = Double.parseDouble(json.expect("headroom").nextString());
-        json.endObject();
-        return new OutputError(type, deviation, noise, headroom);
-    }
-
-    private static Deviation deviation(CheckedJson json) throws IOException {
-        List<String> parts = json.list(DEVIATION_PARTS, json::nextString);
-        if (parts.size() != DEVIATION_PARTS) {
-            throw new IOException("a deviation of " + parts.size() + " parts");
-        }
-        return new Deviation(
-                Double.parseDouble(parts.get(0)),
-                Double.parseDouble(parts.get(1)),
-                Integer.parseInt(parts.get(2)));
     }
 }

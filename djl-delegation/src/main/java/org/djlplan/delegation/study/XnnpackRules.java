@@ -25,6 +25,8 @@ import org.djlplan.memplan.graph.Tensor;
  */
 public final class XnnpackRules implements DelegateRules {
 
+    private static final String RELEASE = "2.6.";
+
     private static final int BIAS = 2;
 
     private static final String ACTIVATION =
@@ -137,9 +139,12 @@ public final class XnnpackRules implements DelegateRules {
      * Returns what is known of a delegate.
      *
      * @param delegate as in {@code delegation.delegate}
+     * @param release of the engine's library; others than 2.6 take more, such as integers of 8 bits
      */
-    public static DelegateRules of(String delegate, Graph graph) {
-        return delegate.equals("xnnpack") ? new XnnpackRules(graph) : DelegateRules.UNKNOWN;
+    public static DelegateRules of(String delegate, String release, Graph graph) {
+        return delegate.equals("xnnpack") && release.startsWith(RELEASE)
+                ? new XnnpackRules(graph)
+                : DelegateRules.UNKNOWN;
     }
 
     @Override

@@ -94,7 +94,7 @@ class ExplanationTest {
                 goal,
                 tolerance,
                 Set.of(excluded),
-                XnnpackRules.of("xnnpack", graph()));
+                XnnpackRules.of("xnnpack", "2.6.2", graph()));
     }
 
     private static String text(Verdict verdict) {
@@ -303,9 +303,16 @@ class ExplanationTest {
     }
 
     @Test
+    void of_anotherRelease_saysNoMore() {
+        assertEquals(
+                "the delegate does not take it",
+                XnnpackRules.of("xnnpack", "2.21.0", graph()).refusal(4));
+    }
+
+    @Test
     void of_anotherDelegate_saysNoMore() {
         assertEquals(
                 "the delegate does not take it",
-                XnnpackRules.of("/lib/libgpu.so", graph()).refusal(4));
+                XnnpackRules.of("/lib/libgpu.so", "2.6.2", graph()).refusal(4));
     }
 }

@@ -127,7 +127,7 @@ public final class CandidateInterpreters implements CandidateRunner {
         try {
             if (!cpuOutputs.known() && candidate.delegates()) {
                 try (ModelInterpreter cpu = build(Candidate.cpu(candidate.threads()), false)) {
-                    cpuOutputs.learn(cpu);
+                    cpuOutputs.learn(cpu::run, candidate.threads());
                 }
             }
             long before = liveBytes();
@@ -150,7 +150,7 @@ public final class CandidateInterpreters implements CandidateRunner {
             throws UnplannableException, InterruptedException {
         int partitions = interpreter.description().partitions();
         if (!cpuOutputs.known()) {
-            int runs = cpuOutputs.learn(interpreter);
+            int runs = cpuOutputs.learn(interpreter::run, interpreter.candidate().threads());
             return new Trial(partitions, cpuOutputs.errors(List.of()), grown(bytesBefore), runs);
         }
         List<List<OutputTensor>> outputs = new ArrayList<>();
@@ -164,7 +164,7 @@ public final class CandidateInterpreters implements CandidateRunner {
         int runsBefore = cpuOutputs.noiseRuns();
         if (cpuOutputs.noiseDecides(errors)) {
             try (ModelInterpreter cpu = build(Candidate.cpu(cpuOutputs.threads()), false)) {
-                cpuOutputs.measureNoise(cpu, errors);
+                cpuOutputs.measureNoise(cpu::run, errors);
             }
         }
         int runs = outputs.size() + cpuOutputs.noiseRuns() - runsBefore;

@@ -7,10 +7,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import org.djlplan.memplan.graph.ElementType;
+import java.util.function.Function;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
-import org.djlplan.memplan.runtime.tflite.ModelInterpreter;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.Deviation;
@@ -19,9 +18,9 @@ import org.djlplan.memplan.spi.Tolerance;
 /**
  * The outputs of a model's CPU kernels for a few random inputs, with which those of candidates are
  * compared; and, where the comparison needs it, the noise: how far these outputs move when every
- * input moves by one unit in its last place (see {@link Tolerance}).
+ * input moves by one unit in its last place, or by one step (see {@link Tolerance}).
  */
-final class CpuOutputs {
+public final class CpuOutputs {
 
     /** Outputs are compared for as many inputs. */
     private static final int INPUTS = 5;
@@ -65,13 +64,13 @@ final class CpuOutputs {
 
     private int noiseRuns;
 
-    CpuOutputs(Graph graph, Tolerance tolerance) {
+    public CpuOutputs(Graph graph, Tolerance tolerance) {
         this.graph = graph;
         this.tolerance = tolerance;
         movesInputs =
                 graph.inputs().stream()
                         .map(id -> graph.tensors().get(id).type())
-                        .anyMatch(t -> t == ElementType.FLOAT32 || t == ElementType.FLOAT64);
+                        .anyMatch(type -> RandomValues.moves(graph, type));
         for (int seed = 0; seed < INPUTS; seed++) {
             boolean smooth = seed % 2 == 1;
             inputs.add(smooth ? RandomValues.smooth(graph, seed) : RandomValues.of(graph, seed));
@@ -79,17 +78,17 @@ final class CpuOutputs {
     }
 
     /** Returns whether there are outputs to compare with. */
-    boolean known() {
+    public boolean known() {
         return !outputs.isEmpty();
     }
 
     /** Returns for how many inputs there are outputs. */
-    int inputs() {
+    public int inputs() {
         return outputs.size();
     }
 
     /** Returns the values of all of the model's inputs, of one run. */
-    List<ByteBuffer> input(int run) {
+    public List<ByteBuffer> input(int run) {
         return inputs.get(run);
     }
 
@@ -106,23 +105,24 @@ final class CpuOutputs {
     /**
      * Runs the CPU kernels; their outputs are those to compare with from now on.
      *
-     * @param cpu an interpreter without a delegate
+     * @param cpu runs the model without a delegate
+     * @param cpuThreads with so many threads
      * @return how many runs it took
      */
-    int learn(ModelInterpreter cpu) {
+    public int learn(Function<? super List<ByteBuffer>, List<OutputTensor>> cpu, int cpuThreads) {
         List<List<OutputTensor>> learnt = new ArrayList<>();
         long start = System.nanoTime();
         while (learnt.size() < FEWEST_INPUTS
                 || (learnt.size() < INPUTS && System.nanoTime() - start < ENOUGH_NANOS)) {
-            learnt.add(cpu.run(inputs.get(learnt.size())));
+            learnt.add(cpu.apply(inputs.get(learnt.size())));
         }
         outputs = ImmutableList.copyOf(learnt);
-        threads = cpu.candidate().threads();
+        threads = cpuThreads;
         return outputs.size();
     }
 
     /** Returns how far outputs, for as many inputs as there are, are from these; without noise. */
-    List<OutputError> errors(List<List<OutputTensor>> others) {
+    public List<OutputError> errors(List<List<OutputTensor>> others) {
         ImmutableList.Builder<OutputError> worst = ImmutableList.builder();
         for (int output = 0; output < outputs.get(0).size(); output++) {
             Deviation deviation = Deviation.NONE;
@@ -168,7 +168,7 @@ final class CpuOutputs {
     }
 
     /** Returns whether the outputs are accepted or refused depending on the noise. */
-    boolean noiseDecides(List<OutputError> errors) {
+    public boolean noiseDecides(List<OutputError> errors) {
         return movesInputs
                 && !errors.stream().allMatch(tolerance::admits)
                 && errors.stream().noneMatch(tolerance::refuses);
@@ -177,10 +177,11 @@ final class CpuOutputs {
     /**
      * Measures the noise for as long as it may still change the judgement.
      *
-     * @param cpu an interpreter without a delegate, of {@link #threads()} threads
+     * @param cpu runs the model without a delegate, with {@link #threads()} threads
      * @param errors of the outputs to judge
      */
-    void measureNoise(ModelInterpreter cpu, List<OutputError> errors) {
+    public void measureNoise(
+            Function<? super List<ByteBuffer>, List<OutputTensor>> cpu, List<OutputError> errors) {
         long start = System.nanoTime();
         while (!withNoise(errors).stream().allMatch(tolerance::admits)
                 && (noiseRuns < NOISE_RUNS
@@ -190,9 +191,9 @@ final class CpuOutputs {
         }
     }
 
-    private void measureNoise(ModelInterpreter cpu) {
+    private void measureNoise(Function<? super List<ByteBuffer>, List<OutputTensor>> cpu) {
         int input = noiseRuns % outputs.size();
-        List<OutputTensor> moved = cpu.run(RandomValues.moved(graph, inputs.get(input), random));
+        List<OutputTensor> moved = cpu.apply(RandomValues.moved(graph, inputs.get(input), random));
         List<OutputTensor> unmoved = outputs.get(input);
         if (noise.length == 0) {
             noise = new Deviation[unmoved.size()];
@@ -206,7 +207,7 @@ final class CpuOutputs {
     }
 
     /** Returns the errors with the noise as far as it is known. */
-    List<OutputError> withNoise(List<OutputError> errors) {
+    public List<OutputError> withNoise(List<OutputError> errors) {
         if (noise.length == 0) {
             return errors;
         }

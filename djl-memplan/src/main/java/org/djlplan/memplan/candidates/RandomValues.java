@@ -17,6 +17,8 @@ final class RandomValues {
 
     private static final int SPOTS = 6;
 
+    private static final int MOST_BYTE = 255;
+
     private RandomValues() {}
 
     /**
@@ -88,24 +90,77 @@ final class RandomValues {
         return first * (1 - part) + second * part;
     }
 
-    /** Returns the values with each floating-point number moved by one unit in its last place. */
+    /**
+     * Returns whether inputs of a type are moved. A step of an integer is a rounding where outputs
+     * have steps, too; seen from a floating-point output it is much more than that.
+     */
+    static boolean moves(Graph graph, ElementType type) {
+        return switch (type) {
+            case FLOAT32, FLOAT64 -> true;
+            case INT8, UINT8, INT16, UINT16 ->
+                    graph.outputs().stream()
+                            .map(id -> graph.tensors().get(id).type())
+                            .noneMatch(RandomValues::isFloatingPoint);
+            default -> false;
+        };
+    }
+
+    private static boolean isFloatingPoint(ElementType type) {
+        return switch (type) {
+            case FLOAT16, FLOAT32, FLOAT64 -> true;
+            default -> false;
+        };
+    }
+
+    /**
+     * Returns the values with each floating-point number moved by one unit in its last place, and
+     * each integer of 8 or 16 bits by one step, as far as {@link #moves} says.
+     */
     static List<ByteBuffer> moved(Graph graph, List<ByteBuffer> values, Random random) {
         ImmutableList.Builder<ByteBuffer> moved = ImmutableList.builder();
         for (int i = 0; i < values.size(); i++) {
             ElementType type = graph.tensors().get(graph.inputs().get(i)).type();
             ByteBuffer from = values.get(i).duplicate().rewind().order(ByteOrder.nativeOrder());
             ByteBuffer to = ByteBuffer.allocate(from.remaining()).order(ByteOrder.nativeOrder());
-            while (type == ElementType.FLOAT32 && from.remaining() >= Float.BYTES) {
-                float x = from.getFloat();
-                to.putFloat(random.nextBoolean() ? Math.nextUp(x) : Math.nextDown(x));
-            }
-            while (type == ElementType.FLOAT64 && from.remaining() >= Double.BYTES) {
-                double x = from.getDouble();
-                to.putDouble(random.nextBoolean() ? Math.nextUp(x) : Math.nextDown(x));
+            boolean moves = moves(graph, type);
+            while (moves && from.remaining() >= type.bytes()) {
+                move(from, to, type, random.nextBoolean());
             }
             moved.add(to.put(from).rewind());
         }
         return moved.build();
+    }
+
+    private static void move(ByteBuffer from, ByteBuffer to, ElementType type, boolean up) {
+        switch (type) {
+            case FLOAT32 -> {
+                float x = from.getFloat();
+                to.putFloat(up ? Math.nextUp(x) : Math.nextDown(x));
+            }
+            case FLOAT64 -> {
+                double x = from.getDouble();
+                to.putDouble(up ? Math.nextUp(x) : Math.nextDown(x));
+            }
+            case INT8 -> to.put((byte) step(from.get(), Byte.MIN_VALUE, Byte.MAX_VALUE, up));
+            case UINT8 -> to.put((byte) step(Byte.toUnsignedInt(from.get()), 0, MOST_BYTE, up));
+            case INT16 ->
+                    to.putShort(
+                            (short) step(from.getShort(), Short.MIN_VALUE, Short.MAX_VALUE, up));
+            case UINT16 ->
+                    to.putShort(
+                            (short)
+                                    step(
+                                            Short.toUnsignedInt(from.getShort()),
+                                            0,
+                                            Character.MAX_VALUE,
+                                            up));
+            default -> throw new IllegalArgumentException(type.toString());
+        }
+    }
+
+    /** Returns the next integer; at an end of the range the one before. */
+    private static int step(int x, int least, int most, boolean up) {
+        return (up && x < most) || x == least ? x + 1 : x - 1;
     }
 
     private static ByteBuffer value(Tensor tensor, Random random) {

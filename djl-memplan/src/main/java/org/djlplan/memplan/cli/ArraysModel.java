@@ -13,6 +13,7 @@ import ai.djl.repository.zoo.ModelNotFoundException;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.DefaultTranslatorFactory;
 import ai.djl.translate.TranslateException;
+import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorFactory;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -23,10 +24,17 @@ import java.util.function.Supplier;
  * A model that takes and returns arrays, loaded as a user would: files by criteria, blocks as they
  * are.
  *
- * @param model to be closed after the predictor
- * @param predictor the model's one predictor
+ * @param model to be closed after all its predictors
+ * @param predictors makes more of them
+ * @param predictor for one thread
+ * @param owner whether the model is closed with this
  */
-record ArraysModel(Model model, Predictor<NDList, NDList> predictor) implements AutoCloseable {
+record ArraysModel(
+        Model model,
+        Supplier<Predictor<NDList, NDList>> predictors,
+        Predictor<NDList, NDList> predictor,
+        boolean owner)
+        implements AutoCloseable {
 
     /** Every block gets the same weights in every process. */
     private static final int WEIGHTS_SEED = 1;
@@ -42,7 +50,7 @@ record ArraysModel(Model model, Predictor<NDList, NDList> predictor) implements 
             RunOptions options, TranslatorFactory factory, Map<String, String> arguments) {
         ModelRef ref = options.model();
         if (ref instanceof ModelRef.OfFile file) {
-            return loadFile(file.readable(), options.engine(), factory, arguments);
+            return loadFile(file.readable(), options, factory, arguments);
         }
         return loadBlock(build(ref), options, factory, arguments);
     }
@@ -66,21 +74,25 @@ record ArraysModel(Model model, Predictor<NDList, NDList> predictor) implements 
 
     private static ArraysModel loadFile(
             Path file,
-            EngineKind engine,
+            RunOptions options,
             TranslatorFactory factory,
             Map<String, String> arguments) {
         Criteria.Builder<NDList, NDList> criteria =
                 Criteria.builder()
                         .setTypes(NDList.class, NDList.class)
                         .optModelPath(file)
-                        .optEngine(engine.engineName())
+                        .optEngine(options.engine().engineName())
                         .optTranslatorFactory(factory);
+        if (options.engine() == EngineKind.TFLITE && options.threads().isPresent()) {
+            // An option of our engine; DJL's own has none.
+            criteria.optOption("numThreads", Integer.toString(options.threads().getAsInt()));
+        }
         arguments.forEach(criteria::optArgument);
         try {
             ZooModel<NDList, NDList> model = criteria.build().loadModel();
-            return new ArraysModel(model, model.newPredictor());
+            return of(model, model::newPredictor);
         } catch (IOException | ModelNotFoundException | MalformedModelException e) {
-            throw new Failure("cannot load the model", e);
+            throw Failure.toLoad(e);
         }
     }
 
@@ -96,10 +108,9 @@ record ArraysModel(Model model, Predictor<NDList, NDList> predictor) implements 
             Shape[] shapes = options.inputs().stream().map(InputSpec::shape).toArray(Shape[]::new);
             block.initialize(model.getNDManager(), DataType.FLOAT32, shapes);
             model.setBlock(block);
-            return new ArraysModel(
-                    model,
-                    model.newPredictor(
-                            factory.newInstance(NDList.class, NDList.class, model, arguments)));
+            Translator<NDList, NDList> translator =
+                    factory.newInstance(NDList.class, NDList.class, model, arguments);
+            return of(model, () -> model.newPredictor(translator));
         } catch (TranslateException | RuntimeException e) {
             model.close();
             throw new Failure(
@@ -132,9 +143,20 @@ record ArraysModel(Model model, Predictor<NDList, NDList> predictor) implements 
         }
     }
 
+    private static ArraysModel of(Model model, Supplier<Predictor<NDList, NDList>> predictors) {
+        return new ArraysModel(model, predictors, predictors.get(), true);
+    }
+
+    /** Returns the same model with another predictor, which alone is closed with it. */
+    ArraysModel another() {
+        return new ArraysModel(model, predictors, predictors.get(), false);
+    }
+
     @Override
     public void close() {
         predictor.close();
-        model.close();
+        if (owner) {
+            model.close();
+        }
     }
 }

@@ -26,7 +26,8 @@ import picocli.CommandLine.Spec;
                     + " differ by more than the limit: delegation.tolerance, or more where the CPU"
                     + " kernels themselves are as noisy.",
             "Without --threads, stock is DJL untouched; with it, stock is a bare TFLite interpreter"
-                    + " with as many threads, or DJL's PyTorch engine with as many for both.",
+                    + " with as many threads (on current DJL: our engine TFLite, unplanned), or"
+                    + " DJL's PyTorch engine with as many for both.",
             "On PyTorch, one more planned process runs first, which records the plan, compares its"
                     + " predictions with stock ones (memplan.verify), and stores the plan"
                     + " (in .djlplan next to the model's file): the figures are those of processes"
@@ -66,14 +67,15 @@ final class CompareCommand implements Callable<Integer> {
             names = "--against",
             paramLabel = "NAME",
             split = ",",
-            converter = Allocator.Converter.class,
+            converter = Rival.Converter.class,
             description =
-                    "Run stock with these allocators, too, each in its own process: tuned-malloc"
+                    "Run stock with these, too, each in its own process: allocators: tuned-malloc"
                             + " (the C library's, told by MALLOC_MMAP_THRESHOLD_ and"
                             + " MALLOC_TRIM_THRESHOLD_ to keep blocks up to 1 GiB), jemalloc"
                             + " (libjemalloc.so.2, preloaded; left out where it is not installed)."
-                            + " Linux only.")
-    private Set<Allocator> against = new LinkedHashSet<>();
+                            + " Linux only. djl-0.27=PATH: with DJL 0.27.0 and its TFLite engine,"
+                            + " whose jars are in that folder or on that class path.")
+    private Set<Rival> against = new LinkedHashSet<>();
 
     @Option(
             names = "--tolerance",

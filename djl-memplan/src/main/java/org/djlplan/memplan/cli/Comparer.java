@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.cli.Comparison.Variant;
@@ -26,9 +27,10 @@ import org.djlplan.memplan.cli.OutputDifference.Limit;
 import org.djlplan.memplan.config.OptionKey;
 
 /**
- * Runs a model as stock, in other ways, and as stock with other allocators, each in a process of
- * its own. All that happens once – loading, outputs, warm-up – is done one process at a time; then
- * all take turns at being timed, so that whatever else the machine does hits each of them.
+ * Runs a model as stock, in other ways, and as stock with other allocators or of another DJL, each
+ * in a process of its own. All that happens once – loading, outputs, warm-up – is done one process
+ * at a time; then all take turns at being timed, so that whatever else the machine does hits each
+ * of them.
  *
  * <p>On PyTorch a plan is recorded by the first predictions and stored: before anything is
  * measured, one more process does that, compares its predictions with stock ones, and ends. Where
@@ -97,20 +99,35 @@ final class Comparer {
 
     private ImmutableList<WorkerProcess.Contestant> others(Extent extent) {
         ImmutableList.Builder<WorkerProcess.Contestant> others = ImmutableList.builder();
-        for (Allocator allocator : extent.against()) {
-            allocator
-                    .environment()
+        for (Rival rival : extent.against()) {
+            rival.environment()
                     .ifPresentOrElse(
                             environment ->
                                     others.add(
-                                            new WorkerProcess.Contestant(
-                                                    allocator.label(), Way.STOCK, environment)),
+                                            rival.classPath()
+                                                    .map(
+                                                            path ->
+                                                                    contestant(
+                                                                            rival,
+                                                                            environment,
+                                                                            path))
+                                                    .orElseGet(
+                                                            () -> contestant(rival, environment))),
                             () ->
                                     messages.println(
-                                            allocator.label()
-                                                    + " is not to be had here: left out"));
+                                            rival.name() + " is not to be had here: left out"));
         }
         return others.build();
+    }
+
+    private static WorkerProcess.Contestant contestant(
+            Rival rival, Map<String, String> environment) {
+        return new WorkerProcess.Contestant(rival.name(), Way.STOCK, environment);
+    }
+
+    private static WorkerProcess.Contestant contestant(
+            Rival rival, Map<String, String> environment, String classPath) {
+        return new WorkerProcess.Contestant(rival.name(), Way.STOCK, environment, classPath);
     }
 
     private Comparison compareOnce(
@@ -131,14 +148,16 @@ final class Comparer {
                 all.add(ready(other, options, folder, closer));
             }
             time(options.effort().iterations(), extent.rounds(), all);
-            ImmutableMap.Builder<String, Optional<RunFigures>> against = ImmutableMap.builder();
-            for (Allocator allocator : extent.against()) {
+            ImmutableMap.Builder<String, Optional<Comparison.Other>> against =
+                    ImmutableMap.builder();
+            for (Rival rival : extent.against()) {
+                Optional<Ready> ready =
+                        all.stream().filter(each -> each.name().equals(rival.name())).findFirst();
                 against.put(
-                        allocator.label(),
-                        all.stream()
-                                .filter(ready -> ready.name().equals(allocator.label()))
-                                .findFirst()
-                                .map(ready -> ready.figures(options)));
+                        rival.name(),
+                        ready.isEmpty()
+                                ? Optional.empty()
+                                : Optional.of(other(options, stock, ready.get())));
             }
             List<Variant> variants = new ArrayList<>();
             for (Way way : extent.ways()) {
@@ -153,6 +172,16 @@ final class Comparer {
             all.forEach(ready -> tell(ready.name(), ready.worker()));
             return comparison;
         }
+    }
+
+    private static Comparison.Other other(RunOptions options, Ready stock, Ready ready)
+            throws IOException {
+        return new Comparison.Other(ready.figures(options), difference(stock, ready));
+    }
+
+    private static OutputDifference difference(Ready stock, Ready ready) throws IOException {
+        return OutputDifference.between(
+                stock.outputs(), stock.layout(), ready.outputs(), ready.layout());
     }
 
     private static Variant variant(
@@ -173,13 +202,7 @@ final class Comparer {
                                                 once,
                                                 Limit.ROUNDING.or(options.limit()).or(tolerance)))
                         .orElse(List.of(tolerance));
-        return new Variant(
-                way,
-                figures,
-                OutputDifference.between(
-                        stock.outputs(), stock.layout(), ready.outputs(), ready.layout()),
-                limits,
-                once);
+        return new Variant(way, figures, difference(stock, ready), limits, once);
     }
 
     private Ready ready(
@@ -232,7 +255,7 @@ final class Comparer {
      * @param ways how the model is run besides stock, in this order; at least one
      * @param tolerance how far outputs may be from stock's, relatively, even if a way promises more
      */
-    record Extent(int rounds, int fresh, Set<Allocator> against, Set<Way> ways, double tolerance) {
+    record Extent(int rounds, int fresh, Set<Rival> against, Set<Way> ways, double tolerance) {
 
         Extent {
             checkArgument(rounds >= 1, "--rounds must be at least 1, not %s", rounds);

@@ -25,14 +25,14 @@ import org.djlplan.memplan.report.DelegationReport;
  *
  * @param stock figures of the stock run
  * @param variants the other ways, at least one: planned, delegated, or both in this order
- * @param against figures of the stock engine with other allocators by name, in the order asked for;
- *     empty where there is no such allocator
+ * @param against the stock engine with other allocators, or of another DJL, by name, in the order
+ *     asked for; empty where there is no such allocator
  * @param runs when repeated in fresh processes: each run; then figures and ratios here are medians
  */
 record Comparison(
         RunFigures stock,
         List<Variant> variants,
-        Map<String, Optional<RunFigures>> against,
+        Map<String, Optional<Other>> against,
         List<Comparison> runs) {
 
     /** The figures that have a ratio, in the order of the report. */
@@ -103,6 +103,24 @@ record Comparison(
         }
     }
 
+    /**
+     * The stock engine run otherwise.
+     *
+     * @param outputs how far its outputs are from those of the stock run
+     */
+    record Other(RunFigures figures, OutputDifference outputs) {
+
+        private static Other median(List<Other> runs) {
+            return new Other(
+                    RunFigures.median(runs.stream().map(Other::figures).toList()),
+                    OutputDifference.worst(runs.stream().map(Other::outputs).toList()));
+        }
+
+        private Other named(String name) {
+            return new Other(figures.named(name), outputs);
+        }
+    }
+
     Comparison {
         checkArgument(!variants.isEmpty(), "nothing to compare");
         variants = ImmutableList.copyOf(variants);
@@ -120,14 +138,17 @@ record Comparison(
             return runs.get(0);
         }
         Comparison first = runs.get(0);
-        Map<String, Optional<RunFigures>> against =
+        Map<String, Optional<Other>> against =
                 Maps.toMap(
                         first.against().keySet(),
                         name ->
                                 first.against().get(name).isEmpty()
                                         ? Optional.empty()
                                         : Optional.of(
-                                                medianOf(runs, r -> r.against.get(name).get())));
+                                                Other.median(
+                                                        runs.stream()
+                                                                .map(r -> r.against.get(name).get())
+                                                                .toList())));
         List<Variant> variants = new ArrayList<>();
         for (int i = 0; i < first.variants().size(); i++) {
             int index = i;
@@ -153,7 +174,7 @@ record Comparison(
         return new Comparison(
                 stock.named(name),
                 variants.stream().map(variant -> variant.named(name)).toList(),
-                Maps.transformValues(against, other -> other.map(run -> run.named(name))),
+                Maps.transformValues(against, other -> other.map(each -> each.named(name))),
                 runs.stream().map(run -> run.named(name)).toList());
     }
 
@@ -191,7 +212,7 @@ record Comparison(
                 run ->
                         run.against
                                 .get(allocator)
-                                .map(other -> other.get(figure))
+                                .map(other -> other.figures().get(figure))
                                 .orElseGet(OptionalDouble::empty));
     }
 
@@ -280,13 +301,15 @@ record Comparison(
         return json;
     }
 
-    private JsonElement other(String name, Optional<RunFigures> figures) {
-        if (figures.isEmpty()) {
+    private JsonElement other(String name, Optional<Other> run) {
+        if (run.isEmpty()) {
             return JsonNull.INSTANCE;
         }
         JsonObject json = new JsonObject();
-        json.add("figures", figures.get().toJson());
+        json.add("figures", run.get().figures().toJson());
         json.add("ratios", ratios(figure -> ratio(figure, name)));
+        json.addProperty("identical", run.get().outputs().identical());
+        json.add("maxRelativeError", element(run.get().outputs().maxRelativeError()));
         return json;
     }
 

@@ -38,6 +38,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
             ValidateCommand.class,
             RunCommand.class,
             CompareCommand.class,
+            BudgetCommand.class,
+            SizeCommand.class,
             BenchPlannerCommand.class,
             DemoCommand.class,
             WorkerCommand.class

@@ -2,11 +2,42 @@ package org.djlplan.memplan.cli;
 
 import com.google.common.base.Throwables;
 import java.util.regex.Pattern;
+import org.djlplan.memplan.budget.BudgetTooSmallException;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.source.tflite.TfLiteFormatException;
 
 /** A command cannot go on, for a reason that its message tells a person in one line. */
-final class Failure extends RuntimeException {
+sealed class Failure extends RuntimeException {
+
+    /** A process was killed as there was no memory left for it. */
+    static final class OutOfMemory extends Failure {
+
+        private static final long serialVersionUID = 1L;
+
+        OutOfMemory(String message) {
+            super(message);
+        }
+    }
+
+    /** A model cannot run in its budget. */
+    static final class TooSmall extends Failure {
+
+        private static final long serialVersionUID = 1L;
+
+        private final long leastBytes;
+
+        /**
+         * @param leastBytes the smallest budget that would do
+         */
+        TooSmall(String message, long leastBytes) {
+            super(message);
+            this.leastBytes = leastBytes;
+        }
+
+        long leastBytes() {
+            return leastBytes;
+        }
+    }
 
     private static final long serialVersionUID = 1L;
     private static final Pattern BREAKS = Pattern.compile("\\s*\\R\\s*");
@@ -17,6 +48,16 @@ final class Failure extends RuntimeException {
 
     Failure(String message, Throwable cause) {
         super(message + ": " + describe(cause), cause);
+    }
+
+    /** Returns the failure to load a model. */
+    static Failure toLoad(Throwable thrown) {
+        return Throwables.getCausalChain(thrown).stream()
+                .filter(BudgetTooSmallException.class::isInstance)
+                .map(BudgetTooSmallException.class::cast)
+                .findFirst()
+                .<Failure>map(e -> new TooSmall(oneLine(e.getMessage()), e.leastBytes()))
+                .orElseGet(() -> new Failure("cannot load the model", thrown));
     }
 
     /** Returns what went wrong in one line: the innermost message, as it is the most precise. */

@@ -63,7 +63,7 @@ final class FigureTable {
                 .against()
                 .forEach(
                         (name, other) ->
-                                other.ifPresent(figures -> heading.add(name, main + "/" + name)));
+                                other.ifPresent(run -> heading.add(name, main + "/" + name)));
         rows.add(heading.build());
         for (Figure figure : Figure.values()) {
             boolean known =
@@ -91,9 +91,9 @@ final class FigureTable {
                 .forEach(
                         (name, other) ->
                                 other.ifPresent(
-                                        figures ->
+                                        run ->
                                                 row.add(
-                                                        text(figure, figures.get(figure)),
+                                                        text(figure, run.figures().get(figure)),
                                                         hasRatio
                                                                 ? ratio(
                                                                         comparison.ratio(
@@ -114,6 +114,18 @@ final class FigureTable {
                             report ->
                                     lines.addAll(DelegationFacts.outputs(report, variant.types())));
         }
+        comparison
+                .against()
+                .forEach(
+                        (name, other) ->
+                                other.filter(run -> !run.outputs().identical())
+                                        .ifPresent(
+                                                run ->
+                                                        lines.add(
+                                                                name
+                                                                        + ": outputs differ from"
+                                                                        + " stock's by "
+                                                                        + run.outputs().text())));
         return lines;
     }
 
@@ -137,6 +149,7 @@ final class FigureTable {
         List<String> lines = new ArrayList<>();
         figures.delegation()
                 .ifPresent(report -> lines.add("delegated: " + DelegationFacts.choice(report)));
+        figures.budget().ifPresent(report -> lines.add(label + report));
         figures.unplannedReason()
                 .ifPresent(reason -> lines.add(label + "runs as stock: " + reason));
         return lines;

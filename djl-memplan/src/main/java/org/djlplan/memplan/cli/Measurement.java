@@ -1,7 +1,10 @@
 package org.djlplan.memplan.cli;
 
+import static com.google.common.base.Preconditions.checkState;
+
 import ai.djl.engine.Engine;
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Lists;
 import com.google.common.hash.Hasher;
 import com.google.common.hash.Hashing;
 import com.google.common.primitives.Longs;
@@ -14,11 +17,18 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ProcessMemory;
 
@@ -39,30 +49,44 @@ final class Measurement implements AutoCloseable {
     private final ImmutableList<ModelInput> inputs;
     private final ProcessMemory memory = new ProcessMemory();
     private final Map<Figure, Double> values = new EnumMap<>(Figure.class);
-    private final Runner runner;
-    private final boolean peaksKnown;
+    private final Way way;
+    private final boolean resetIdle;
     private final OptionalLong idleBytes;
-    private final OptionalLong loadedBytes;
-    private final OptionalLong loadPeakBytes;
+
+    /** One for each thread that predicts; none before the model is loaded. */
+    private final List<Runner> runners = new ArrayList<>();
+
+    private boolean peaksKnown;
+    private OptionalLong loadedBytes = OptionalLong.empty();
+    private OptionalLong loadPeakBytes = OptionalLong.empty();
     private long[] nanos = {};
     private long pageFaults;
     private String outputSha256 = "";
 
     /**
-     * Initialises the engine, rehearses with a small model, and loads the model.
+     * Initialises the engine and rehearses with a small model.
      *
-     * @throws Failure if the model cannot be loaded
+     * @throws Failure if the engine cannot be loaded
      */
     Measurement(RunOptions options, Way way) throws IOException {
         this.options = options;
+        this.way = way;
         initialise(options.engine());
         Rehearsal.run(options, way);
         inputs = ModelInput.allocate(options.inputs());
         settle();
-        boolean resetIdle = memory.resetPeak();
+        resetIdle = memory.resetPeak();
         idleBytes = memory.residentBytes();
+    }
+
+    /**
+     * Loads the model.
+     *
+     * @throws Failure if that fails
+     */
+    void load() {
         long start = System.nanoTime();
-        runner = Runner.load(options, way, inputs);
+        runners.add(Runner.load(options, way, inputs));
         values.put(Figure.LOAD_MILLIS, (System.nanoTime() - start) / 1e6);
         loadPeakBytes = memory.peakBytes();
         peaksKnown = resetIdle && memory.resetPeak();
@@ -73,7 +97,45 @@ final class Measurement implements AutoCloseable {
     void warmUp() {
         fill(options.effort().seed());
         for (int i = 0; i < options.effort().warmup(); i++) {
-            runner.run();
+            runner().run();
+        }
+    }
+
+    private Runner runner() {
+        checkState(!runners.isEmpty(), "no model is loaded");
+        return runners.get(0);
+    }
+
+    /**
+     * Runs predictions of the first input on several threads at once.
+     *
+     * @param threads how many
+     * @param count how many predictions of each
+     */
+    void runAtOnce(int threads, int count) throws InterruptedException {
+        fill(options.effort().seed());
+        while (runners.size() < threads) {
+            runners.add(runner().another(options, way, inputs));
+        }
+        ExecutorService pool = Executors.newFixedThreadPool(threads);
+        try {
+            List<Callable<Void>> tasks = new ArrayList<>();
+            for (Runner each : runners.subList(0, threads)) {
+                tasks.add(
+                        () -> {
+                            for (int i = 0; i < count; i++) {
+                                each.run();
+                            }
+                            return null;
+                        });
+            }
+            for (Future<Void> task : pool.invokeAll(tasks)) {
+                Void unused = task.get();
+            }
+        } catch (ExecutionException e) {
+            throw new Failure("a prediction beside others failed", e.getCause());
+        } finally {
+            pool.shutdownNow();
         }
     }
 
@@ -87,21 +149,21 @@ final class Measurement implements AutoCloseable {
         try (OutputFile out = new OutputFile(file)) {
             for (int i = 0; i < OUTPUT_SEEDS; i++) {
                 fill(options.effort().seed() + i);
-                runner.run(out);
+                runner().run(out);
             }
             outputSha256 = out.sha256();
             return out.layout();
         }
     }
 
-    /** Times {@code count} more predictions of the first input. */
-    void time(int count) {
+    /** Times {@code count} more predictions of the first input; returns the nanoseconds of each. */
+    long[] time(int count) {
         fill(options.effort().seed());
         long[] times = new long[count];
         OptionalLong before = memory.minorFaults();
         for (int i = 0; i < count; i++) {
             long start = System.nanoTime();
-            runner.run();
+            runner().run();
             times[i] = System.nanoTime() - start;
         }
         OptionalLong after = memory.minorFaults();
@@ -110,16 +172,19 @@ final class Measurement implements AutoCloseable {
             pageFaults += after.getAsLong() - before.getAsLong();
             values.put(Figure.PAGE_FAULTS, (double) pageFaults / nanos.length);
         }
+        return times;
     }
 
-    /** Returns the figures; outputs must have been written and predictions timed. */
+    /** Returns the figures, those of latency if predictions were timed. */
     RunFigures figures() {
         notePeaks();
-        Statistics times = new Statistics(nanos);
-        values.put(Figure.MEDIAN_MILLIS, times.medianMillis());
-        values.put(Figure.P95_MILLIS, times.percentileMillis(95));
-        values.put(Figure.P99_MILLIS, times.percentileMillis(99));
-        Optional<PlanReport> report = runner.report();
+        if (nanos.length > 0) {
+            Statistics times = new Statistics(nanos);
+            values.put(Figure.MEDIAN_MILLIS, times.medianMillis());
+            values.put(Figure.P95_MILLIS, times.percentileMillis(95));
+            values.put(Figure.P99_MILLIS, times.percentileMillis(99));
+        }
+        Optional<PlanReport> report = runner().report();
         report.filter(PlanReport::planned).ifPresent(this::notePlan);
         PlannedLoading.stockArenaBytes(options)
                 .ifPresent(bytes -> values.put(Figure.STOCK_ARENA, (double) bytes));
@@ -130,12 +195,13 @@ final class Measurement implements AutoCloseable {
                 values,
                 outputSha256,
                 report.flatMap(PlanReport::unplannedReason),
-                report.flatMap(PlanReport::delegation));
+                report.flatMap(PlanReport::delegation),
+                report.flatMap(PlanReport::budget));
     }
 
     @Override
     public void close() {
-        runner.close();
+        Lists.reverse(runners).forEach(Runner::close);
     }
 
     private void notePeaks() {

@@ -35,8 +35,8 @@ final class RunCommand implements Callable<Integer> {
     @Option(
             names = "--stock",
             description =
-                    "Run without a plan; with --threads, TFLite runs in a bare interpreter without"
-                            + " DJL.")
+                    "Run without a plan; with --threads, DJL's own TFLite engine runs in a bare"
+                            + " interpreter without DJL.")
     private boolean stock;
 
     @Mixin private DelegationSwitch delegation = new DelegationSwitch();

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
+import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.DelegationReport;
 
 /**
@@ -23,6 +24,7 @@ import org.djlplan.memplan.report.DelegationReport;
  * @param outputSha256 SHA-256, in hexadecimal, of all outputs of the fixed inputs
  * @param unplannedReason why it ran as stock although it was to be planned; empty if it was planned
  * @param delegation what was delegated and why; empty where nothing was to be
+ * @param budget how it kept inside its budget; empty where it had none
  */
 record RunFigures(
         String model,
@@ -31,7 +33,8 @@ record RunFigures(
         Map<Figure, Double> values,
         String outputSha256,
         Optional<String> unplannedReason,
-        Optional<DelegationReport> delegation) {
+        Optional<DelegationReport> delegation,
+        Optional<BudgetReport> budget) {
 
     RunFigures {
         values = Maps.immutableEnumMap(values);
@@ -46,7 +49,7 @@ record RunFigures(
     /** Returns the same figures of the same model under another name. */
     RunFigures named(String name) {
         return new RunFigures(
-                name, engine, threads, values, outputSha256, unplannedReason, delegation);
+                name, engine, threads, values, outputSha256, unplannedReason, delegation, budget);
     }
 
     /** Returns the median of every figure over several runs of the same model, at least one. */
@@ -64,7 +67,8 @@ record RunFigures(
                 values,
                 first.outputSha256,
                 first.unplannedReason,
-                first.delegation);
+                first.delegation,
+                first.budget);
     }
 
     /** Returns all keys in order, with null for what does not apply. */
@@ -85,6 +89,7 @@ record RunFigures(
         json.add(
                 "delegation",
                 delegation.<JsonElement>map(DelegationFacts::toJson).orElse(JsonNull.INSTANCE));
+        json.add("budget", budget.<JsonElement>map(BudgetFacts::toJson).orElse(JsonNull.INSTANCE));
         return json;
     }
 
@@ -109,7 +114,10 @@ record RunFigures(
                         .map(JsonElement::getAsString),
                 Optional.of(json.get("delegation"))
                         .filter(report -> !report.isJsonNull())
-                        .map(report -> DelegationFacts.fromJson(report.getAsJsonObject())));
+                        .map(report -> DelegationFacts.fromJson(report.getAsJsonObject())),
+                Optional.of(json.get("budget"))
+                        .filter(report -> !report.isJsonNull())
+                        .map(report -> BudgetFacts.fromJson(report.getAsJsonObject())));
     }
 
     private JsonElement element(Figure figure) {

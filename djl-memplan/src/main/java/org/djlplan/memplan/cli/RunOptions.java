@@ -125,6 +125,10 @@ final class RunOptions {
         options.inputs = ImmutableList.of(input);
         options.arguments = new LinkedHashMap<>(arguments);
         options.arguments.remove(PROFILE);
+        if (options.arguments.containsKey(OptionKey.BUDGET.key())) {
+            // A share of the little that it takes would be too small.
+            options.arguments.put(OptionKey.BUDGET_MODE.key(), "best-effort");
+        }
         return options;
     }
 
@@ -214,7 +218,10 @@ final class RunOptions {
         List<InputSpec> own = InputSpec.OfTfLite.read(file);
         List<InputSpec> wanted = InputSpec.reshape(own, inputs);
         checkArgument(
-                !stock || threads().isPresent() || wanted.equals(own),
+                !stock
+                        || threads().isPresent()
+                        || !Runner.OfInterpreter.exists()
+                        || wanted.equals(own),
                 "stock DJL runs this model with inputs of shape %s only, not %s",
                 InputSpec.texts(own),
                 InputSpec.texts(wanted));

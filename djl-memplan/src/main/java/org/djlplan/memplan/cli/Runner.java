@@ -25,7 +25,7 @@ sealed interface Runner extends AutoCloseable {
     /**
      * Loads a model.
      *
-     * @param way stock with a number of threads is TFLite without DJL, too
+     * @param way stock with a number of threads is TFLite without DJL where the engine is DJL's own
      * @throws Failure if that fails
      */
     static Runner load(RunOptions options, Way way, List<ModelInput> inputs) {
@@ -34,7 +34,8 @@ sealed interface Runner extends AutoCloseable {
         }
         if (options.model() instanceof ModelRef.OfFile file
                 && options.engine() == EngineKind.TFLITE
-                && options.threads().isPresent()) {
+                && options.threads().isPresent()
+                && OfInterpreter.exists()) {
             return OfInterpreter.load(file.readable(), options.threads().getAsInt(), inputs);
         }
         return OfDjl.loadStock(options, inputs);
@@ -59,6 +60,18 @@ sealed interface Runner extends AutoCloseable {
     /** Runs once and hands every output to {@code sink}. */
     void run(OutputSink sink);
 
+    /**
+     * Returns a runner that another thread can use at the same time: of the same model, where that
+     * serves several threads, else of one that is loaded besides. Closed before this one.
+     *
+     * @param options those with which this one was loaded
+     * @param way that in which this one was loaded
+     * @param inputs whose values both read
+     */
+    default Runner another(RunOptions options, Way way, List<ModelInput> inputs) {
+        return load(options, way, inputs);
+    }
+
     /** Returns what was planned, or empty when the model was loaded without a plan. */
     Optional<PlanReport> report();
 
@@ -67,8 +80,8 @@ sealed interface Runner extends AutoCloseable {
     void close();
 
     /**
-     * A TensorFlow Lite interpreter without DJL and without a delegate: the only way to give the
-     * stock engine a number of threads, as DJL has no route to it.
+     * A TensorFlow Lite interpreter without DJL and without a delegate: the only way to give DJL's
+     * own engine a number of threads, as DJL has no route to it.
      */
     static final class OfInterpreter implements Runner {
 
@@ -78,6 +91,20 @@ sealed interface Runner extends AutoCloseable {
         private OfInterpreter(Interpreter interpreter, List<ModelInput> inputs) {
             this.interpreter = interpreter;
             this.inputs = inputs.stream().map(ModelInput::values).toArray();
+        }
+
+        /** Returns whether DJL's own engine, which brings this class, is there. */
+        static boolean exists() {
+            try {
+                Class<?> unused =
+                        Class.forName(
+                                "org.tensorflow.lite.Interpreter",
+                                false,
+                                Runner.class.getClassLoader());
+                return true;
+            } catch (ClassNotFoundException e) {
+                return false;
+            }
         }
 
         /** Loads the model for the shapes of {@code inputs}. */
@@ -138,8 +165,12 @@ sealed interface Runner extends AutoCloseable {
         private final boolean managerPerPrediction;
 
         private OfDjl(ArraysModel model, List<ModelInput> inputs, EngineKind engine) {
+            this(model, inputs, engine == EngineKind.PYTORCH);
+        }
+
+        private OfDjl(ArraysModel model, List<ModelInput> inputs, boolean managerPerPrediction) {
             this.model = model;
-            this.managerPerPrediction = engine == EngineKind.PYTORCH;
+            this.managerPerPrediction = managerPerPrediction;
             this.manager = model.model().getNDManager().newSubManager();
             this.inputs = new NDList();
             for (ModelInput input : inputs) {
@@ -205,6 +236,14 @@ sealed interface Runner extends AutoCloseable {
             } catch (TranslateException e) {
                 throw new Failure("the prediction failed", e);
             }
+        }
+
+        /** DJL's block of the TFLite engine has one interpreter, which serves one thread. */
+        @Override
+        public Runner another(RunOptions options, Way way, List<ModelInput> otherInputs) {
+            return way == Way.STOCK && options.engine() == EngineKind.TFLITE
+                    ? loadStock(options, otherInputs)
+                    : new OfDjl(model.another(), otherInputs, managerPerPrediction);
         }
 
         @Override

@@ -1,5 +1,7 @@
 package org.djlplan.memplan.cli;
 
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
 import java.io.IOException;
@@ -34,7 +36,7 @@ final class WorkerCommand implements Callable<Integer> {
         ParentConnection parent = ParentConnection.open(() -> {});
         try {
             try (Measurement measurement = new Measurement(options, way)) {
-                parent.reply(new JsonPrimitive("loaded"));
+                parent.reply(new JsonPrimitive("idle"));
                 serve(measurement, parent);
             }
             parent.reply(new JsonPrimitive("closed"));
@@ -48,12 +50,28 @@ final class WorkerCommand implements Callable<Integer> {
         return 1;
     }
 
+    /** Returns the smallest budget and why the model has to have it, if it cannot be loaded. */
+    private static JsonElement load(Measurement measurement) {
+        try {
+            measurement.load();
+            return new JsonPrimitive("loaded");
+        } catch (Failure.TooSmall e) {
+            JsonObject refusal = new JsonObject();
+            refusal.addProperty("leastBytes", e.leastBytes());
+            refusal.addProperty("message", e.getMessage());
+            return refusal;
+        }
+    }
+
     /** Answers requests until one asks to close the model. */
     private void serve(Measurement measurement, ParentConnection parent)
             throws InterruptedException, IOException {
         while (true) {
             JsonObject request = parent.take();
             switch (request.get("step").getAsString()) {
+                case "load" -> {
+                    parent.reply(load(measurement));
+                }
                 case "warmUp" -> {
                     measurement.warmUp();
                     parent.reply(new JsonPrimitive("warm"));
@@ -63,8 +81,16 @@ final class WorkerCommand implements Callable<Integer> {
                     parent.reply(measurement.writeOutputs(file));
                 }
                 case "time" -> {
-                    measurement.time(request.get("count").getAsInt());
-                    parent.reply(new JsonPrimitive("timed"));
+                    JsonArray nanos = new JsonArray();
+                    for (long each : measurement.time(request.get("count").getAsInt())) {
+                        nanos.add(each);
+                    }
+                    parent.reply(nanos);
+                }
+                case "atOnce" -> {
+                    measurement.runAtOnce(
+                            request.get("threads").getAsInt(), request.get("count").getAsInt());
+                    parent.reply(new JsonPrimitive("ran"));
                 }
                 case "figures" -> parent.reply(measurement.figures().toJson());
                 case "finish" -> {

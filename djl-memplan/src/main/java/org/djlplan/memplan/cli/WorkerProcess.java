@@ -4,12 +4,14 @@ import ai.djl.util.Progress;
 import com.google.common.collect.EvictingQueue;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Streams;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.TreeMap;
@@ -22,9 +24,10 @@ import org.djlplan.memplan.child.JavaCommand;
  * A child process that runs one model one way ({@link WorkerCommand}), so that nothing but the
  * model shows in its memory figures, and a crash of native code is an error message here.
  *
- * <p>It loads the model when it starts. Then it may be asked, in any order, to warm up, to write
- * outputs and to time predictions, and at the end for its figures. It does not outlive this
- * process, however that ends: it stops as soon as the pipe to it is closed.
+ * <p>It loads its engine when it starts, and the model when it is asked to. Then it may be asked,
+ * in any order, to warm up, to write outputs and to time predictions, and at the end for its
+ * figures. It does not outlive this process, however that ends: it stops as soon as the pipe to it
+ * is closed.
  */
 final class WorkerProcess implements AutoCloseable {
 
@@ -34,14 +37,31 @@ final class WorkerProcess implements AutoCloseable {
     private final Errors errors;
 
     /**
-     * Starts a child that loads the model.
+     * Starts a child that loads the engine.
      *
      * @param progress told how far measuring is, if it measures what to delegate
      */
     static WorkerProcess start(Contestant contestant, RunOptions options, Progress progress) {
+        return start(
+                contestant, options, progress, List.of(), options.engine() == EngineKind.TFLITE);
+    }
+
+    /**
+     * The same with a program that starts the child.
+     *
+     * @param starter what to put before the command
+     * @param optimizing whether the JVM's optimizing compiler is on, whose memory comes and goes
+     */
+    static WorkerProcess start(
+            Contestant contestant,
+            RunOptions options,
+            Progress progress,
+            List<String> starter,
+            boolean optimizing) {
         ImmutableList.Builder<String> command =
                 ImmutableList.<String>builder()
-                        .addAll(Jvm.command(options))
+                        .addAll(starter)
+                        .addAll(Jvm.command(options, optimizing, contestant.classPath()))
                         .add(DjlPlan.class.getName(), "worker")
                         .add("--way", contestant.way().label());
         command.addAll(options.toArguments());
@@ -66,9 +86,27 @@ final class WorkerProcess implements AutoCloseable {
         this.errors = errors;
     }
 
-    /** Waits until the model is loaded. */
+    /** Waits until the engine is loaded, and has run a small model. */
+    void awaitIdle() {
+        JsonElement unused = waiting("starting", () -> process.await(timeout));
+    }
+
+    /**
+     * Loads the model.
+     *
+     * @throws Failure.TooSmall if it cannot run in its budget
+     */
+    void load() {
+        if (ask("loading", request("load")) instanceof JsonObject refusal) {
+            throw new Failure.TooSmall(
+                    refusal.get("message").getAsString(), refusal.get("leastBytes").getAsLong());
+        }
+    }
+
+    /** Waits until the engine is loaded, and loads the model. */
     void awaitLoaded() {
-        JsonElement unused = waiting("loading", () -> process.await(timeout));
+        awaitIdle();
+        load();
     }
 
     /** Runs the untimed predictions. */
@@ -83,11 +121,21 @@ final class WorkerProcess implements AutoCloseable {
         return ask("predicting", request).getAsJsonArray();
     }
 
-    /** Times predictions. */
-    void time(int count) {
+    /** Times predictions; returns the nanoseconds of each. */
+    long[] time(int count) {
         JsonObject request = request("time");
         request.addProperty("count", count);
-        JsonElement unused = ask("timing", request);
+        return Streams.stream(ask("timing", request).getAsJsonArray())
+                .mapToLong(JsonElement::getAsLong)
+                .toArray();
+    }
+
+    /** Runs predictions on several threads at once, so many on each, without timing them. */
+    void runAtOnce(int threads, int count) {
+        JsonObject request = request("atOnce");
+        request.addProperty("threads", threads);
+        request.addProperty("count", count);
+        JsonElement unused = ask("predicting on several threads", request);
     }
 
     /** Returns the figures of all that was timed. */
@@ -142,7 +190,8 @@ final class WorkerProcess implements AutoCloseable {
             throw new Failure(name + ": " + failure.message());
         }
         if (answer instanceof Answer.Lost lost) {
-            throw new Failure("%s: while %s, the process %s".formatted(name, doing, lost.how()));
+            String message = "%s: while %s, the process %s".formatted(name, doing, lost.how());
+            throw lost.outOfMemory() ? new Failure.OutOfMemory(message) : new Failure(message);
         }
         throw new Failure(
                 "%s: %s took more than %d s (see --timeout)"
@@ -206,8 +255,9 @@ final class WorkerProcess implements AutoCloseable {
      * @param name what it is called in messages and tables
      * @param way how the model is run
      * @param environment what the process's environment says besides this one's
+     * @param classPath of the process
      */
-    record Contestant(String name, Way way, Map<String, String> environment) {
+    record Contestant(String name, Way way, Map<String, String> environment, String classPath) {
 
         /** With a plan, to make and store it. */
         static final Contestant RECORDING = new Contestant("recording", Way.PLANNED, Map.of());
@@ -217,6 +267,11 @@ final class WorkerProcess implements AutoCloseable {
 
         Contestant {
             environment = ImmutableMap.copyOf(environment);
+        }
+
+        /** With this process's class path. */
+        Contestant(String name, Way way, Map<String, String> environment) {
+            this(name, way, environment, System.getProperty("java.class.path"));
         }
 
         static Contestant of(Way way) {
@@ -230,12 +285,15 @@ final class WorkerProcess implements AutoCloseable {
      */
     static final class Jvm {
 
+        /** Of the heap, all of it in memory. */
+        static final int HEAP_MEBIBYTES = 128;
+
         /**
          * Fixed and touched at the start, so that garbage collection never shows in memory figures.
          */
         private static final ImmutableList<String> QUIET =
                 ImmutableList.of(
-                        "-Xms128m",
+                        "-Xms" + HEAP_MEBIBYTES + "m",
                         "-Xmx1g",
                         "-XX:+AlwaysPreTouch",
                         "-XX:+UseSerialGC",
@@ -250,7 +308,8 @@ final class WorkerProcess implements AutoCloseable {
         private Jvm() {}
 
         /** Returns the command line up to and including the class path. */
-        static ImmutableList<String> command(RunOptions options) {
+        static ImmutableList<String> command(
+                RunOptions options, boolean optimizing, String classPath) {
             Map<String, String> properties = new TreeMap<>();
             properties.put("ai.djl.offline", "true");
             if (options.engine() == EngineKind.PYTORCH && options.threads().isPresent()) {
@@ -260,14 +319,10 @@ final class WorkerProcess implements AutoCloseable {
                 properties.put("ai.djl.pytorch.num_interop_threads", "1");
             }
             ImmutableList.Builder<String> flags = ImmutableList.<String>builder().addAll(QUIET);
-            if (options.engine() == EngineKind.PYTORCH) {
+            if (!optimizing) {
                 flags.add(NO_OPTIMIZING_COMPILER);
             }
-            return JavaCommand.of(
-                    JavaCommand.ofThisJvm(),
-                    flags.build(),
-                    properties,
-                    System.getProperty("java.class.path"));
+            return JavaCommand.of(JavaCommand.ofThisJvm(), flags.build(), properties, classPath);
         }
     }
 }

@@ -91,6 +91,29 @@ public enum OptionKey implements Option {
             "as described",
             Origin.SHAPES_UP_TO_THE_MEMORY,
             "PyTorch: inputs for that, such as `1,3,224,224;1,128:int64`"),
+    BUDGET(
+            "none",
+            Origin.UP_TO_THE_MEMORY,
+            "the memory that the model may take above that of the idle runtime, pages of its "
+                    + "files included: `64MB`; `25%` of what the stock engine takes for it; `auto`: "
+                    + "what the container has left, followed as that changes. Weights are loaded "
+                    + "while it runs; [how](how-it-works/budget.md)"),
+    BUDGET_MODE(
+            "strict",
+            Origin.ANYONE,
+            "a model that cannot be held inside its budget fails to load, with the least budget "
+                    + "in the message (`strict`), or runs in as little as it can (`best-effort`)"),
+    IO(
+            "auto",
+            Origin.ANYONE,
+            "with a budget, how weights are read: copied from the page cache (`cached`), pages of "
+                    + "it mapped (`mmap`), or the disk read past it (`direct`); `auto`: through "
+                    + "the page cache while the container has room for that"),
+    CACHE_QUOTA(
+            "twice the model",
+            Origin.APPLICATION,
+            "such as `1GB`: what files made from a model for its budget may take in `.djlplan/`; "
+                    + "those that were not used for longest are deleted"),
     HUGE_PAGES("false", Origin.ANYONE, "PyTorch: ask the system for huge pages for the arena"),
     TRANSLATOR_FACTORY(
             "DJL's",

@@ -9,7 +9,8 @@ import org.djlplan.memplan.machine.Machine;
 /**
  * The party that may set an option. DJL merges the arguments of the application with those of the
  * model's folder, so a value in arguments may be from either, and a folder is data: what loads
- * code, names files or takes more than a machine has comes from the application alone.
+ * code, names files, fills a disk or takes more than a machine has comes from the application
+ * alone.
  */
 public enum Origin {
     /** Any value may come from arguments. */
@@ -24,7 +25,7 @@ public enum Origin {
     UP_TO_THE_MEMORY("anyone up to the machine's memory, the application beyond"),
     /** Shapes of arrays that are made together. */
     SHAPES_UP_TO_THE_MEMORY("anyone up to the machine's memory, the application beyond"),
-    /** What loads code or names a file: only its default may come from arguments. */
+    /** What loads code, names a file or fills a disk: only its default may come from arguments. */
     APPLICATION("the application");
 
     private static final Duration LONGEST_WAIT = Duration.ofMinutes(1);

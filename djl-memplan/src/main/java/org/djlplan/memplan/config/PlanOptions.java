@@ -10,6 +10,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.function.Function;
 import org.djlplan.memplan.machine.Machine;
 
 /**
@@ -27,6 +30,7 @@ import org.djlplan.memplan.machine.Machine;
  * @param inputShapes inputs to record with; none to use those that the model describes
  * @param workers how many threads run forward passes
  * @param maxPredictions how many predictions may be under way at once; empty for any number
+ * @param budget the memory that the model may take, and how it is kept inside
  * @param translatorFactory class name of the factory to wrap
  * @param blockFactory class name of the block factory to wrap
  * @param delegation the options that start with {@code delegation.}
@@ -44,12 +48,15 @@ public record PlanOptions(
         List<InputShape> inputShapes,
         WorkerCount workers,
         OptionalInt maxPredictions,
+        BudgetOptions budget,
         Optional<String> translatorFactory,
         Optional<String> blockFactory,
         Map<String, String> delegation) {
 
     /** What every option of delegation starts with. */
     public static final String DELEGATION_PREFIX = "delegation.";
+
+    private static final String DELEGATION_MAX_MEMORY = DELEGATION_PREFIX + "maxMemory";
 
     private static final String DELEGATION_ENABLED = DELEGATION_PREFIX + "enabled";
 
@@ -61,6 +68,50 @@ public record PlanOptions(
     /** Returns the name of the delegate, by default that of the engine for CPUs. */
     public String delegate() {
         return delegation.getOrDefault(DELEGATION_PREFIX + "delegate", "xnnpack");
+    }
+
+    /**
+     * Returns the same options, with a limit of what a delegate may take; the user's own, if that
+     * is given.
+     *
+     * @param bytes {@link Long#MAX_VALUE} for no limit
+     */
+    public PlanOptions delegatingUnder(long bytes) {
+        if (bytes == Long.MAX_VALUE || delegation.containsKey(DELEGATION_MAX_MEMORY)) {
+            return this;
+        }
+        Map<String, String> limited = new TreeMap<>(delegation);
+        limited.put(DELEGATION_MAX_MEMORY, Long.toString(bytes));
+        return with(threads, limited);
+    }
+
+    /**
+     * Returns the same options, with a number of threads where none is given.
+     *
+     * @param asked with which the engine was asked to run the model, −1 for its default
+     */
+    public PlanOptions forThreads(int asked) {
+        return threads == Threads.DEFAULT ? with(asked, delegation) : this;
+    }
+
+    private PlanOptions with(int newThreads, Map<String, String> newDelegation) {
+        return new PlanOptions(
+                enabled,
+                planning,
+                reorder,
+                arenas,
+                maxInterpreters,
+                newThreads,
+                liveness,
+                verify,
+                warmup,
+                inputShapes,
+                workers,
+                maxPredictions,
+                budget,
+                translatorFactory,
+                blockFactory,
+                newDelegation);
     }
 
     /** Returns whether operators may be delegated, which they may by default. */
@@ -103,6 +154,7 @@ public record PlanOptions(
                         inputShapes(values),
                         workers(values),
                         given(values, OptionKey.MAX_PREDICTIONS, 1),
+                        budget(values),
                         Optional.ofNullable(values.get(OptionKey.TRANSLATOR_FACTORY)),
                         Optional.ofNullable(values.get(OptionKey.BLOCK_FACTORY)),
                         delegation.buildOrThrow());
@@ -163,6 +215,35 @@ public record PlanOptions(
                 .orElseThrow(() -> wrong(OptionKey.LIVENESS.key(), value, "auto, op, tree or off"));
     }
 
+    private static BudgetOptions budget(Map<OptionKey, String> values) {
+        return new BudgetOptions(
+                value(values, OptionKey.BUDGET, Budget::of, Budget.ALLOWED)
+                        .orElse(BudgetOptions.UNLIMITED.budget()),
+                value(
+                                values,
+                                OptionKey.BUDGET_MODE,
+                                PlanOptions::bestEffort,
+                                "strict or best-effort")
+                        .orElse(false),
+                value(values, OptionKey.IO, WeightIo::of, "auto, cached, mmap or direct")
+                        .orElse(WeightIo.AUTO),
+                value(
+                                values,
+                                OptionKey.CACHE_QUOTA,
+                                Quantities::bytes,
+                                "a size such as 64MB or 1GiB")
+                        .map(OptionalLong::of)
+                        .orElse(OptionalLong.empty()));
+    }
+
+    private static Optional<Boolean> bestEffort(String mode) {
+        return switch (mode.toLowerCase(Locale.ROOT)) {
+            case "strict" -> Optional.of(false);
+            case "best-effort" -> Optional.of(true);
+            default -> Optional.empty();
+        };
+    }
+
     private static List<InputShape> inputShapes(Map<OptionKey, String> values) {
         String value = values.getOrDefault(OptionKey.INPUT_SHAPES, "");
         return InputShape.parseAll(value)
@@ -191,6 +272,16 @@ public record PlanOptions(
                 value.equalsIgnoreCase("auto")
                         ? WorkerCount.AUTO
                         : number(values, OptionKey.WORKERS, WorkerCount.AUTO, 0));
+    }
+
+    /** Returns the value of an option; empty if nobody set it. */
+    private static <T> Optional<T> value(
+            Map<OptionKey, String> values,
+            OptionKey key,
+            Function<String, Optional<T>> parser,
+            String wanted) {
+        return Optional.ofNullable(values.get(key))
+                .map(text -> parser.apply(text).orElseThrow(() -> wrong(key.key(), text, wanted)));
     }
 
     private static OptionalInt given(Map<OptionKey, String> values, OptionKey key, int least) {

@@ -10,11 +10,14 @@ import ai.djl.nn.SymbolBlock;
 import ai.djl.translate.NoBatchifyTranslator;
 import ai.djl.translate.TranslateException;
 import ai.djl.translate.TranslatorContext;
+import com.google.common.base.Throwables;
 import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.Longs;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
+import org.djlplan.memplan.budget.BudgetTooSmallException;
 import org.djlplan.memplan.config.InputShape;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,22 +30,38 @@ final class LoadTimePredictions {
     /** One to record arrays, one to record allocations, one that is planned. */
     private static final int PREDICTIONS = 3;
 
+    /** As many more show what a model takes beside its weights. */
+    private static final int WITH_BUDGET = 6;
+
     private LoadTimePredictions() {}
 
     /**
      * Predicts; a model that cannot is left to its user's first prediction, with one warning.
      *
      * @param given what the inputs are; none if the model shall say
+     * @throws TranslateException if the model has a budget that cannot be held, and must be
      */
-    static void run(Model model, List<InputShape> given) {
+    static void run(Model model, List<InputShape> given) throws TranslateException {
         try {
             List<InputShape> inputs = given.isEmpty() ? described(model.getBlock()) : given;
-            for (int i = 0; i < PREDICTIONS; i++) {
+            int predictions = BudgetControl.of(model).isPresent() ? WITH_BUDGET : PREDICTIONS;
+            for (int i = 0; i < predictions; i++) {
                 predict(model, inputs);
             }
         } catch (RuntimeException | TranslateException e) {
+            Optional<BudgetTooSmallException> tooSmall = tooSmall(e);
+            if (tooSmall.isPresent()) {
+                throw new TranslateException(tooSmall.get().getMessage(), tooSmall.get());
+            }
             logger.warn("{} is not recorded while it is loaded: {}", model.getName(), e.toString());
         }
+    }
+
+    private static Optional<BudgetTooSmallException> tooSmall(Exception problem) {
+        return Throwables.getCausalChain(problem).stream()
+                .filter(BudgetTooSmallException.class::isInstance)
+                .map(BudgetTooSmallException.class::cast)
+                .findFirst();
     }
 
     private static void predict(Model model, List<InputShape> inputs) throws TranslateException {

@@ -12,6 +12,7 @@ import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.serving.BudgetedKernels;
 import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
@@ -79,6 +80,22 @@ public final class ModelDelegation implements AutoCloseable {
                 options.delegate(),
                 Delegates.named(options.delegate()),
                 graph -> first(file, graph));
+    }
+
+    /**
+     * Returns what selects the operators to delegate where the model is streamed: in this process,
+     * so a delegate that is part of the engine only.
+     */
+    Optional<BudgetedKernels> insideBudget() {
+        return provider.insideBudget(options.delegation())
+                .filter(terms -> options.delegate().equals(Delegates.XNNPACK))
+                .map(
+                        terms ->
+                                new BudgetedKernels(
+                                        options.delegate(),
+                                        Delegates.named(options.delegate()),
+                                        terms,
+                                        cacheFolder()));
     }
 
     private DelegationChoice first(OrderedModel file, Graph graph) {

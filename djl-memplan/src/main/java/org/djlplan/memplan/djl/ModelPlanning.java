@@ -4,6 +4,7 @@ import ai.djl.Model;
 import ai.djl.nn.Block;
 import ai.djl.nn.BlockFactory;
 import ai.djl.translate.DefaultTranslatorFactory;
+import ai.djl.translate.TranslateException;
 import ai.djl.translate.TranslatorFactory;
 import ai.djl.util.Progress;
 import com.google.common.collect.ImmutableList;
@@ -21,6 +22,7 @@ import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.runtime.torch.WeightFile;
 import org.djlplan.memplan.serving.ClassPreloader;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationProvider;
@@ -96,16 +98,25 @@ public final class ModelPlanning {
                 PROGRESS + "=" + value + ": must be an object that is a " + Progress.class);
     }
 
-    private Optional<ModelDelegation> delegation() {
-        if (!options.delegationEnabled() || providers.isEmpty()) {
+    private Optional<ModelDelegation> delegation(PlanOptions effective) {
+        if (!effective.delegationEnabled() || providers.isEmpty()) {
             return Optional.empty();
         }
-        return Optional.of(new ModelDelegation(providers.get(0), options, progress));
+        return Optional.of(new ModelDelegation(providers.get(0), effective, progress));
     }
 
     /** Gets ready in the background, while DJL still loads its engine. */
     public static void warmUp() {
         ClassPreloader.start();
+    }
+
+    /**
+     * Expects this thread to load a model now.
+     *
+     * @param given options that the application's code gives
+     */
+    public static void expectLoad(Map<String, ?> given) {
+        BudgetedWeights.expect(given);
     }
 
     /** Returns how many predictions may be under way at once; empty for any number. */
@@ -157,8 +168,12 @@ public final class ModelPlanning {
                                 name ->
                                         newInstance(
                                                 OptionKey.BLOCK_FACTORY, name, BlockFactory.class));
-        Block block = StockBlock.of(model, modelPath, arguments, factory);
         String engine = model.getNDManager().getEngine().getEngineName();
+        Optional<Path> budgeted = budgeted(model, modelPath, engine, factory.isPresent());
+        if (budgeted.isPresent()) {
+            return new PyTorchPlanning(options).load(model, budgeted.get());
+        }
+        Block block = StockBlock.of(model, modelPath, arguments, factory);
         if (!options.enabled()) {
             return block;
         }
@@ -169,7 +184,7 @@ public final class ModelPlanning {
                             ? PyTorchPlanning.problem(model)
                             : Optional.of("a block of the engine " + engine + " is not planned");
             if (found.isEmpty()) {
-                return new PyTorchPlanning(options).wrap(model, block);
+                return new PyTorchPlanning(options).wrap(model, block, Optional.empty());
             }
             problem = found.get();
         } catch (Error e) {
@@ -180,13 +195,28 @@ public final class ModelPlanning {
         return block;
     }
 
+    /** Returns the file of a TorchScript model that is to be loaded in a budget. */
+    private Optional<Path> budgeted(
+            Model model, Path modelPath, String engine, boolean hasFactory) {
+        return options.enabled()
+                        && options.budget().limited()
+                        && engine.equals("PyTorch")
+                        && !hasFactory
+                        && PyTorchPlanning.problem(model).isEmpty()
+                ? PyTorchModelKey.file(modelPath, model.getName())
+                : Optional.empty();
+    }
+
     /**
      * Makes the model run in planned memory, or leaves it as it is and says why.
      *
      * @return whether the model was planned now
+     * @throws TranslateException if the model has a budget that cannot be held
      */
-    public boolean plan(Model model) {
+    public boolean plan(Model model) throws TranslateException {
+        Optional<WeightFile> early = BudgetedWeights.arrived();
         if (!options.enabled() || PlanReport.of(model).isPresent()) {
+            early.ifPresent(WeightFile::close);
             return false;
         }
         String engine = model.getNDManager().getEngine().getEngineName();
@@ -194,8 +224,11 @@ public final class ModelPlanning {
         try {
             problem =
                     switch (engine) {
-                        case "TFLite" -> new TfLitePlanning(options, delegation()).plan(model);
-                        case "PyTorch" -> new PyTorchPlanning(options).plan(model);
+                        case "TFLite" -> {
+                            PlanOptions asked = options.forThreads(TfLiteAdapter.threadsOf(model));
+                            yield new TfLitePlanning(asked, this::delegation).plan(model);
+                        }
+                        case "PyTorch" -> new PyTorchPlanning(options).plan(model, early);
                         default ->
                                 Optional.of(
                                         "the engine " + engine + " is not planned by this version");

@@ -162,7 +162,10 @@ final class PlannedForward implements InferencePass {
             Optional<PairList<String, Object>> params) {
         memory.countUnplanned();
         Supplier<NDList> pass = () -> executor.forward(parameters, inputs, params.orElse(null));
-        NDList outputs = executor.wantsRecording(types) ? unlikeOthers(pass) : pass.get();
+        NDList outputs =
+                executor.wantsRecording(types) || memory.streamsWeights()
+                        ? unlikeOthers(pass)
+                        : pass.get();
         executor.trace(types).ifPresent(trace -> memory.keepLiveness(types, trace));
         return outputs;
     }

@@ -88,13 +88,15 @@ final class PyTorchModelKey {
      * order; empty if the model has none.
      */
     static Optional<Path> file(Model model) {
-        Path folder = model.getModelPath();
-        if (folder == null) {
-            return Optional.empty();
-        }
+        return model.getModelPath() == null
+                ? Optional.empty()
+                : file(model.getModelPath(), model.getName());
+    }
+
+    /** Returns the file in a folder that the engine would load for a model of this name. */
+    static Optional<Path> file(Path folder, String model) {
         Path last = folder.getFileName();
-        return ImmutableList.of(model.getName(), last == null ? "model" : last.toString(), "model")
-                .stream()
+        return ImmutableList.of(model, last == null ? "model" : last.toString(), "model").stream()
                 .flatMap(name -> ImmutableList.of(name, name + EXTENSION).stream())
                 .map(folder::resolve)
                 .filter(Files::isRegularFile)

@@ -6,7 +6,10 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Block;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.SymbolBlock;
+import ai.djl.translate.TranslateException;
 import ai.djl.util.Utils;
+import com.google.common.collect.ImmutableMap;
+import java.io.IOException;
 import java.lang.reflect.Field;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -20,10 +23,15 @@ import org.djlplan.memplan.djl.purity.BlockCode;
 import org.djlplan.memplan.djl.purity.Finding;
 import org.djlplan.memplan.planning.AllocationPlanning;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.runtime.torch.AllocationPlans;
+import org.djlplan.memplan.runtime.Workers;
+import org.djlplan.memplan.runtime.torch.StreamedWeights;
 import org.djlplan.memplan.runtime.torch.TorchAllocator;
 import org.djlplan.memplan.runtime.torch.TorchMemory;
+import org.djlplan.memplan.runtime.torch.WeightFile;
+import org.djlplan.memplan.store.BackgroundStore;
+import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.StoreKey;
+import org.djlplan.memplan.store.WeightTraceCodec;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,16 +49,21 @@ final class PyTorchPlanning {
     /**
      * Plans a loaded model.
      *
+     * @param early its weights, if they lie in a file already
      * @return why it was left as it was; empty if it is planned
+     * @throws TranslateException if the model has a budget that cannot be held
      */
-    Optional<String> plan(Model model) {
+    Optional<String> plan(Model model, Optional<WeightFile> early) throws TranslateException {
         Block block = model.getBlock();
         if (block == null) {
             return Optional.of("it has no block");
         }
         Optional<String> problem = problem(model);
         if (problem.isEmpty()) {
-            replaceBlock(model, wrap(model, block));
+            Optional<BudgetedWeights.Loaded> loaded = budgeted(model, block, early);
+            replaceBlock(
+                    model,
+                    wrap(model, loaded.map(BudgetedWeights.Loaded::block).orElse(block), loaded));
             if (options.warmup()) {
                 LoadTimePredictions.run(model, options.inputShapes());
             }
@@ -87,8 +100,81 @@ final class PyTorchPlanning {
                 : TorchAllocator.attach(manager.getEngine().getVersion());
     }
 
-    /** Returns a block that does what {@code block} does, in planned memory. */
-    Block wrap(Model model, Block block) {
+    /**
+     * Returns the block and the weights of a model that has a budget; without weights if the budget
+     * cannot be kept and need not be. A TorchScript model is loaded once more if its weights are
+     * not in a file yet; parameters of an imperative one are moved.
+     *
+     * @throws TranslateException if the budget must be kept
+     */
+    private Optional<BudgetedWeights.Loaded> budgeted(
+            Model model, Block block, Optional<WeightFile> early) throws TranslateException {
+        if (!options.budget().limited()) {
+            early.ifPresent(WeightFile::close);
+            return Optional.empty();
+        }
+        try {
+            if (isImperative(block)) {
+                early.ifPresent(WeightFile::close);
+                return Optional.of(BudgetedWeights.moved(model, block, options.budget()));
+            }
+            Path file =
+                    PyTorchModelKey.file(model)
+                            .orElseThrow(() -> new IOException("it was not loaded from a file"));
+            if (early.isEmpty()) {
+                BudgetedWeights.free(block);
+            }
+            return Optional.of(
+                    BudgetedWeights.load(
+                            model,
+                            file,
+                            early.map(weights -> new BudgetedWeights.Early(block, weights)),
+                            options.budget()));
+        } catch (IOException | RuntimeException e) {
+            early.ifPresent(WeightFile::close);
+            String problem = model.getName() + " is not held inside its budget: " + e.getMessage();
+            if (!options.budget().bestEffort()) {
+                throw new TranslateException(problem, e);
+            }
+            logger.warn(problem);
+            return stock(model, block);
+        }
+    }
+
+    /** Loads a TorchScript model once more whose own block may be gone. */
+    private static Optional<BudgetedWeights.Loaded> stock(Model model, Block block)
+            throws TranslateException {
+        Optional<Path> file = PyTorchModelKey.file(model);
+        if (isImperative(block) || file.isEmpty()) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(BudgetedWeights.stock(model, file.get()));
+        } catch (IOException e) {
+            throw new TranslateException(e);
+        }
+    }
+
+    /**
+     * Loads a TorchScript file in a budget, and plans it.
+     *
+     * @throws IOException if it cannot be loaded
+     */
+    Block load(Model model, Path archive) throws IOException {
+        return wrap(
+                model, BudgetedWeights.load(model, archive, Optional.empty(), options.budget()));
+    }
+
+    private Block wrap(Model model, BudgetedWeights.Loaded loaded) {
+        return wrap(model, loaded.block(), Optional.of(loaded));
+    }
+
+    /**
+     * Returns a block that does what {@code block} does, in planned memory.
+     *
+     * @param loaded the block's weights, if they are in a file
+     */
+    Block wrap(Model model, Block block, Optional<BudgetedWeights.Loaded> loaded) {
         Optional<BlockCode> code =
                 isImperative(block) && dependsOnCode()
                         ? Optional.of(BlockCode.look(block))
@@ -97,9 +183,27 @@ final class PyTorchPlanning {
                 code.map(known -> LivenessExecutor.effective(options.liveness(), known))
                         .orElse(Liveness.OFF);
         code.filter(known -> !known.pure()).ifPresent(known -> refuse(model, known, mode));
+        Optional<StreamedWeights> weights = loaded.flatMap(BudgetedWeights.Loaded::weights);
         TorchMemory memory =
                 new TorchMemory(
-                        model.getName(), options.arenas(), () -> plans(model, block, code, mode));
+                        model.getName(),
+                        options.arenas(),
+                        () ->
+                                AllocationPlanning.of(
+                                        options.planning(),
+                                        key(model, block, code, mode, loaded),
+                                        folder(model, block),
+                                        cacheFolder()),
+                        weights);
+        weights.ifPresent(
+                streamed ->
+                        streamed.keep(
+                                new BackgroundStore<>(
+                                        FolderStore.at(
+                                                new WeightTraceCodec(),
+                                                folder(model, block),
+                                                cacheFolder())),
+                                key(model, block, code, mode, loaded)));
         model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);
         Optional<LivenessExecutor> liveness =
                 code.filter(known -> mode != Liveness.OFF)
@@ -113,7 +217,7 @@ final class PyTorchPlanning {
                                     : forward;
                     InferencePass placed =
                             usesWorkers(code, isImperative(block))
-                                    ? new WorkerForward(checked, workers())
+                                    ? onWorkers(checked, weights.isPresent())
                                     : checked;
                     return new PredictorForward(stock, placed, memory);
                 };
@@ -122,6 +226,14 @@ final class PyTorchPlanning {
                         ? new PlannedSequentialBlock((SequentialBlock) block, planner)
                         : BlockProxy.wrap(block, planner);
         PlanReport.register(planned, memory::report);
+        weights.ifPresent(
+                streamed ->
+                        BudgetControl.register(
+                                planned,
+                                budget ->
+                                        memory.setBudget(
+                                                BudgetedWeights.resolver(budget, streamed.bytes()),
+                                                options.budget().bestEffort())));
         return planned;
     }
 
@@ -165,6 +277,16 @@ final class PyTorchPlanning {
                         || code.filter(BlockCode::knownPure).isPresent());
     }
 
+    /**
+     * Kernels keep buffers for each thread that ever ran them: passes of a model with a budget,
+     * which take turns anyway, run on one.
+     */
+    private InferencePass onWorkers(InferencePass pass, boolean hasBudget) {
+        return hasBudget
+                ? new WorkerForward(pass, Workers.one())
+                : new WorkerForward(pass, workers());
+    }
+
     /** A pass for which there is no arena would wait for one anyway. */
     private WorkerCount workers() {
         WorkerCount wanted = options.workers();
@@ -182,12 +304,32 @@ final class PyTorchPlanning {
         return !(block instanceof SymbolBlock);
     }
 
-    private AllocationPlans plans(
-            Model model, Block block, Optional<BlockCode> code, Liveness mode) {
-        Path cache = Utils.getCacheDir().resolve("djl-plan");
-        boolean fromFiles = isImperative(block) || PyTorchModelKey.file(model).isPresent();
-        Path folder = fromFiles && model.getModelPath() != null ? model.getModelPath() : cache;
+    /** A layer that runs in slices allocates otherwise. */
+    private StoreKey key(
+            Model model,
+            Block block,
+            Optional<BlockCode> code,
+            Liveness mode,
+            Optional<BudgetedWeights.Loaded> loaded) {
         StoreKey key = PyTorchModelKey.of(model, block, code, options.planning().strategy(), mode);
-        return AllocationPlanning.of(options.planning(), key, folder, cache);
+        long sliceBytes = loaded.map(BudgetedWeights.Loaded::sliceBytes).orElse(0L);
+        return sliceBytes == 0
+                ? key
+                : new StoreKey(
+                        key.model(),
+                        ImmutableMap.<String, String>builder()
+                                .putAll(key.facts())
+                                .put("sliceBytes", Long.toString(sliceBytes))
+                                .buildOrThrow());
+    }
+
+    private static Path cacheFolder() {
+        return Utils.getCacheDir().resolve("djl-plan");
+    }
+
+    /** Returns the model's folder, or the cache if it has none. */
+    private static Path folder(Model model, Block block) {
+        boolean fromFiles = isImperative(block) || PyTorchModelKey.file(model).isPresent();
+        return fromFiles && model.getModelPath() != null ? model.getModelPath() : cacheFolder();
     }
 }

@@ -26,6 +26,17 @@ public final class StockBlock {
         if (factory.isPresent()) {
             return factory.get().newBlock(model, modelPath, arguments);
         }
+        return load(model, modelPath, model.getName());
+    }
+
+    /**
+     * Returns the block of a TorchScript file, which lives as long as the model.
+     *
+     * @param folder where the file is
+     * @param name its name without the ending
+     * @throws IOException if the file cannot be loaded
+     */
+    static Block load(Model model, Path folder, String name) throws IOException {
         NDManager manager = model.getNDManager();
         Model loaded =
                 Model.newInstance(
@@ -33,7 +44,7 @@ public final class StockBlock {
         // Closed with the model; until then it must be reachable, as its finalizer closes it, too.
         manager.attachInternal("djl-plan-" + System.identityHashCode(loaded), loaded);
         try {
-            loaded.load(modelPath, model.getName());
+            loaded.load(folder, name);
         } catch (MalformedModelException e) {
             throw new IOException(e);
         }

@@ -8,115 +8,26 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 import ai.djl.util.PairList;
-import com.google.common.collect.ImmutableList;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.lang.invoke.MethodHandles;
-import java.lang.reflect.Constructor;
-import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
-import java.util.stream.Stream;
+import org.djlplan.memplan.config.Threads;
+import org.djlplan.memplan.engine.TfLiteEngineModel;
+import org.djlplan.memplan.graph.ElementType;
 
-/**
- * The stock TFLite engine: its classes, by reflection, and the files of its models, which it does
- * not tell itself. Our block is a subclass of the engine's in the engine's own package and class
- * loader, which need not be ours.
- */
-final class TfLiteAdapter {
-
-    private static final String BLOCK = "ai.djl.tflite.engine.PlannedTfLiteSymbolBlock";
-    private static final String EXTENSION = ".tflite";
-    private static final Path MAPPINGS = Path.of("/proc/self/maps");
-
-    private final Constructor<?> planned;
-    private final Method stock;
-    private final Method array;
-
-    private TfLiteAdapter(Class<?> type) throws ReflectiveOperationException {
-        planned = type.getConstructor(UnaryOperator.class, Runnable.class, PairList.class);
-        Class<?> manager = type.getClassLoader().loadClass("ai.djl.tflite.engine.TfLiteNDManager");
-        stock = type.getMethod("stock", Path.class, manager);
-        array =
-                type.getMethod(
-                        "array", NDManager.class, ByteBuffer.class, Shape.class, DataType.class);
-    }
+/** What planning needs of an engine "TFLite": DJL's own, or ours for current DJL. */
+interface TfLiteAdapter {
 
     /**
-     * Returns the adapter of an engine.
+     * Returns the adapter of a model's engine.
      *
-     * @param stockBlock the class of the engine's block
+     * @throws ReflectiveOperationException if it is neither of the two
      */
-    static TfLiteAdapter of(Class<?> stockBlock) throws ReflectiveOperationException {
-        if (!stockBlock.getName().equals("ai.djl.tflite.engine.TfLiteSymbolBlock")) {
-            throw new ClassNotFoundException("the model has a block of " + stockBlock);
-        }
-        return new TfLiteAdapter(define(stockBlock));
-    }
-
-    private static synchronized Class<?> define(Class<?> stockBlock)
-            throws ReflectiveOperationException {
-        ClassLoader loader = stockBlock.getClassLoader();
-        try {
-            Class<?> found = Class.forName(BLOCK, false, loader);
-            if (found.getClassLoader() == loader) {
-                return found;
-            }
-        } catch (ClassNotFoundException | LinkageError e) {
-            // Not there yet, or a copy in our loader that does not see the engine.
-        }
-        String resource = '/' + BLOCK.replace('.', '/') + ".class";
-        try (InputStream in = TfLiteAdapter.class.getResourceAsStream(resource)) {
-            if (in == null) {
-                throw new ClassNotFoundException(resource);
-            }
-            return MethodHandles.privateLookupIn(stockBlock, MethodHandles.lookup())
-                    .defineClass(in.readAllBytes());
-        } catch (IOException e) {
-            throw new ClassNotFoundException(resource, e);
-        }
-    }
-
-    /** Returns a block that predicts with {@code forward}. */
-    Block planned(UnaryOperator<NDList> forward, Runnable close, PairList<String, Shape> inputs) {
-        try {
-            return (Block) planned.newInstance(forward, close, inputs);
-        } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    /** Returns a block as the stock engine makes it. */
-    Block stock(Path file, NDManager manager) {
-        try {
-            return (Block) stock.invoke(null, file, manager);
-        } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException("cannot load " + file + " again", e);
-        }
-    }
-
-    /** Returns an array of the stock engine over a buffer; it must be attached to a manager. */
-    NDArray array(NDManager manager, ByteBuffer data, Shape shape, DataType type) {
-        try {
-            return (NDArray) array.invoke(null, manager, data, shape, type);
-        } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    /** Closes the stock engine's block. */
-    void close(Block block) {
-        try {
-            ((AutoCloseable) block).close();
-        } catch (Exception e) {
-            throw new IllegalStateException(e);
-        }
+    static TfLiteAdapter of(Model model) throws ReflectiveOperationException {
+        return isOwn(model)
+                ? new OwnTfLiteAdapter(threadsOf(model))
+                : StockTfLiteAdapter.of(model.getBlock().getClass());
     }
 
     /**
@@ -124,46 +35,58 @@ final class TfLiteAdapter {
      * or under a name that the model does not know any more.
      */
     static Optional<Path> fileOf(Model model) {
-        Path folder = model.getModelPath();
-        if (folder == null) {
-            // Its block was set by hand.
-            return Optional.empty();
-        }
-        if (Files.isRegularFile(folder)) {
-            return Optional.of(folder).filter(TfLiteAdapter::isMapped);
-        }
-        return candidates(model.getName(), folder).stream()
-                .map(folder::resolve)
-                .filter(Files::isRegularFile)
-                .findFirst()
-                .filter(TfLiteAdapter::isMapped);
+        return isOwn(model) ? ((TfLiteEngineModel) model).file() : StockTfLiteAdapter.fileOf(model);
+    }
+
+    /** Returns with how many threads the engine was asked to run a model, −1 for its default. */
+    static int threadsOf(Model model) {
+        return isOwn(model) ? ((TfLiteEngineModel) model).threads() : Threads.DEFAULT;
+    }
+
+    private static boolean isOwn(Model model) {
+        return model instanceof TfLiteEngineModel;
     }
 
     /**
-     * The order in which {@code TfLiteModel.findModelFile} looks. Given a file instead of a folder,
-     * it names the model by the file's name less five characters: {@code MobileFaceNet.t}.
+     * Returns a block that predicts with {@code forward}.
+     *
+     * @param close frees what {@code forward} uses
+     * @param inputs names and shapes of the inputs
+     * @param outputs names and shapes of the outputs
      */
-    private static List<String> candidates(String name, Path folder) {
-        String folderName = folder.toAbsolutePath().getFileName().toString();
-        return ImmutableList.of(
-                name,
-                name + EXTENSION,
-                name.endsWith(".t") ? name + "flite" : name,
-                folderName,
-                folderName + EXTENSION);
-    }
+    Block planned(
+            UnaryOperator<NDList> forward,
+            Runnable close,
+            PairList<String, Shape> inputs,
+            PairList<String, Shape> outputs);
 
     /**
-     * Whether the file is mapped by this process. The engine maps the file it loads, so another
-     * file that only has the right name – beside one that was loaded with a prefix – is not.
+     * Returns a block as the engine makes it.
+     *
+     * @param manager the model's
      */
-    private static boolean isMapped(Path file) {
-        try (Stream<String> mappings = Files.lines(MAPPINGS, StandardCharsets.ISO_8859_1)) {
-            byte[] name = file.toRealPath().toString().getBytes(StandardCharsets.UTF_8);
-            String ending = " " + new String(name, StandardCharsets.ISO_8859_1);
-            return mappings.anyMatch(mapping -> mapping.endsWith(ending));
-        } catch (IOException | UncheckedIOException e) {
-            return false;
+    Block stock(Path file, NDManager manager);
+
+    /**
+     * Returns an array of the engine over a buffer; it must be attached to a manager.
+     *
+     * @param manager the model's
+     */
+    NDArray array(NDManager manager, ByteBuffer data, Shape shape, DataType type, String name);
+
+    /**
+     * Returns DJL's name of a type.
+     *
+     * @throws IllegalStateException if the engine has no such tensors
+     */
+    DataType dataType(ElementType type);
+
+    /** Closes a block of the engine's. */
+    default void close(Block block) {
+        try {
+            ((AutoCloseable) block).close();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
         }
     }
 }

@@ -15,12 +15,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
-import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.engine.TfLiteTypes;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.Workers;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.runtime.tflite.TensorInfo;
-import org.djlplan.memplan.serving.ServedModel;
+import org.djlplan.memplan.serving.TfLiteModel;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,7 +33,7 @@ final class TfLiteForward implements UnaryOperator<NDList> {
     private static final Logger logger = LoggerFactory.getLogger(TfLiteForward.class);
     private final String model;
     private final Path file;
-    private final ServedModel served;
+    private final TfLiteModel served;
     private final Optional<Workers> workers;
     private final TfLiteAdapter adapter;
     private final NDManager manager;
@@ -60,7 +60,7 @@ final class TfLiteForward implements UnaryOperator<NDList> {
     TfLiteForward(
             String model,
             Path file,
-            ServedModel served,
+            TfLiteModel served,
             Optional<Workers> workers,
             TfLiteAdapter adapter,
             NDManager manager) {
@@ -72,7 +72,7 @@ final class TfLiteForward implements UnaryOperator<NDList> {
         this.manager = manager;
         inputs =
                 new Inputs(
-                        served.inputs().stream().map(TfLiteForward::shape).toList(),
+                        served.inputs().stream().map(TfLiteTypes::shape).toList(),
                         served.inputs().stream().map(TensorInfo::shape).toList());
         forms = new Form[served.outputs().size()];
     }
@@ -104,7 +104,9 @@ final class TfLiteForward implements UnaryOperator<NDList> {
         for (int i = 0; i < outputs.size(); i++) {
             OutputTensor output = outputs.get(i);
             Form form = form(i, output.info());
-            results.add(adapter.array(manager, output.data(), form.shape(), form.type()));
+            results.add(
+                    adapter.array(
+                            manager, output.data(), form.shape(), form.type(), form.info().name()));
         }
         results.attach(list.head().getManager());
         return results;
@@ -127,7 +129,7 @@ final class TfLiteForward implements UnaryOperator<NDList> {
     private Form form(int output, TensorInfo info) {
         Form form = forms[output];
         if (form == null || !form.isOf(info)) {
-            form = new Form(info, shape(info), dataType(info.type()));
+            form = new Form(info, TfLiteTypes.shape(info), adapter.dataType(info.type()));
             forms[output] = form;
         }
         return form;
@@ -161,33 +163,5 @@ final class TfLiteForward implements UnaryOperator<NDList> {
             stock = Optional.of(made);
         }
         return stock.get().forward(new ParameterStore(manager, false), list, false);
-    }
-
-    static Shape shape(TensorInfo info) {
-        return new Shape(info.shape().stream().mapToLong(Integer::longValue).toArray());
-    }
-
-    /**
-     * Returns DJL's name of a type.
-     *
-     * @throws IllegalStateException if the stock engine has no such tensors
-     */
-    static DataType dataType(ElementType type) {
-        switch (type) {
-            case FLOAT32:
-                return DataType.FLOAT32;
-            case INT32:
-                return DataType.INT32;
-            case INT64:
-                return DataType.INT64;
-            case UINT8:
-                return DataType.UINT8;
-            case INT8:
-                return DataType.INT8;
-            case BOOL:
-                return DataType.BOOLEAN;
-            default:
-                throw new IllegalStateException("the stock engine has no tensors of type " + type);
-        }
     }
 }

@@ -2,21 +2,25 @@ package org.djlplan.memplan.djl;
 
 import ai.djl.Model;
 import ai.djl.ndarray.NDManager;
-import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
-import ai.djl.util.PairList;
+import ai.djl.translate.TranslateException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.function.Function;
+import org.djlplan.memplan.budget.BudgetTooSmallException;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.config.WorkerCount;
+import org.djlplan.memplan.engine.TfLiteTypes;
 import org.djlplan.memplan.planning.GraphPlanning;
 import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.planning.order.Reordering;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.Workers;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.serving.BudgetedModel;
 import org.djlplan.memplan.serving.ServedModel;
+import org.djlplan.memplan.serving.TfLiteModel;
 import org.djlplan.memplan.spi.UnusableOptionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,14 +35,16 @@ final class TfLitePlanning {
     private static final double MEGA = 1e6;
 
     private final PlanOptions options;
-    private final Optional<ModelDelegation> delegation;
+    private final Function<PlanOptions, Optional<ModelDelegation>> delegations;
 
     /**
-     * @param delegation chooses what is delegated; empty for nothing
+     * @param delegations chooses what is delegated, each time that the model is opened; empty for
+     *     nothing
      */
-    TfLitePlanning(PlanOptions options, Optional<ModelDelegation> delegation) {
+    TfLitePlanning(
+            PlanOptions options, Function<PlanOptions, Optional<ModelDelegation>> delegations) {
         this.options = options;
-        this.delegation = delegation;
+        this.delegations = delegations;
     }
 
     /**
@@ -46,8 +52,9 @@ final class TfLitePlanning {
      *
      * @return why it was left as it was; empty if it is planned
      * @throws UnusableOptionException if an option names what the model does not have
+     * @throws TranslateException if the model has a budget that cannot be held
      */
-    Optional<String> plan(Model model) {
+    Optional<String> plan(Model model) throws TranslateException {
         Block stock = model.getBlock();
         Optional<Path> file = TfLiteAdapter.fileOf(model);
         if (file.isEmpty()) {
@@ -57,31 +64,31 @@ final class TfLitePlanning {
         }
         TfLiteAdapter adapter;
         try {
-            adapter = TfLiteAdapter.of(stock.getClass());
+            adapter = TfLiteAdapter.of(model);
         } catch (ReflectiveOperationException | LinkageError e) {
             return Optional.of("the engine's block cannot be extended: " + e);
         }
         // Closed first: never are two interpreters of a model in memory.
         adapter.close(stock);
         try {
-            OrderedModel ordered = ordered(file.get(), options);
-            ServedModel served =
-                    ServedModel.open(
-                            ordered,
-                            options,
-                            GraphPlanning.of(
-                                    file.get(), options.planning(), ModelDelegation.cacheFolder()),
-                            delegation.map(d -> d.of(ordered)));
-            install(model, file.get(), adapter, served);
-            delegation.ifPresent(d -> d.attach(served));
+            if (options.budget().limited()) {
+                planBudgeted(model, file.get(), adapter);
+                return Optional.empty();
+            }
+            install(model, file.get(), adapter, whole(file.get(), Long.MAX_VALUE));
             return Optional.empty();
         } catch (UnusableOptionException e) {
             // A mistake of the user's, as a wrong value of any option is.
-            delegation.ifPresent(ModelDelegation::close);
             model.setBlock(adapter.stock(file.get(), model.getNDManager()));
             throw e;
-        } catch (IOException | UnplannableException | RuntimeException e) {
-            delegation.ifPresent(ModelDelegation::close);
+        } catch (BudgetTooSmallException
+                | IOException
+                | UnplannableException
+                | RuntimeException e) {
+            if (options.budget().limited() && !options.budget().bestEffort()) {
+                throw new TranslateException(
+                        model.getName() + ": " + UnplannableException.reason(e), e);
+            }
             try {
                 model.setBlock(adapter.stock(file.get(), model.getNDManager()));
             } catch (RuntimeException again) {
@@ -90,8 +97,46 @@ final class TfLitePlanning {
             }
             return Optional.of(UnplannableException.reason(e));
         } catch (Error e) {
-            delegation.ifPresent(ModelDelegation::close);
             model.setBlock(adapter.stock(file.get(), model.getNDManager()));
+            throw e;
+        }
+    }
+
+    private void planBudgeted(Model model, Path file, TfLiteAdapter adapter)
+            throws IOException, UnplannableException, BudgetTooSmallException {
+        BudgetedModel served =
+                BudgetedModel.open(
+                        file,
+                        options,
+                        ModelDelegation.cacheFolder(),
+                        delegations.apply(options).flatMap(ModelDelegation::insideBudget),
+                        budgetBytes -> whole(file, budgetBytes));
+        install(model, file, adapter, served);
+        BudgetControl.register(model.getBlock(), served::setBudget);
+    }
+
+    /**
+     * Opens a model as without a budget.
+     *
+     * @param budgetBytes what a delegate may take at most
+     */
+    private DelegatingModel whole(Path file, long budgetBytes)
+            throws IOException, UnplannableException {
+        Optional<ModelDelegation> delegation =
+                delegations.apply(options.delegatingUnder(budgetBytes));
+        try {
+            OrderedModel ordered = ordered(file, options);
+            ServedModel served =
+                    ServedModel.open(
+                            ordered,
+                            options,
+                            GraphPlanning.of(
+                                    file, options.planning(), ModelDelegation.cacheFolder()),
+                            delegation.map(d -> d.of(ordered)));
+            delegation.ifPresent(d -> d.attach(served));
+            return new DelegatingModel(served, delegation);
+        } catch (IOException | UnplannableException | RuntimeException | Error e) {
+            delegation.ifPresent(ModelDelegation::close);
             throw e;
         }
     }
@@ -103,16 +148,19 @@ final class TfLitePlanning {
                 : OrderedModel.asInFile(file);
     }
 
-    private void install(Model model, Path file, TfLiteAdapter adapter, ServedModel served) {
+    private void install(Model model, Path file, TfLiteAdapter adapter, TfLiteModel served) {
         try {
-            PairList<String, Shape> inputs = new PairList<>();
-            served.inputs().forEach(input -> inputs.add(input.name(), TfLiteForward.shape(input)));
-            served.outputs().forEach(output -> TfLiteForward.dataType(output.type()));
+            served.outputs().forEach(output -> adapter.dataType(output.type()));
             NDManager manager = model.getNDManager();
             TfLiteForward forward =
                     new TfLiteForward(model.getName(), file, served, workers(), adapter, manager);
-            Block planned = adapter.planned(forward, () -> close(served), inputs);
-            AutoCloseable attached = () -> close(served);
+            Block planned =
+                    adapter.planned(
+                            forward,
+                            served::close,
+                            TfLiteTypes.description(served.inputs()),
+                            TfLiteTypes.description(served.outputs()));
+            AutoCloseable attached = served;
             manager.attachInternal("djl-plan-" + System.identityHashCode(served), attached);
             model.setBlock(planned);
             PlanReport.register(planned, forward::report);
@@ -132,11 +180,6 @@ final class TfLitePlanning {
                         Workers.of(
                                 wanted.atMost(options.maxInterpreters())
                                         .forThreads(options.threads())));
-    }
-
-    private void close(ServedModel served) {
-        delegation.ifPresent(ModelDelegation::close);
-        served.close();
     }
 
     private static void log(Model model, PlanReport report) {
@@ -163,6 +206,7 @@ final class TfLitePlanning {
                                         order.breadthBeforeBytes() / MEGA,
                                         order.arenaAfterBytes() / MEGA,
                                         order.arenaBeforeBytes() / MEGA));
+        report.budget().ifPresent(budget -> logger.info("{}: {}", model.getName(), budget));
         logger.info(
                 "{}: {} tensors in an arena of {} MB ({}{}; {} MB without planning, lower bound {}"
                         + " MB), {} MB of inputs and outputs per interpreter",

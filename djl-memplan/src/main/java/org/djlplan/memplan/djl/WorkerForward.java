@@ -6,6 +6,7 @@ import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.djlplan.memplan.config.WorkerCount;
 import org.djlplan.memplan.runtime.Workers;
@@ -21,11 +22,21 @@ import org.slf4j.MDC;
 final class WorkerForward implements InferencePass {
 
     private final InferencePass inner;
-    private final WorkerCount count;
+    private final IntFunction<Workers> workers;
 
+    /** With the workers that a number of the engine's threads asks for. */
     WorkerForward(InferencePass inner, WorkerCount count) {
+        this(inner, threads -> Workers.of(count.forThreads(threads)));
+    }
+
+    /** With the same ones always. */
+    WorkerForward(InferencePass inner, Workers workers) {
+        this(inner, threads -> workers);
+    }
+
+    private WorkerForward(InferencePass inner, IntFunction<Workers> workers) {
         this.inner = inner;
-        this.count = count;
+        this.workers = workers;
     }
 
     @Override
@@ -38,7 +49,7 @@ final class WorkerForward implements InferencePass {
         Thread caller = Thread.currentThread();
         boolean[] elsewhere = new boolean[1];
         NDList outputs =
-                Workers.of(count.forThreads(settings.threads()))
+                workers.apply(settings.threads())
                         .run(
                                 this,
                                 () -> inner.forward(parameters, inputs, params),

@@ -6,12 +6,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.DoubleStream;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 /**
  * The memory and processors that this process may use: the machine's, a container's (Linux control
@@ -90,6 +92,31 @@ public final class Machine {
     }
 
     /**
+     * Returns the room of the control group with the least of it, or of the machine, if that has
+     * less.
+     */
+    public MemoryRoom memoryRoom() {
+        OptionalLong total = meminfo("MemTotal:");
+        OptionalLong available = meminfo("MemAvailable:");
+        Group machine =
+                total.isPresent() && available.isPresent()
+                        ? new Group(
+                                total.getAsLong(),
+                                0,
+                                Math.max(0, total.getAsLong() - available.getAsLong()))
+                        : new Group(NO_LIMIT, 0, 0);
+        Group tightest =
+                Stream.concat(Stream.of(machine), groups().stream())
+                        .min(Comparator.comparingLong(Group::freeBytes))
+                        .orElseThrow();
+        Runtime runtime = Runtime.getRuntime();
+        return new MemoryRoom(
+                Math.max(1, tightest.limitBytes()),
+                tightest.heldBytes(),
+                Math.max(0, runtime.maxMemory() - runtime.totalMemory()));
+    }
+
+    /**
      * Returns how many bytes of address space the process may still map ({@code RLIMIT_AS}); empty
      * where there is no limit.
      */
@@ -107,8 +134,19 @@ public final class Machine {
         return OptionalLong.empty();
     }
 
-    /** A memory control group: its limit, and what is used and cannot be taken back. */
-    private record Group(long limitBytes, long usedBytes) {}
+    /**
+     * A memory control group.
+     *
+     * @param limitBytes its limit
+     * @param usedBytes what is used and cannot be taken back at once
+     * @param heldBytes what is used but for file pages that no process has mapped
+     */
+    private record Group(long limitBytes, long usedBytes, long heldBytes) {
+
+        private long freeBytes() {
+            return limitBytes - heldBytes;
+        }
+    }
 
     private List<Group> groups() {
         List<Group> groups = new ArrayList<>();
@@ -222,11 +260,16 @@ public final class Machine {
         OptionalLong used =
                 number(group.resolve(unified ? "memory.current" : "memory.usage_in_bytes"));
         if (limit.isPresent() && used.isPresent()) {
-            long reclaimable =
-                    statistic(
-                            group.resolve("memory.stat"),
-                            unified ? "inactive_file" : "total_inactive_file");
-            groups.add(new Group(limit.getAsLong(), used.getAsLong() - reclaimable));
+            Path statistics = group.resolve("memory.stat");
+            String below = unified ? "" : "total_";
+            long inactive = statistic(statistics, below + "inactive_file");
+            long files = inactive + statistic(statistics, below + "active_file");
+            long mapped = statistic(statistics, unified ? "file_mapped" : "total_mapped_file");
+            groups.add(
+                    new Group(
+                            limit.getAsLong(),
+                            used.getAsLong() - inactive,
+                            Math.max(0, used.getAsLong() - Math.max(0, files - mapped))));
         }
     }
 

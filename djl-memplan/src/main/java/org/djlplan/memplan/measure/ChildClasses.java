@@ -48,7 +48,11 @@ final class ChildClasses {
             ImmutableMap.<String, ImmutableList<String>>builder()
                     .put(
                             ChildClasses.class.getName(),
-                            ImmutableList.of(OWN, "native/", "ai/djl/tflite/engine/Planned"))
+                            ImmutableList.of(
+                                    OWN,
+                                    "native/",
+                                    "ai/djl/tflite/engine/Planned",
+                                    "META-INF/services/ai.djl.engine.EngineProvider"))
                     .put(
                             "com.google.common.collect.ImmutableList",
                             ImmutableList.of(GUAVA, "com/google/thirdparty/"))

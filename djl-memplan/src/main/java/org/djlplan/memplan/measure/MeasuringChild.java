@@ -142,6 +142,8 @@ final class MeasuringChild implements AutoCloseable {
     /** Ends it in whatever it is doing. */
     @Override
     public void close() {
+        // First: should this process end now, the other one still deletes what is left.
+        TemporaryFolder.delete(folder.path());
         process.kill();
         folder.close();
     }

@@ -33,7 +33,7 @@ record OpenModelRequest(
 
     /** Returns whether the delegate is the user's, not the engine's. */
     boolean ownDelegate() {
-        return !delegate.equals(Delegates.XNNPACK);
+        return !Delegates.isPartOfEngine(delegate);
     }
 
     JsonObject toJson() {

@@ -2,6 +2,7 @@ package org.djlplan.memplan.measure;
 
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
@@ -31,6 +32,11 @@ final class TemporaryFolder implements AutoCloseable {
 
     /** One without a lock: of an earlier version, or of a process that was ended at once. */
     private static final Duration SURELY_LEFT = Duration.ofDays(1);
+
+    /** How often to try to delete one in which a process unpacks its libraries just now. */
+    private static final int ATTEMPTS = 20;
+
+    private static final Duration PAUSE = Duration.ofMillis(50);
 
     private final Path path;
     private final FileChannel lock;
@@ -112,14 +118,24 @@ final class TemporaryFolder implements AutoCloseable {
         return path;
     }
 
-    /** Deletes it with all that is in it; does nothing if it is gone. */
+    /**
+     * Deletes it with all that is in it, also while somebody still adds or deletes files; does
+     * nothing if it is gone.
+     */
     static void delete(Path folder) {
-        try {
-            if (Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
-                MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
+        IOException failure = null;
+        for (int i = 0; i < ATTEMPTS && Files.exists(folder, LinkOption.NOFOLLOW_LINKS); i++) {
+            if (failure != null) {
+                Uninterruptibles.sleepUninterruptibly(PAUSE);
             }
-        } catch (IOException e) {
-            logger.debug("{} is left behind", folder, e);
+            try {
+                MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
+            } catch (IOException e) {
+                failure = e;
+            }
+        }
+        if (failure != null && Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
+            logger.debug("{} is left behind", folder, failure);
         }
     }
 

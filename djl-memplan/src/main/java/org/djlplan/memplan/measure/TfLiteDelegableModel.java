@@ -14,6 +14,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.measure.MeasuringChild.Limits;
 import org.djlplan.memplan.measure.MeasuringChild.NoProcessException;
 import org.djlplan.memplan.planning.order.OrderedModel;
+import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.spi.CandidateException;
@@ -42,8 +43,6 @@ public record TfLiteDelegableModel(
     /** Changes when figures that were measured before can no longer be compared with new ones. */
     private static final String METHOD = "2";
 
-    private static final String TRUSTED = "xnnpack";
-
     /** Why none could be started: that does not change while this JVM runs. */
     private static volatile Optional<String> noProcess = Optional.empty();
 
@@ -70,7 +69,7 @@ public record TfLiteDelegableModel(
 
     @Override
     public boolean trusted() {
-        return delegate().equals(TRUSTED);
+        return Delegates.isPartOfEngine(delegate());
     }
 
     @Override

@@ -25,14 +25,7 @@ public final class ReorderedGraphs {
         }
         ImmutableList.Builder<Operator> operators = ImmutableList.builder();
         for (int i = 0; i < order.size(); i++) {
-            Operator operator = graph.operators().get(order.get(i));
-            operators.add(
-                    new Operator(
-                            i,
-                            operator.type(),
-                            operator.inputs(),
-                            operator.outputs(),
-                            operator.temporaries()));
+            operators.add(graph.operators().get(order.get(i)).at(i));
         }
         return new Graph(
                 graph.name(), operators.build(), graph.tensors(), graph.inputs(), graph.outputs());

@@ -18,7 +18,7 @@ final class SideEffects {
             ImmutableSet.of(
                     "CALL",
                     "CALL_ONCE",
-                    "DELEGATE",
+                    Operator.DELEGATE,
                     "IF",
                     "WHILE",
                     "VAR_HANDLE",

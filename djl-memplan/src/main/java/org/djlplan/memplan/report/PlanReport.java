@@ -21,6 +21,7 @@ import java.util.function.Supplier;
  * @param delegation what runs in the engine's delegate and why; empty where delegation is off
  * @param order what the search for a better order of operators found; empty where none was asked
  *     for
+ * @param budget how the model keeps inside its budget; empty where it has none
  */
 public record PlanReport(
         String engine,
@@ -29,13 +30,27 @@ public record PlanReport(
         List<Interpreter> interpreters,
         Predictions predictions,
         Optional<DelegationReport> delegation,
-        Optional<OrderReport> order) {
+        Optional<OrderReport> order,
+        Optional<BudgetReport> budget) {
 
     private static final Map<Block, Supplier<PlanReport>> REPORTS =
             new MapMaker().weakKeys().makeMap();
 
     public PlanReport {
         interpreters = ImmutableList.copyOf(interpreters);
+    }
+
+    /** Returns the same report, with that on a budget. */
+    public PlanReport within(BudgetReport limits) {
+        return new PlanReport(
+                engine,
+                unplannedReason,
+                plan,
+                interpreters,
+                predictions,
+                delegation,
+                order,
+                Optional.of(limits));
     }
 
     /**
@@ -152,13 +167,21 @@ public record PlanReport(
                 List.of(),
                 Predictions.NONE,
                 Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
     }
 
     /** Returns the same of a model that was planned and, for a reason, runs as stock by now. */
     public PlanReport stopped(String reason) {
         return new PlanReport(
-                engine, Optional.of(reason), plan, interpreters, predictions, delegation, order);
+                engine,
+                Optional.of(reason),
+                plan,
+                interpreters,
+                predictions,
+                delegation,
+                order,
+                budget);
     }
 
     /** Makes {@code source} answer for {@code block} as long as the block lives. */
@@ -180,6 +203,7 @@ public record PlanReport(
         interpreters.forEach(each -> text.append("\n  ").append(each));
         delegation.ifPresent(each -> text.append("\n  ").append(each));
         order.ifPresent(each -> text.append("\n  ").append(each));
+        budget.ifPresent(each -> text.append("\n  ").append(each));
         return text.toString();
     }
 }

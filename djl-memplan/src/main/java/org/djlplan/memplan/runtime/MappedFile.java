@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.HashMap;
 import java.util.Map;
+import org.djlplan.memplan.graph.FileRegion;
 
 /**
  * A model file mapped read-only, once per file however many models use it, and unmapped when the
@@ -145,6 +146,17 @@ public final class MappedFile implements AutoCloseable {
      */
     public void releasePages() {
         NativeMemory.djlplan_mapping_release(shared.mapping);
+    }
+
+    /**
+     * Gives the room of a part of a file back, which is zeros from then on; does nothing where the
+     * file system cannot.
+     */
+    public static void punch(Path file, FileRegion part) throws UnsupportedPlatformException {
+        NativeLoader.Use use = NativeMemory.use();
+        int unused =
+                NativeMemory.djlplan_punch(file.toString(), part.offsetBytes(), part.lengthBytes());
+        use.close();
     }
 
     @Override

@@ -27,6 +27,8 @@ final class NativeMemory {
 
     static native void djlplan_trim();
 
+    static native int djlplan_heap(long[] taken, long[] used);
+
     static native int djlplan_map(String path, Pointer mapping);
 
     static native int djlplan_mapping_intact(Pointer mapping);
@@ -34,6 +36,8 @@ final class NativeMemory {
     static native void djlplan_mapping_release(Pointer mapping);
 
     static native void djlplan_unmap(Pointer mapping);
+
+    static native int djlplan_punch(String path, long offset, long bytes);
 
     static native int djlplan_give_way(int process);
 }

@@ -1,8 +1,14 @@
 package org.djlplan.memplan.runtime;
 
+import java.util.List;
 import java.util.Optional;
+import org.djlplan.memplan.budget.StreamingPlan;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.usage.LowerBounds;
+import org.djlplan.memplan.usage.PlanningProblem;
+import org.djlplan.memplan.usage.UsageRecord;
+import org.djlplan.memplan.usage.UsageRecords;
 
 /** The figures of a plan in use, as a report tells them. */
 public final class PlanFigures {
@@ -28,6 +34,25 @@ public final class PlanFigures {
                 used.lowerBoundBytes(),
                 used.arenaBytes(),
                 used.provedMinimal(),
+                inputOutputBytes);
+    }
+
+    /**
+     * Returns the figures of the activations in a streaming plan.
+     *
+     * @param inputOutputBytes memory that the engine still allocates itself
+     */
+    public static PlanReport.Plan of(StreamingPlan plan, long inputOutputBytes) {
+        PlanningProblem activations = plan.problem().activations();
+        List<UsageRecord> records = activations.records();
+        return new PlanReport.Plan(
+                plan.strategy(),
+                records.size(),
+                records.size() - activations.units().size(),
+                UsageRecords.naiveBytes(records),
+                LowerBounds.offsetBytes(records),
+                plan.arenaBytes(),
+                false,
                 inputOutputBytes);
     }
 }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.regex.Pattern;
 
@@ -57,6 +58,31 @@ public final class ProcessMemory {
         } catch (UnsupportedPlatformException e) {
             // Without the native library nothing is measured, either.
             return;
+        }
+    }
+
+    /**
+     * What the C library has allocated.
+     *
+     * @param takenBytes what it has of the system, in use or kept for later
+     * @param usedBytes what of that is in use
+     */
+    public record NativeHeap(long takenBytes, long usedBytes) {}
+
+    /**
+     * Returns what native code of this process has allocated from the C library: the JVM's heap is
+     * not part of it. Empty where nobody tells.
+     */
+    public static Optional<NativeHeap> nativeHeap() {
+        long[] taken = new long[1];
+        long[] used = new long[1];
+        try {
+            NativeLoader.Use use = NativeMemory.use();
+            boolean told = NativeMemory.djlplan_heap(taken, used) != 0;
+            use.close();
+            return told ? Optional.of(new NativeHeap(taken[0], used[0])) : Optional.empty();
+        } catch (UnsupportedPlatformException e) {
+            return Optional.empty();
         }
     }
 

@@ -154,11 +154,20 @@ public final class Workers {
     }
 
     Workers(int count, Duration idle, Duration patience) {
+        this(count, count, idle, patience);
+    }
+
+    private Workers(int count, int seats, Duration idle, Duration patience) {
         checkArgument(count > 0, "%s workers", count);
         this.count = count;
         idleNanos = idle.toNanos();
         patienceNanos = patience.toNanos();
-        seats = new Seat[count];
+        this.seats = new Seat[seats];
+    }
+
+    /** Returns one worker, on whose thread all passes run: no caller has a seat. */
+    public static Workers one() {
+        return new Workers(1, 0, IDLE, PATIENCE);
     }
 
     /** Returns the workers of this process that are so many. */
@@ -238,7 +247,7 @@ public final class Workers {
     /** Begins a pass in place if this thread may run one now. */
     private boolean seated() {
         Thread thread = Thread.currentThread();
-        if (VirtualThreads.isCurrent()) {
+        if (VirtualThreads.isCurrent() || seats.length == 0) {
             return false;
         }
         lock.lock();

@@ -11,6 +11,7 @@ import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.runtime.Workers;
+import org.djlplan.memplan.runtime.tflite.InputShapes;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.slf4j.Logger;

@@ -20,6 +20,7 @@ import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.NoArenaException;
 import org.djlplan.memplan.runtime.PlanFigures;
 import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.runtime.tflite.InputShapes;
 import org.djlplan.memplan.runtime.tflite.InterpreterFactory;
 import org.djlplan.memplan.runtime.tflite.InterpreterPool;
 import org.djlplan.memplan.runtime.tflite.ModelInterpreter;
@@ -40,7 +41,7 @@ import org.slf4j.LoggerFactory;
  * suits the load, and goes over to a better choice when there is one. For any number of threads;
  * may be closed twice and while predictions run, which then end normally.
  */
-public final class ServedModel implements AutoCloseable {
+public final class ServedModel implements TfLiteModel {
 
     private static final Logger logger = LoggerFactory.getLogger(ServedModel.class);
 
@@ -251,27 +252,17 @@ public final class ServedModel implements AutoCloseable {
         return model.graph();
     }
 
-    /** Returns the inputs with the shapes in the file. */
+    @Override
     public ImmutableList<TensorInfo> inputs() {
         return described.inputs();
     }
 
-    /** Returns the outputs for the shapes in the file. */
+    @Override
     public ImmutableList<TensorInfo> outputs() {
         return described.outputs();
     }
 
-    /**
-     * Predicts once.
-     *
-     * @param values one buffer per input, in native byte order; what remains of it is the value
-     * @param shapes the shapes of the inputs. As in the stock engine they do not matter when every
-     *     value has as many bytes as the file's shape asks for; else the model is planned for them
-     * @return one value per output, in memory of its own
-     * @throws IllegalArgumentException if a value cannot be that of its input
-     * @throws IllegalStateException if the model is closed, its file was changed in place, or the
-     *     engine fails
-     */
+    @Override
     public List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> shapes) {
         pool.requireOpen();
         if (!model.intact()) {
@@ -393,10 +384,7 @@ public final class ServedModel implements AutoCloseable {
         return new IllegalStateException("interrupted while waiting to predict", e);
     }
 
-    /**
-     * Returns what was planned for the shapes in the file, or why nothing is any more, and what
-     * happened until now.
-     */
+    @Override
     public PlanReport report() {
         List<PlanReport.Interpreter> interpreters =
                 pool.interpreters().stream()
@@ -416,7 +404,8 @@ public final class ServedModel implements AutoCloseable {
                         interpreters,
                         new PlanReport.Predictions(predictions.sum(), unplanned.sum(), 0, 0),
                         delegate.map(name -> delegation(name, serving)),
-                        order);
+                        order,
+                        Optional.empty());
         return factory.leftToEngine().map(report::stopped).orElse(report);
     }
 

@@ -4,6 +4,7 @@ import ai.djl.util.Progress;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Consumer;
 import org.djlplan.memplan.config.Option;
 
@@ -39,6 +40,27 @@ public interface DelegationProvider {
             Map<String, String> options,
             Optional<Progress> progress,
             Consumer<DelegationChoice> better);
+
+    /**
+     * Returns on which terms operators may be delegated where the model runs in a byte budget
+     * smaller than itself: which ones is chosen together with the plan of its weights.
+     *
+     * @param options usable ones
+     * @return empty if nothing may be delegated so
+     */
+    default Optional<Terms> insideBudget(Map<String, String> options) {
+        return Optional.empty();
+    }
+
+    /**
+     * The terms on which operators may be delegated.
+     *
+     * @param tolerance by which outputs are judged
+     * @param maxMemoryBytes what delegate and arena may take at most; empty for no such limit
+     * @param whileLoading whether a load waits until it is known which ones; else they are chosen
+     *     in the background
+     */
+    record Terms(Tolerance tolerance, OptionalLong maxMemoryBytes, boolean whileLoading) {}
 
     /** A choice that may get better in the background. */
     interface Choosing extends AutoCloseable {

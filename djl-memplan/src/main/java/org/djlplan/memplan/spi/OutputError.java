@@ -11,7 +11,8 @@ import org.djlplan.memplan.graph.ElementType;
  * @param type of the output's elements
  * @param deviation from the CPU kernels' output
  * @param noise by how much the CPU kernels' own output moves when every floating-point input moves
- *     by one unit in its last place; none if that was not needed to judge the deviation
+ *     by one unit in its last place, and of a model whose outputs are all integers every quantized
+ *     one by one step; none if that was not needed to judge the deviation
  * @param headroom for outputs that lie between 0 and 1 whatever the inputs are, 1 divided by the
  *     largest element; else 1
  */

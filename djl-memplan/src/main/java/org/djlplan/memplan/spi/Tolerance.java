@@ -20,8 +20,12 @@ import org.djlplan.memplan.spi.OutputError.Deviation;
  * The last term's 1e-2 is of the whole range for outputs that lie between 0 and 1 (see {@link
  * OutputError#headroom}): a score of 1e-7 may well be off by some percent of itself.
  *
- * <p>Quantized outputs have steps instead. One step is a rounding; more are accepted for few
- * elements and if the largest element of a vector stays the same. Other types must be equal.
+ * <p>Quantized outputs have steps instead. One step is a rounding, and so are four steps in one of
+ * a hundred elements if the largest element of a vector stays the same. Beyond that, up to ten
+ * steps are accepted as far as the CPU kernels' own output moves when every input moves by one
+ * step: in the largest difference, in the share of elements, and in how often another element
+ * becomes the largest. Kernels of integers round the sums of each layer to steps, and two that are
+ * right may round differently. Other types must be equal.
  *
  * @param hard the limit of floating-point types that the user set; quantized outputs may be one
  *     step off then. Empty for the rule above
@@ -32,7 +36,10 @@ public record Tolerance(OptionalDouble hard) {
     public static final Tolerance AUTO = new Tolerance(OptionalDouble.empty());
 
     /** Changes with the rule: what was refused by an older one is not believed. */
-    public static final int VERSION = 2;
+    public static final int VERSION = 3;
+
+    private static final Deviation ANY =
+            new Deviation(Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY, Integer.MAX_VALUE);
 
     /** Whatever the model is. */
     private static final double LEAST = 1e-4;
@@ -47,8 +54,13 @@ public record Tolerance(OptionalDouble hard) {
     /** However ill-conditioned a model is. */
     private static final double MOST = 1e-2;
 
-    private static final double MOST_STEPS = 4;
-    private static final double MOST_SHARE = .01;
+    /** So many steps are accepted of few elements, whatever the model is. */
+    private static final double FEW_STEPS = 4;
+
+    private static final double FEW_ELEMENTS = .01;
+
+    /** However ill-conditioned a model is: 4 % of the range of 8 bits. */
+    private static final double MOST_STEPS = 10;
 
     public Tolerance {
         checkArgument(hard.isEmpty() || hard.getAsDouble() >= 0, "hard: %s", hard);
@@ -63,9 +75,14 @@ public record Tolerance(OptionalDouble hard) {
     public double limit(OutputError error) {
         return switch (error.type()) {
             case FLOAT16, FLOAT32, FLOAT64 -> limit(error.noise().largest(), error.headroom());
-            case INT8, UINT8, INT16, UINT16 -> hard.isPresent() ? 1 : MOST_STEPS;
+            case INT8, UINT8, INT16, UINT16 ->
+                    hard.isPresent() ? 1 : Math.max(FEW_STEPS, steps(error.noise().largest()));
             default -> 0;
         };
+    }
+
+    private static double steps(double noise) {
+        return Math.min(MOST_STEPS, noise);
     }
 
     private double limit(double noise, double headroom) {
@@ -89,14 +106,27 @@ public record Tolerance(OptionalDouble hard) {
                     deviation.spread() <= limit(error.noise().spread(), error.headroom());
             case INT8, UINT8, INT16, UINT16 ->
                     deviation.largest() <= 1
-                            || (deviation.spread() <= MOST_SHARE && deviation.otherTops() == 0);
+                            || isFew(deviation)
+                            || isNoise(deviation, error.noise());
             default -> true;
         };
     }
 
+    private static boolean isFew(Deviation deviation) {
+        return deviation.largest() <= FEW_STEPS
+                && deviation.spread() <= FEW_ELEMENTS
+                && deviation.otherTops() == 0;
+    }
+
+    private static boolean isNoise(Deviation deviation, Deviation noise) {
+        return deviation.largest() <= steps(noise.largest())
+                && deviation.spread() <= noise.spread()
+                && deviation.otherTops() <= noise.otherTops();
+    }
+
     /** Returns whether an output cannot be accepted, whatever the noise is. */
     public boolean refuses(OutputError error) {
-        return !admits(error.withNoise(Deviation.INFINITE));
+        return !admits(error.withNoise(ANY));
     }
 
     /** Returns {@code auto}, or the limit that the user set. */

@@ -24,6 +24,18 @@ final class FileReplacement {
 
     private FileReplacement() {}
 
+    /** Makes a file. */
+    @FunctionalInterface
+    interface Content {
+
+        /**
+         * Writes all of it.
+         *
+         * @param file does not exist, and fails to be created if it does
+         */
+        void writeTo(Path file) throws IOException;
+    }
+
     /**
      * Makes {@code content} the content of a file in an existing folder. When that fails the file
      * is as before. Temporary files that a killed JVM left in the folder are removed.
@@ -33,6 +45,21 @@ final class FileReplacement {
      *     such as a link, has the file's name
      */
     static boolean replace(Path file, ByteSource content) throws IOException {
+        return replace(file, temporary -> copy(content, temporary));
+    }
+
+    private static void copy(ByteSource content, Path file) throws IOException {
+        // Not Files.createTempFile: its files are for their owner only, models may be for all.
+        // A new file: if a link has its name, this fails.
+        try (OutputStream out =
+                Files.newOutputStream(
+                        file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            content.copyTo(out);
+        }
+    }
+
+    /** As the other, for content that is more than is to be in memory at once. */
+    static boolean replace(Path file, Content content) throws IOException {
         boolean isNew = Files.notExists(file, LinkOption.NOFOLLOW_LINKS);
         if (!isNew && !KeptFolders.isFile(file)) {
             throw new FileSystemException(file.toString(), null, "not a file");
@@ -41,15 +68,8 @@ final class FileReplacement {
         String unique = Long.toHexString(ThreadLocalRandom.current().nextLong());
         Path temporary =
                 file.resolveSibling(ReadableNames.temporary(file.getFileName().toString(), unique));
-        // Not Files.createTempFile: its files are for their owner only, models may be for all.
-        // A new file: if a link has its name, this fails.
-        OutputStream created =
-                Files.newOutputStream(
-                        temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         try {
-            try (OutputStream out = created) {
-                content.copyTo(out);
-            }
+            content.writeTo(temporary);
             // Replaces a name, never what a link leads to.
             Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException | RuntimeException e) {

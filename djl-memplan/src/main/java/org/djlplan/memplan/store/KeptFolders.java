@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -88,9 +89,26 @@ record KeptFolders(Path beside, Path cache) {
      * @throws IOException if neither can be written
      */
     Written write(String name, ByteSource content) throws IOException {
+        return write(name, file -> FileReplacement.replace(file, content));
+    }
+
+    /** Puts a file in its place. */
+    @FunctionalInterface
+    interface Placing {
+
+        /** Returns whether there was none. */
+        boolean place(Path file) throws IOException;
+    }
+
+    /**
+     * As {@link #write(String, ByteSource)}.
+     *
+     * @param content called again for the cache if the first place cannot be written
+     */
+    Written write(String name, Placing content) throws IOException {
         try {
             createBeside();
-            boolean isNew = FileReplacement.replace(beside.resolve(name), content);
+            boolean isNew = content.place(beside.resolve(name));
             if (Files.isDirectory(cache, LinkOption.NOFOLLOW_LINKS)) {
                 Path older = cache.resolve(name);
                 if (isFile(older)) {
@@ -100,7 +118,7 @@ record KeptFolders(Path beside, Path cache) {
             return new Written(beside.resolve(name), isNew, Optional.empty());
         } catch (IOException | RuntimeException e) {
             createCache();
-            boolean isNew = FileReplacement.replace(cache.resolve(name), content);
+            boolean isNew = content.place(cache.resolve(name));
             return new Written(cache.resolve(name), isNew, Optional.of(e));
         }
     }
@@ -173,6 +191,35 @@ record KeptFolders(Path beside, Path cache) {
             for (Used used : byUse.subList(0, tooMany)) {
                 Files.deleteIfExists(used.file());
             }
+        }
+    }
+
+    /**
+     * Removes the files that were read longest ago, until all are small enough together.
+     *
+     * @param names of the files among which to choose: of ours only
+     * @param kept is not removed
+     */
+    static void evict(Path folder, Predicate<String> names, long quotaBytes, Path kept)
+            throws IOException {
+        List<Used> byUse = new ArrayList<>();
+        long bytes = Files.size(kept);
+        for (Path file : files(folder, names)) {
+            if (!file.equals(kept)) {
+                BasicFileAttributes attributes =
+                        Files.readAttributes(
+                                file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+                byUse.add(new Used(file, attributes.lastAccessTime()));
+                bytes += attributes.size();
+            }
+        }
+        byUse.sort(Comparator.comparing(Used::time).thenComparing(Used::file));
+        for (Used used : byUse) {
+            if (bytes <= quotaBytes) {
+                return;
+            }
+            bytes -= Files.size(used.file());
+            Files.deleteIfExists(used.file());
         }
     }
 

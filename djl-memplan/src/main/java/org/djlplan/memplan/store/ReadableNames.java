@@ -60,6 +60,12 @@ final class ReadableNames {
         return name + '.' + unique + ".tmp";
     }
 
+    /** Returns the name that a temporary file is to get. */
+    static String ofTemporary(String temporary) {
+        String withUnique = temporary.substring(0, temporary.lastIndexOf('.'));
+        return withUnique.substring(0, withUnique.lastIndexOf('.'));
+    }
+
     /** Returns whether {@link #temporary} may have made this name of one of {@link #of}. */
     static boolean isTemporary(String name) {
         return TEMPORARY.matcher(name).matches();

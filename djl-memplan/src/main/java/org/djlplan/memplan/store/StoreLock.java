@@ -107,6 +107,11 @@ public final class StoreLock implements AutoCloseable {
         return locked ? Optional.of(channel) : Optional.empty();
     }
 
+    /** Returns whether it holds for other processes, too. */
+    boolean acrossProcesses() {
+        return locked.isPresent();
+    }
+
     /** Lets others have it. Does nothing the second time. */
     @Override
     public void close() {

@@ -11,11 +11,13 @@ import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.graph.Operator.InPlace;
 import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.usage.InPlaceRules.Rule;
 
 /**
  * Finds the tensors that may share one place because an operator writes over its input or only
- * views it, by the table in {@link InPlaceRules}.
+ * views it: as the engine tells, or, for one that does not, by the table in {@link InPlaceRules}.
  *
  * <p>Operators are visited in execution order. At any moment all members of an alias class that are
  * still alive have the same content: a view joins with equal content, and an operator overwrites
@@ -122,23 +124,27 @@ public final class AliasAnalysis {
         if (record == null || operator.inputs().contains(output.id())) {
             return;
         }
-        InPlaceRules.find(operator.type(), output.type())
-                .map(InPlaceRules.Rule::kind)
+        operator.inPlace()
+                .or(() -> InPlaceRules.find(operator.type(), output.type()).map(Rule::inPlace))
                 .ifPresent(
-                        kind ->
-                                inputToShare(operator, output, kind)
-                                        .ifPresent(input -> join(input, output.id(), kind)));
+                        allowed ->
+                                inputToShare(operator, output, allowed)
+                                        .ifPresent(
+                                                input ->
+                                                        join(
+                                                                input,
+                                                                output.id(),
+                                                                allowed.copies())));
     }
 
-    private Optional<Integer> inputToShare(
-            Operator operator, Tensor output, InPlaceRules.Kind kind) {
-        int candidates = kind == InPlaceRules.Kind.OVERWRITES_EITHER ? 2 : 1;
-        return operator.inputs().stream()
-                .limit(candidates)
+    private Optional<Integer> inputToShare(Operator operator, Tensor output, InPlace allowed) {
+        return IntStream.range(0, operator.inputs().size())
+                .filter(allowed.inputs()::contains)
+                .mapToObj(operator.inputs()::get)
                 .filter(
                         input ->
                                 sharable(input, operator, output)
-                                        && (kind == InPlaceRules.Kind.VIEW
+                                        && (allowed.copies()
                                                 || overwritable(input, operator, output)))
                 .findFirst();
     }
@@ -173,14 +179,14 @@ public final class AliasAnalysis {
         return graph.tensors().get(id).shape().equals(output.shape());
     }
 
-    private void join(int input, int output, InPlaceRules.Kind kind) {
+    private void join(int input, int output, boolean copies) {
         AliasClass shared = classOf.get(input);
         if (shared == null) {
             shared = new AliasClass();
             shared.add(input, users.get(input));
             classOf.put(input, shared);
         }
-        if (kind != InPlaceRules.Kind.VIEW) {
+        if (!copies) {
             // They all precede whatever uses the output.
             shared.users.clear();
         }

@@ -4,7 +4,9 @@ import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.ImmutableTable;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.Operator.InPlace;
 
 /**
  * The operators whose output may lie where an input lies: per element type, because another type is
@@ -48,7 +50,14 @@ public final class InPlaceRules {
      * @param kind how they share
      * @param kernel the function whose loop makes it safe
      */
-    public record Rule(String operator, ElementType type, Kind kind, String kernel) {}
+    public record Rule(String operator, ElementType type, Kind kind, String kernel) {
+
+        /** Returns the same as an engine would tell it. */
+        InPlace inPlace() {
+            return new InPlace(
+                    kind == Kind.OVERWRITES_EITHER ? Set.of(0, 1) : Set.of(0), kind == Kind.VIEW);
+        }
+    }
 
     private static final ElementType F32 = ElementType.FLOAT32;
     private static final ElementType I8 = ElementType.INT8;

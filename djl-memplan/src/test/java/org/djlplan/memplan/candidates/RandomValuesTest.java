@@ -17,6 +17,8 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class RandomValuesTest {
 
@@ -135,9 +137,45 @@ class RandomValuesTest {
         assertEquals(before, floatsOf(values), "the values themselves stay");
     }
 
+    @ParameterizedTest
+    @CsvSource({"INT8,-128,127", "UINT8,0,255"})
+    void moved_bytes_areOneStepOffWithinTheirRange(ElementType type, int least, int most) {
+        Graph graph = graph(type, 4096);
+        List<ByteBuffer> values = RandomValues.of(graph, 1);
+        ByteBuffer moved = RandomValues.moved(graph, values, new Random(1)).get(0);
+        int up = 0;
+        for (int i = 0; i < moved.remaining(); i++) {
+            int before = values.get(0).get(i) & (most > Byte.MAX_VALUE ? 0xff : -1);
+            int after = moved.get(i) & (most > Byte.MAX_VALUE ? 0xff : -1);
+            assertEquals(1, Math.abs(after - before));
+            assertTrue(after >= least && after <= most);
+            up += after > before ? 1 : 0;
+        }
+        assertTrue(up > 1024 && up < 3072, up + " up");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"UINT8,FLOAT32,false", "INT8,INT8,true", "INT8,INT32,true", "FLOAT32,INT8,true"})
+    void moves_bytes_onlyWhereNoOutputIsFloatingPoint(
+            ElementType input, ElementType output, boolean expected) {
+        Tensor in = graph(input, 4).tensors().get(0);
+        Tensor out =
+                new Tensor(
+                        1,
+                        "output",
+                        output,
+                        List.of(4),
+                        4L * output.bytes(),
+                        Storage.INTERMEDIATE,
+                        Optional.empty());
+        Graph model =
+                new Graph("model", List.of(), List.of(in, out), List.of(0), List.of(1));
+        assertEquals(expected, RandomValues.moves(model, input));
+    }
+
     @Test
-    void moved_integers_stay() {
-        Graph graph = graph(ElementType.INT8, 64);
+    void moved_wideIntegers_stay() {
+        Graph graph = graph(ElementType.INT32, 64);
         List<ByteBuffer> values = RandomValues.of(graph, 1);
         assertEquals(values, RandomValues.moved(graph, values, new Random(1)));
     }

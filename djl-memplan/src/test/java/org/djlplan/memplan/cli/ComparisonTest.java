@@ -67,7 +67,10 @@ class ComparisonTest {
                                     List.of(LIMIT, LIMIT),
                                     TYPES)),
                     ImmutableMap.of(
-                            "tuned-malloc", Optional.of(tuned), "jemalloc", Optional.empty()),
+                            "tuned-malloc",
+                            Optional.of(new Comparison.Other(tuned, OutputDifference.NONE)),
+                            "jemalloc",
+                            Optional.empty()),
                     List.of());
 
     private static RunFigures figures(
@@ -79,7 +82,8 @@ class ComparisonTest {
                 values,
                 "00ff",
                 Optional.empty(),
-                delegation);
+                delegation,
+                Optional.empty());
     }
 
     private static OutputDifference floats(double relative) {
@@ -181,7 +185,8 @@ class ComparisonTest {
                         "loadMillis",
                         "outputSha256",
                         "unplannedReason",
-                        "delegation"),
+                        "delegation",
+                        "budget"),
                 List.copyOf(json.keySet()));
         assertEquals("600", json.get("arenaBytes").toString());
         assertTrue(json.get("naiveBytes").isJsonNull());

@@ -140,7 +140,8 @@ class DjlPlanTest {
 
     @Test
     void command_threadsOfPyTorch_areSetForTheJvm() {
-        List<String> line = WorkerProcess.Jvm.command(parse("zoo:lenet", "--threads", "3"));
+        List<String> line =
+                WorkerProcess.Jvm.command(parse("zoo:lenet", "--threads", "3"), false, "classes");
         assertTrue(line.contains("-Dai.djl.pytorch.num_threads=3"), line.toString());
         assertTrue(line.contains("-Dai.djl.pytorch.num_interop_threads=1"), line.toString());
     }

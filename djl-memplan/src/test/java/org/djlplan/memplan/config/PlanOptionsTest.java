@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -52,6 +53,7 @@ class PlanOptionsTest {
                         List.of(),
                         new WorkerCount(WorkerCount.AUTO),
                         OptionalInt.empty(),
+                        BudgetOptions.UNLIMITED,
                         Optional.empty(),
                         Optional.empty(),
                         Map.of()),
@@ -81,6 +83,10 @@ class PlanOptionsTest {
                                 Map.entry("memplan.hugePages", "true"),
                                 Map.entry("memplan.workers", "5"),
                                 Map.entry("memplan.maxPredictions", 7),
+                                Map.entry("memplan.budget", "12.5%"),
+                                Map.entry("memplan.budgetMode", "Best-Effort"),
+                                Map.entry("memplan.io", "Direct"),
+                                Map.entry("memplan.cacheQuota", "2GB"),
                                 Map.entry("memplan.translatorFactory", "a.B"),
                                 Map.entry("memplan.blockFactory", "c.D"),
                                 Map.entry("delegation.enabled", "False")));
@@ -101,6 +107,11 @@ class PlanOptionsTest {
                                 new InputShape(List.of(7L), "int64")),
                         new WorkerCount(5),
                         OptionalInt.of(7),
+                        new BudgetOptions(
+                                new Budget.ShareOfStock(.125),
+                                true,
+                                WeightIo.DIRECT,
+                                OptionalLong.of(2_000_000_000)),
                         Optional.of("a.B"),
                         Optional.of("c.D"),
                         Map.of("delegation.enabled", "False")),
@@ -143,6 +154,9 @@ class PlanOptionsTest {
         "memplan.maxInterpreters, 1.5, a whole number of at least 1",
         "memplan.maxInterpreters, 4294967297, a whole number of at least 1",
         "memplan.arenaWaitMillis, -1, a whole number of at least 0",
+        "memplan.budgetMode, lax, strict or best-effort",
+        "memplan.io, nfs, 'auto, cached, mmap or direct'",
+        "memplan.cacheQuota, 0, a size such as 64MB or 1GiB",
     })
     void parse_wrongValue_saysKeyAndValueAndWhatIsWanted(String key, String value, String wanted) {
         assertEquals(key + "=" + value + ": must be " + wanted, problem(Map.of(key, value)));
@@ -207,5 +221,54 @@ class PlanOptionsTest {
         assertEquals(
                 new SearchMode.AtLoad(SearchMode.LONGEST),
                 parse(Map.of("memplan.search", "60m")).planning().search());
+    }
+
+    @Test
+    void parse_budget_isReadInEveryForm() {
+        assertEquals(new Budget.Bytes(48_000_000), budget("48MB"));
+        assertEquals(new Budget.Bytes(48 << 20), budget(" 48 MiB "));
+        assertEquals(new Budget.Bytes(1_000_000), budget(1e6), "JSON's numbers");
+        assertEquals(new Budget.ShareOfStock(.25), budget("25%"));
+        assertEquals(new Budget.ShareOfStock(1), budget("100 %"));
+        assertEquals(new Budget.Auto(), budget("AUTO"));
+        assertEquals(new Budget.Unlimited(), budget("none"));
+    }
+
+    private static Budget budget(Object value) {
+        return parse(Map.of("memplan.budget", value)).budget().budget();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "0", "-1MB", "0%", "101%", "% 5", "1e3%", "5 percent", "half"})
+    void parse_wrongBudget_saysWhatIsAllowed(String value) {
+        assertEquals(
+                "memplan.budget="
+                        + value
+                        + ": must be none, auto, a size such as 64MB, or a share of stock such as"
+                        + " 25%",
+                problem(Map.of("memplan.budget", value)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"none", "auto", "48000000", "12.5%", "7%", "33.333333333%"})
+    void parse_budgetAsText_isReadAgain(String value) {
+        Budget budget = budget(value);
+        assertEquals(budget, budget(budget.toString()));
+    }
+
+    @Test
+    void limited_onlyWithABudget_isTrue() {
+        assertFalse(parse(Map.of("memplan.budget", "none")).budget().limited());
+        assertTrue(parse(Map.of("memplan.budget", "auto")).budget().limited());
+    }
+
+    @Test
+    void forThreads_countsWhereNoneAreGiven() {
+        assertEquals(3, parse(Map.of()).forThreads(3).threads());
+        assertEquals(3, parse(Map.of("memplan.threads", "-1")).forThreads(3).threads());
+        PlanOptions given = parse(Map.of("memplan.threads", "1", "delegation.memory", "2"));
+        assertEquals(given, given.forThreads(3));
+        PlanOptions other = parse(Map.of("delegation.memory", "2"));
+        assertEquals(other.delegation(), other.forThreads(3).delegation());
     }
 }

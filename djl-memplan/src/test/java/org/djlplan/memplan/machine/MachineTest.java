@@ -110,6 +110,52 @@ class MachineTest {
     }
 
     @Test
+    void memoryRoom_noGroups_isTheMachines() {
+        MemoryRoom room = new Machine(root).memoryRoom();
+        assertEquals(4 * MIB, room.limitBytes());
+        assertEquals(2 * MIB, room.usedBytes());
+        Runtime runtime = Runtime.getRuntime();
+        assertTrue(room.heapGrowthBytes() <= runtime.maxMemory());
+    }
+
+    @Test
+    void memoryRoom_nothingReadable_isNoLimit() throws IOException {
+        Files.delete(root.resolve("proc/meminfo"));
+        assertTrue(new Machine(root).memoryRoom().freeBytes() > 1L << 50);
+    }
+
+    @Test
+    void memoryRoom_version2_filePagesThatNobodyMappedAreFree() throws IOException {
+        write("proc/self/cgroup", "0::/app\n");
+        write(
+                "proc/self/mountinfo",
+                "41 31 0:38 / /sys/fs/cgroup rw,relatime shared:4 - cgroup2 cgroup2 rw\n");
+        group2("sys/fs/cgroup/app", "2000000", 1_500_000, 600_000);
+        write(
+                "sys/fs/cgroup/app/memory.stat",
+                "anon 5\nfile_mapped 300000\ninactive_file 600000\nactive_file 200000\n");
+        MemoryRoom room = new Machine(root).memoryRoom();
+        assertEquals(2_000_000, room.limitBytes());
+        assertEquals(1_000_000, room.usedBytes());
+        assertEquals(1_000_000, room.freeBytes());
+    }
+
+    @Test
+    void memoryRoom_version1_countsGroupsBelow() throws IOException {
+        write("proc/self/cgroup", "4:memory:/app\n");
+        write(
+                "proc/self/mountinfo",
+                "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
+        group1("sys/fs/cgroup/memory", 9223372036854771712L, 5 * MIB);
+        group1("sys/fs/cgroup/memory/app", 2_000_000, 1_500_000);
+        write(
+                "sys/fs/cgroup/memory/app/memory.stat",
+                "inactive_file 7\ntotal_inactive_file 100000\ntotal_active_file 200000\n"
+                        + "total_mapped_file 900000\n");
+        assertEquals(1_500_000, new Machine(root).memoryRoom().usedBytes());
+    }
+
+    @Test
     void addressSpace() throws IOException {
         assertEquals(OptionalLong.empty(), new Machine(root).addressSpaceHeadroomBytes());
         write("proc/self/status", "VmPeak: 9 kB\nVmSize:\t    1024 kB\n");

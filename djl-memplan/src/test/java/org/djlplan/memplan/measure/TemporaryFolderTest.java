@@ -16,6 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.djlplan.memplan.child.JavaCommand;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -135,5 +136,28 @@ class TemporaryFolderTest {
         try (Stream<Path> left = Files.list(parent)) {
             assertEquals(2, left.filter(others::contains).count());
         }
+    }
+
+    /** As a process does that is told to end while it unpacks its libraries. */
+    @Test
+    void delete_whileFilesAreAdded_leavesNothingInTheEnd() throws Exception {
+        Path folder = leftBehind("busy");
+        Thread unpacking =
+                new Thread(
+                        () -> {
+                            try {
+                                for (int i = 0; i < 20_000; i++) {
+                                    Files.createFile(folder.resolve("library" + i));
+                                }
+                            } catch (IOException e) {
+                                // The folder is gone.
+                                return;
+                            }
+                        });
+        unpacking.start();
+        Await.until(() -> Files.exists(folder.resolve("library100")));
+        TemporaryFolder.delete(folder);
+        unpacking.join();
+        assertFalse(Files.exists(folder));
     }
 }

@@ -5,12 +5,30 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
+import org.djlplan.memplan.config.WeightIo;
 import org.djlplan.memplan.report.PlanReport.Interpreter;
 import org.djlplan.memplan.report.PlanReport.Plan;
 import org.djlplan.memplan.report.PlanReport.Predictions;
 import org.junit.jupiter.api.Test;
 
 class PlanReportTest {
+
+    private static final BudgetReport BUDGET =
+            new BudgetReport(
+                    48_000_000,
+                    20_500_000,
+                    40_000_000,
+                    240_000_000,
+                    8_000_000,
+                    310,
+                    5,
+                    0,
+                    0,
+                    232_000_000,
+                    1_200_000,
+                    OptionalLong.of(900_000),
+                    WeightIo.MMAP);
 
     private static final PlanReport PLANNED =
             new PlanReport(
@@ -29,7 +47,8 @@ class PlanReportTest {
                                     "STORED",
                                     "the fastest",
                                     List.of(new OutputAgreement("scores", 2e-7, 1e-8, 1e-4)))),
-                    Optional.of(new OrderReport(500, 400, 512, 384, true, true)));
+                    Optional.of(new OrderReport(500, 400, 512, 384, true, true)),
+                    Optional.of(BUDGET));
 
     @Test
     void toString_all_aLineForEachPart() {
@@ -41,7 +60,8 @@ class PlanReportTest {
                   interpreter for [[1, 8]]: 60 bytes of its own, 384 of an arena
                   8 of 9 operators in 2 kernels of xnnpack with 1 threads (STORED): the fastest
                     scores differs by 2.0E-7, noise 1.0E-8, limit 1.0E-4
-                  another order of the operators: breadth 400 bytes, minimal, 500 as in the file; arena 384, 512 as in the file""",
+                  another order of the operators: breadth 400 bytes, minimal, 500 as in the file; arena 384, 512 as in the file
+                  budget 48.0 MB (at least 20.5 MB): 240.0 MB of weights in 310 pieces, 8.0 MB of them pinned, 5 operators sliced, arena 40.0 MB; a prediction loads 232.0 MB by mmap and stalls for 1.2 ms as planned, 0.9 ms the last time""",
                 PLANNED.toString());
     }
 
@@ -65,5 +85,6 @@ class PlanReportTest {
         assertEquals(PLANNED.plan(), stopped.plan());
         assertEquals(PLANNED.predictions(), stopped.predictions());
         assertEquals(PLANNED.delegation(), stopped.delegation());
+        assertEquals(PLANNED.budget(), stopped.budget());
     }
 }

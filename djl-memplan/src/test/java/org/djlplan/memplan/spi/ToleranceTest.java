@@ -85,6 +85,27 @@ class ToleranceTest {
     }
 
     @Test
+    void admits_quantized_asFarAsTheirOwnNoise() {
+        OutputError error = steps(9, .2, 1);
+        assertFalse(Tolerance.AUTO.admits(error));
+        assertFalse(Tolerance.AUTO.refuses(error));
+        assertTrue(Tolerance.AUTO.admits(error.withNoise(new Deviation(9, .2, 1))));
+        assertEquals(9, Tolerance.AUTO.limit(error.withNoise(new Deviation(9, .2, 1))));
+        assertFalse(Tolerance.AUTO.admits(error.withNoise(new Deviation(8, .2, 1))));
+        assertFalse(Tolerance.AUTO.admits(error.withNoise(new Deviation(9, .1, 1))));
+        assertFalse(Tolerance.AUTO.admits(error.withNoise(new Deviation(9, .2, 0))));
+        assertFalse(Tolerance.of(1e-5).admits(error.withNoise(new Deviation(9, .2, 1))));
+    }
+
+    @Test
+    void admits_quantizedBeyondTenSteps_isNever() {
+        Deviation noise = new Deviation(100, 1, 9);
+        assertTrue(Tolerance.AUTO.admits(steps(10, 1, 0).withNoise(noise)));
+        assertFalse(Tolerance.AUTO.admits(steps(11, 0, 0).withNoise(noise)));
+        assertTrue(Tolerance.AUTO.refuses(steps(11, 0, 0)));
+    }
+
+    @Test
     void admits_otherTypes_onlyIfEqual() {
         assertTrue(Tolerance.AUTO.admits(new OutputError(ElementType.INT32, 0)));
         assertFalse(Tolerance.AUTO.admits(new OutputError(ElementType.INT32, 1)));

@@ -19,6 +19,7 @@ import org.djlplan.memplan.cli.demo.Value;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -131,6 +132,7 @@ class CommandsTest {
         assertFalse((result.out() + result.err()).contains("djlplan-progress"), result.err());
     }
 
+    @Tag("long")
     @Test
     void compare_nothingToDelegate_saysThatTheCpuKernelsWereChosen() throws Exception {
         NetworkBuilder network = new NetworkBuilder("tanh", 1);
@@ -173,6 +175,7 @@ class CommandsTest {
                 result.out().contains("\ndelegated: the CPU kernels were chosen, "), result.out());
     }
 
+    @Tag("long")
     @Test
     void compare_againstTunedMalloc_hasItsFiguresAndRatios() throws Exception {
         JsonObject against =
@@ -184,8 +187,6 @@ class CommandsTest {
                                 "--json",
                                 "--iterations",
                                 "3",
-                                "--fresh",
-                                "2",
                                 model)
                         .json()
                         .getAsJsonObject("against");
@@ -205,6 +206,7 @@ class CommandsTest {
         assertTrue(report().getAsJsonObject("pyTorch").get("identical").getAsBoolean());
     }
 
+    @Tag("long")
     @Test
     void demo_noPyTorch_saysSoAndShowsTfLite() throws Exception {
         Result result = demo(DjlPlanProcess.runWithout("pytorch-engine", folder, demoLine()));

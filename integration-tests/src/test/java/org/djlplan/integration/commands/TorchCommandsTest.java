@@ -22,6 +22,7 @@ import java.util.stream.Stream;
 import org.djlplan.integration.support.DjlPlanProcess;
 import org.djlplan.integration.support.DjlPlanProcess.Result;
 import org.djlplan.integration.torch.TorchScriptModels;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -92,6 +93,7 @@ class TorchCommandsTest {
                         file("cnn")));
     }
 
+    @Tag("long")
     @Test
     void compare_allAllocatorsTwice_hasEachRunAndNullForWhatIsAbsent() throws Exception {
         Result result =

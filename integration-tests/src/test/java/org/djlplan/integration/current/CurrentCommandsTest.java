@@ -4,9 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.collect.ObjectArrays;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.djlplan.integration.support.BudgetModels;
 import org.djlplan.integration.support.DjlPlanProcess;
 import org.djlplan.integration.support.DjlPlanProcess.Result;
 import org.djlplan.integration.torch.TorchScriptModels;
@@ -15,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The commands on a current DJL, which has no TFLite engine. */
+/** The commands on a current DJL, with our engine TFLite. */
 @Tag("djl-current")
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class CurrentCommandsTest {
@@ -34,10 +38,97 @@ class CurrentCommandsTest {
         assertIdentical("--input-shape", "1,3,32,32", model.toString());
     }
 
+    /** With threads, too: the engine has a number of them for each model. */
+    @Test
+    @Tag("long")
+    void compare_tfLiteFile_isIdentical() throws Exception {
+        String model = tfLite();
+        assertIdentical("--no-delegation", model);
+        assertIdentical("--no-delegation", "--input-shape", "1,40,40,3", model);
+    }
+
+    @Test
+    @Tag("long")
+    void run_tfLiteFilePlannedAndPlain_givesTheSame() throws Exception {
+        String model = tfLite();
+        assertEquals(run("--stock", model), run("--no-delegation", model));
+    }
+
+    @Test
+    @Tag("long")
+    void compare_againstDjlWithItsOwnEngine_saysHowFarOutputsAre() throws Exception {
+        String old =
+                String.join(
+                        File.pathSeparator, VersionMatrix.classPath(VersionMatrix.WITH_OWN_ENGINE));
+        String[] line = {
+            "compare",
+            "--json",
+            "--no-delegation",
+            "--iterations",
+            "3",
+            "--against",
+            "djl-0.27=" + old,
+            tfLite()
+        };
+        JsonObject other = succeed(line).json().getAsJsonObject("against");
+        other = other.getAsJsonObject("djl-0.27");
+        assertEquals(0, other.get("maxRelativeError").getAsDouble(), 1e-4);
+        assertTrue(other.getAsJsonObject("ratios").get("medianMillis").getAsDouble() > 0);
+        assertTrue(other.getAsJsonObject("figures").get("peakBytes").getAsDouble() > 0);
+    }
+
+    private String run(String... more) throws Exception {
+        String[] line = {"run", "--json", "--iterations", "3", "--threads", "1"};
+        return succeed(ObjectArrays.concat(line, more, String.class))
+                .json()
+                .get("outputSha256")
+                .getAsString();
+    }
+
+    @Test
+    void planLive_tfLiteFile_isOfTheLoadedModel() throws Exception {
+        String out = succeed("plan", "--live", "--json", tfLite()).out();
+        JsonObject plan = JsonParser.parseString(out).getAsJsonObject();
+        assertEquals("live", plan.get("view").getAsString());
+        assertTrue(plan.getAsJsonObject("best").get("provedMinimal").getAsBoolean(), out);
+    }
+
+    /** The second command makes use of what the first one measured. */
+    @Test
+    @Tag("long")
+    void tuneAndCompare_tfLiteFile_delegatesWithinTheLimit() throws Exception {
+        String model = tfLite();
+        Result tuned = succeed("tune", "--threads", "1", "--json", model);
+        JsonObject table = tuned.json().getAsJsonArray("tables").get(0).getAsJsonObject();
+        assertEquals("1", table.getAsJsonObject("key").get("threads").getAsString());
+        String[] line = {"compare", "--json", "--iterations", "3", "--threads", "1", model};
+        JsonObject compared = succeed(line).json();
+        assertTrue(compared.getAsJsonObject("delegated").get("agrees").getAsBoolean());
+    }
+
+    @Test
+    @Tag("long")
+    void budget_tfLiteFile_isIdenticalInside() throws Exception {
+        String[] line = {"budget", "--json", "--iterations", "1", "--budgets", "256MB", tfLite()};
+        Result result = succeed(line);
+        JsonObject budget = result.json().getAsJsonArray("budgets").get(0).getAsJsonObject();
+        assertTrue(budget.get("identical").getAsBoolean(), result.out());
+    }
+
+    private String tfLite() throws Exception {
+        Path model = BudgetModels.TINY_RESNET.file();
+        return Files.copy(model, folder.resolve(model.getFileName())).toString();
+    }
+
+    private Result succeed(String... line) throws Exception {
+        Result result = DjlPlanProcess.run(folder, line);
+        assertEquals(0, result.exitCode(), result.err());
+        return result;
+    }
+
     private void assertIdentical(String... model) throws Exception {
         String[] line = {"compare", "--json", "--iterations", "3", "--threads", "1"};
-        Result result = DjlPlanProcess.run(folder, ObjectArrays.concat(line, model, String.class));
-        assertEquals(0, result.exitCode(), result.err());
+        Result result = succeed(ObjectArrays.concat(line, model, String.class));
         assertTrue(result.json().get("identical").getAsBoolean(), result.out());
     }
 }

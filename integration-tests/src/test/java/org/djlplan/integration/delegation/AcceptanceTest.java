@@ -39,6 +39,9 @@ import org.junit.jupiter.api.io.TempDir;
 class AcceptanceTest {
 
     /** Faults of one operator that no model hides. */
+    /** Of quantized outputs, where their inputs' rounding moves them as far. */
+    private static final int MOST_STEPS = 10;
+
     private static final Set<Fault> GROSS =
             EnumSet.of(
                     Fault.BORDER,
@@ -163,7 +166,7 @@ class AcceptanceTest {
                 for (Fault fault : SMALL) {
                     List<OutputError> errors = errors(runner, all, site, fault);
                     assertTrue(
-                            !accepted(errors) || errors.get(0).difference() <= 4,
+                            !accepted(errors) || errors.get(0).difference() <= MOST_STEPS,
                             site + " " + fault + ": " + errors);
                 }
             }

@@ -4,7 +4,7 @@ import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.repository.zoo.ZooModel;
-import ai.djl.tflite.engine.XnnPackByHand;
+import ai.djl.tflite.engine.InterpreterByHand;
 import com.google.common.collect.ImmutableList;
 import com.google.common.math.Quantiles;
 import com.google.common.math.Stats;
@@ -189,7 +189,7 @@ class DelegationBench {
 
     private static double againstHand(Path file, int threads) throws Exception {
         try (StockInterpreter stock = new StockInterpreter(file, threads);
-                ZooModel<NDList, NDList> hand = XnnPackByHand.load(file, threads);
+                ZooModel<NDList, NDList> hand = InterpreterByHand.xnnpack(file, threads);
                 Predictor<NDList, NDList> handPredictor = hand.newPredictor();
                 ZooModel<NDList, NDList> model = Planned.load(file, arguments(threads));
                 Predictor<NDList, NDList> predictor = model.newPredictor();
@@ -206,7 +206,7 @@ class DelegationBench {
     /** Ten thousand predictions, so that no interpreted Java code is measured. */
     private static void compileWhatRunsOften(Path file) throws Exception {
         try (StockInterpreter stock = new StockInterpreter(file, 1);
-                ZooModel<NDList, NDList> hand = XnnPackByHand.load(file, 1);
+                ZooModel<NDList, NDList> hand = InterpreterByHand.xnnpack(file, 1);
                 Predictor<NDList, NDList> handPredictor = hand.newPredictor();
                 ZooModel<NDList, NDList> model =
                         Planned.load(file, Map.of("delegation.profile", "off"));
@@ -238,7 +238,7 @@ class DelegationBench {
         Map<String, Object> arguments = arguments(threads);
         Planned.load(file, arguments).close();
         try (StockInterpreter stock = new StockInterpreter(file, threads);
-                ZooModel<NDList, NDList> hand = XnnPackByHand.load(file, threads);
+                ZooModel<NDList, NDList> hand = InterpreterByHand.xnnpack(file, threads);
                 Predictor<NDList, NDList> handPredictor = hand.newPredictor();
                 ZooModel<NDList, NDList> model = Planned.load(file, arguments);
                 Predictor<NDList, NDList> predictor = model.newPredictor();
@@ -306,7 +306,7 @@ class DelegationBench {
         double[] hand = new double[LOADS];
         double[] stored = new double[LOADS];
         for (int i = 0; i < LOADS; i++) {
-            hand[i] = millis(() -> XnnPackByHand.load(file, 1).close(), 1);
+            hand[i] = millis(() -> InterpreterByHand.xnnpack(file, 1).close(), 1);
             stored[i] = millis(() -> Planned.load(file, arguments).close(), 1);
         }
         double[] extra = new double[LOADS];

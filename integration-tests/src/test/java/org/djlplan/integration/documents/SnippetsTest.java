@@ -51,6 +51,7 @@ class SnippetsTest {
                     "ai.djl.translate.*",
                     "java.nio.file.*",
                     "org.djlplan.memplan.*",
+                    "org.djlplan.memplan.budget.*",
                     "org.djlplan.memplan.report.*");
 
     private static final Pattern CLASS =
@@ -158,16 +159,23 @@ class SnippetsTest {
     /** What the poms manage, with the versions of both releases of DJL, and our own modules. */
     private static Set<String> testedArtifacts() throws Exception {
         Document parent = parse(Files.readString(Markdown.ROOT.resolve("pom.xml")));
+        Document here = parse(Files.readString(Path.of("pom.xml")));
+        Map<String, String> properties = new HashMap<>(properties(parent));
+        properties.putAll(properties(here));
+        properties.put("project.version", childText(parent.getDocumentElement(), "version"));
+        Set<String> artifacts = new HashSet<>(artifacts(parent, properties));
+        artifacts.addAll(artifacts(here, properties));
+        return artifacts;
+    }
+
+    /** Those that no profile changes. */
+    private static Map<String, String> properties(Document pom) {
         Map<String, String> properties = new HashMap<>();
-        NodeList all = parent.getElementsByTagName("properties").item(0).getChildNodes();
+        NodeList all = pom.getElementsByTagName("properties").item(0).getChildNodes();
         for (int i = 0; i < all.getLength(); i++) {
             properties.put(all.item(i).getNodeName(), all.item(i).getTextContent().strip());
         }
-        properties.put("project.version", childText(parent.getDocumentElement(), "version"));
-        Set<String> artifacts = new HashSet<>(artifacts(parent, properties));
-        Document here = parse(Files.readString(Path.of("pom.xml")));
-        artifacts.addAll(artifacts(here, properties));
-        return artifacts;
+        return properties;
     }
 
     /** Returns {@code group:artifact:version:classifier} of each dependency. */

@@ -97,7 +97,10 @@ public final class Application {
                 case NONE -> {}
                 case SHORT_LIFE -> awaitPartialResult(file, started);
                 case KILLED -> awaitMarkAndKill(file);
-                case GREEDY -> takeMemoryBeside(child);
+                case GREEDY -> {
+                    awaitEndedFirst(child);
+                    takeMemoryBeside(child);
+                }
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -164,6 +167,14 @@ public final class Application {
         Process unused =
                 new ProcessBuilder("kill", "-9", Long.toString(ProcessHandle.current().pid()))
                         .start();
+    }
+
+    /** A moment after its start the system is told to end the child before this process. */
+    private static void awaitEndedFirst(ProcessHandle child) throws InterruptedException {
+        Path score = Path.of("/proc", Long.toString(child.pid()), "oom_score_adj");
+        while (child.isAlive() && !text(score).contains("1000")) {
+            Thread.sleep(1);
+        }
     }
 
     private static void takeMemoryBeside(ProcessHandle child) throws InterruptedException {

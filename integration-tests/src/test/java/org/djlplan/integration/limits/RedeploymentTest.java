@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class RedeploymentTest {
 
-    private static final int ROUNDS = 5;
+    private static final int ROUNDS = 3;
 
     @TempDir Path folder;
 
@@ -59,7 +59,7 @@ class RedeploymentTest {
                         .classPath(List.of(copyOf(Redeployment.class, "container")))
                         .options("-Dai.djl.util.cuda.fork=true", "-Dredeployment.probe=" + noGpu());
         assertEachPlannedAndCollected(
-                jvm, 3, applications, "TFLite", TestModels.built("chains"), "1,32,32,8", 0);
+                jvm, applications, "TFLite", TestModels.built("chains"), "1,32,32,8", 0);
     }
 
     private void assertEachPlannedAndCollected(
@@ -79,13 +79,11 @@ class RedeploymentTest {
                         .small()
                         .classPath(container)
                         .options("-Dredeployment.engine=" + engine);
-        assertEachPlannedAndCollected(
-                jvm, ROUNDS, applications, engine, model, shape, unplannedAtFirst);
+        assertEachPlannedAndCollected(jvm, applications, engine, model, shape, unplannedAtFirst);
     }
 
     private void assertEachPlannedAndCollected(
             ChildJvm jvm,
-            int rounds,
             List<String> applications,
             String engine,
             Path model,
@@ -95,7 +93,7 @@ class RedeploymentTest {
         ChildJvm.Result result =
                 jvm.run(
                         Redeployment.class,
-                        Integer.toString(rounds),
+                        Integer.toString(ROUNDS),
                         "60",
                         Application.class.getName(),
                         String.join(File.pathSeparator, applications),
@@ -111,7 +109,7 @@ class RedeploymentTest {
                         .map(line -> line.replaceFirst("ran [0-9a-f]{8}", "ran"))
                         .toList();
         List<String> expected = new ArrayList<>();
-        for (int round = 0; round < rounds; round++) {
+        for (int round = 0; round < ROUNDS; round++) {
             expected.add("ran true " + (round == 0 ? unplannedAtFirst : 0));
             expected.add("collected");
         }

@@ -70,7 +70,8 @@ class AllocatorCodeTest {
                                 "check_torch",
                                 "check_torch_record",
                                 "check_torch_replay",
-                                "check_torch_threads")
+                                "check_torch_threads",
+                                "check_torch_weights")
                         .map(name -> NativeProgram.SOURCES.resolve(name + ".c"))
                         .toList());
     }

@@ -3,6 +3,7 @@ package org.djlplan.integration.networks;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -25,7 +26,13 @@ import org.djlplan.memplan.source.tflite.TfLiteFile;
 final class CalibratedNetwork {
 
     private static final int VALID = 1;
+    private static final int RELU6 = 3;
     private static final int KERNEL = 3;
+
+    /** Of a quantized weight, on either side of 0. */
+    private static final int STEPS = 127;
+
+    private static final float LEAST_RANGE = 1e-6f;
 
     /** What a score is before its sigmoid: .99. */
     private static final float SURE = 4.6f;
@@ -39,18 +46,27 @@ final class CalibratedNetwork {
     private final Weights weights;
     private double steepness;
 
-    /** How weights are stored; with 8 bits all tensors are. */
+    /** How weights are stored. */
     enum Weights {
         FLOAT32,
         FLOAT16,
-        INT8
+        /** All tensors have 8 bits, each of them one scale. */
+        INT8,
+        /** As converters write 8 bits: weights have a scale for each channel of the output. */
+        INT8_CHANNELS,
+        /** Those of {@link #INT8_CHANNELS}, and other tensors of floats. */
+        DYNAMIC_RANGE;
+
+        boolean allAreIntegers() {
+            return this == INT8 || this == INT8_CHANNELS;
+        }
     }
 
     /** A tensor and what it holds for the sample. */
     record Value(int tensor, Form form, Images sample) {}
 
-    /** A constant and, where it is quantized, its scale. */
-    private record Constant(int tensor, float scale) {}
+    /** A constant and, where it is quantized, its scales: one, or one for each channel. */
+    private record Constant(int tensor, List<Float> scales) {}
 
     /**
      * @param steepness how much slopes for negative values differ: how fast errors grow
@@ -97,6 +113,90 @@ final class CalibratedNetwork {
         return rectified(pointwise(depthwise(x, 2), Images.empty(1, 1, channels)));
     }
 
+    /**
+     * An inverted residual with clipped rectifiers, as in MobileNet v2.
+     *
+     * @param expansion how many times as many channels are between the two convolutions of places
+     */
+    Value bottleneck(Value x, int expansion, int channels, int stride) {
+        int wide = expansion * x.sample().channels();
+        Value y = expansion == 1 ? x : clipped(x, wide, 1, 1);
+        y = clippedDepthwise(y, stride);
+        boolean residual = stride == 1 && channels == x.sample().channels();
+        return residual
+                ? add(x, pointwise(y, x.sample()))
+                : pointwise(y, Images.empty(1, 1, channels));
+    }
+
+    /** A convolution and a rectifier that cuts off at 6. */
+    Value clipped(Value x, int channels, int kernel, int stride) {
+        int fan = kernel * kernel * x.sample().channels();
+        float[] filter = randoms(channels * fan, 1 / Math.sqrt(fan));
+        float[] bias = new float[channels];
+        Images raw = SampleKernels.convolution(x.sample(), filter, bias, kernel, stride);
+        normalize(raw, filter, bias, fan);
+        Constant filters = filters(0, filter, channels, kernel, kernel, x.sample().channels());
+        Images y = SampleKernels.convolution(x.sample(), filter, bias, kernel, stride);
+        return operator(
+                "CONV_2D",
+                Optional.of(
+                        window("Conv2DOptions", stride).with("fused_activation_function", RELU6)),
+                SampleKernels.clipped(y),
+                x.tensor(),
+                filters.tensor(),
+                bias(bias, x, filters));
+    }
+
+    private Value clippedDepthwise(Value x, int stride) {
+        int channels = x.sample().channels();
+        float[] filter = randoms(KERNEL * KERNEL * channels, 1. / KERNEL);
+        float[] bias = new float[channels];
+        normalize(
+                SampleKernels.depthwise(x.sample(), filter, bias, KERNEL, stride), filter, bias, 1);
+        Constant filters = filters(3, filter, 1, KERNEL, KERNEL, channels);
+        return operator(
+                "DEPTHWISE_CONV_2D",
+                Optional.of(
+                        window("DepthwiseConv2DOptions", stride)
+                                .with("depth_multiplier", 1)
+                                .with("fused_activation_function", RELU6)),
+                SampleKernels.clipped(
+                        SampleKernels.depthwise(x.sample(), filter, bias, KERNEL, stride)),
+                x.tensor(),
+                filters.tensor(),
+                bias(bias, x, filters));
+    }
+
+    /**
+     * Scales and shifts channels to a deviation of 2 and a mean near 1.
+     *
+     * @param run how many weights in a row are of one channel
+     */
+    private void normalize(Images raw, float[] filter, float[] bias, int run) {
+        double[] scales = new double[bias.length];
+        for (int c = 0; c < bias.length; c++) {
+            double[] own = moments(raw, c);
+            scales[c] = 2 / own[1];
+            bias[c] = (float) (1 + random.nextGaussian() - own[0] * scales[c]);
+        }
+        for (int i = 0; i < filter.length; i++) {
+            filter[i] *= (float) scales[i / run % bias.length];
+        }
+    }
+
+    /** The mean of each channel. */
+    Value average(Value x) {
+        Images sample = SampleKernels.average(x.sample());
+        Form form = x.form().shaped(shape(sample));
+        FlatTable options =
+                window("Pool2DOptions", 1)
+                        .with("padding", VALID)
+                        .with("filter_width", x.sample().width())
+                        .with("filter_height", x.sample().height());
+        int mean = model.operator("AVERAGE_POOL_2D", Optional.of(options), form, x.tensor());
+        return new Value(mean, form, sample);
+    }
+
     /** Twice the size, added to what had that size before. */
     Value up(Value x, Value fine) {
         Images sample = SampleKernels.doubled(x.sample());
@@ -139,8 +239,8 @@ final class CalibratedNetwork {
             double mean = deviation * .3 * random.nextGaussian();
             bias[c] = (float) (mean - other[0] - own[0] * scale);
         }
-        Constant filters = weights(filter, channels, kernel, kernel, x.sample().channels());
-        int biases = bias(bias, x.form().scale() * filters.scale());
+        Constant filters = filters(0, filter, channels, kernel, kernel, x.sample().channels());
+        int biases = bias(bias, x, filters);
         Images y = SampleKernels.convolution(x.sample(), filter, bias, kernel, stride);
         return operator(
                 "CONV_2D",
@@ -168,8 +268,8 @@ final class CalibratedNetwork {
         int channels = x.sample().channels();
         float[] filter = randoms(KERNEL * KERNEL * channels, 1. / KERNEL);
         float[] bias = randoms(channels, .1);
-        Constant filters = weights(filter, 1, KERNEL, KERNEL, channels);
-        int biases = bias(bias, x.form().scale() * filters.scale());
+        Constant filters = filters(3, filter, 1, KERNEL, KERNEL, channels);
+        int biases = bias(bias, x, filters);
         return operator(
                 "DEPTHWISE_CONV_2D",
                 Optional.of(window("DepthwiseConv2DOptions", stride).with("depth_multiplier", 1)),
@@ -235,8 +335,8 @@ final class CalibratedNetwork {
             bias[i] = mean + (float) (.2 * random.nextGaussian());
         }
         Constant filters =
-                weights(filter, numbers, sample.height(), sample.width(), sample.channels());
-        int biases = bias(bias, x.form().scale() * filters.scale());
+                filters(0, filter, numbers, sample.height(), sample.width(), sample.channels());
+        int biases = bias(bias, x, filters);
         Value result =
                 operator(
                         "CONV_2D",
@@ -274,7 +374,7 @@ final class CalibratedNetwork {
 
     /** What a tensor is that holds such values. */
     private Form form(Images values, int... shape) {
-        if (weights != Weights.INT8) {
+        if (!weights.allAreIntegers()) {
             return Form.of(ElementType.FLOAT32, shape);
         }
         float least = 0;
@@ -289,7 +389,7 @@ final class CalibratedNetwork {
 
     /** What the engine asks of the results of sigmoid and softmax. */
     private Form probability(int... shape) {
-        return weights == Weights.INT8
+        return weights.allAreIntegers()
                 ? Form.of(ElementType.INT8, shape).scaled(1f / 256, -128)
                 : Form.of(ElementType.FLOAT32, shape);
     }
@@ -300,6 +400,38 @@ final class CalibratedNetwork {
             values[i] = (float) (deviation * random.nextGaussian());
         }
         return values;
+    }
+
+    /**
+     * The weights of a convolution; rounds them.
+     *
+     * @param dimension of the output's channels
+     */
+    private Constant filters(int dimension, float[] values, int... shape) {
+        if (weights != Weights.INT8_CHANNELS && weights != Weights.DYNAMIC_RANGE) {
+            return weights(values, shape);
+        }
+        int channels = shape[dimension];
+        int run = dimension == 0 ? values.length / channels : 1;
+        float[] largest = new float[channels];
+        Arrays.fill(largest, LEAST_RANGE);
+        for (int i = 0; i < values.length; i++) {
+            int channel = i / run % channels;
+            largest[channel] = Math.max(largest[channel], Math.abs(values[i]));
+        }
+        ByteBuffer content = buffer(values.length);
+        List<Float> scales = new ArrayList<>();
+        for (float range : largest) {
+            scales.add(range / STEPS);
+        }
+        for (int i = 0; i < values.length; i++) {
+            float scale = scales.get(i / run % channels);
+            int steps = Math.round(values[i] / scale);
+            content.put((byte) steps);
+            values[i] = steps * scale;
+        }
+        Form form = Form.of(ElementType.INT8, shape);
+        return new Constant(model.constant(form, scales, dimension, content.rewind()), scales);
     }
 
     /** A constant, by an operator that unpacks it where it has 16 bits; rounds the values. */
@@ -319,10 +451,10 @@ final class CalibratedNetwork {
                             Optional.of(FlatTable.of("DequantizeOptions")),
                             form,
                             packed),
-                    0);
+                    List.of());
         }
-        if (weights == Weights.INT8) {
-            float scale = largest(values) / 127;
+        if (weights.allAreIntegers()) {
+            float scale = largest(values) / STEPS;
             ByteBuffer content = buffer(values.length);
             for (int i = 0; i < values.length; i++) {
                 int steps = Math.round(values[i] / scale);
@@ -330,27 +462,29 @@ final class CalibratedNetwork {
                 values[i] = steps * scale;
             }
             Form form = Form.of(ElementType.INT8, shape).scaled(scale, 0);
-            return new Constant(model.constant(form, content.rewind()), scale);
+            return new Constant(model.constant(form, content.rewind()), List.of(scale));
         }
         ByteBuffer content = buffer(values.length * Float.BYTES);
         for (float value : values) {
             content.putFloat(value);
         }
-        return new Constant(
-                model.constant(Form.of(ElementType.FLOAT32, shape), content.rewind()), 0);
+        Form form = Form.of(ElementType.FLOAT32, shape);
+        return new Constant(model.constant(form, content.rewind()), List.of());
     }
 
     /** Biases are as fine as sums: quantized ones are integers of 32 bits. */
-    private int bias(float[] values, float scale) {
-        if (weights != Weights.INT8) {
+    private int bias(float[] values, Value x, Constant filters) {
+        if (!weights.allAreIntegers()) {
             return weights(values, values.length).tensor();
         }
+        List<Float> scales =
+                filters.scales().stream().map(scale -> scale * x.form().scale()).toList();
         ByteBuffer content = buffer(values.length * Integer.BYTES);
-        for (float value : values) {
-            content.putInt(Math.round(value / scale));
+        for (int i = 0; i < values.length; i++) {
+            content.putInt(Math.round(values[i] / scales.get(i % scales.size())));
         }
-        Form form = Form.of(ElementType.INT32, values.length).scaled(scale, 0);
-        return model.constant(form, content.rewind());
+        Form form = Form.of(ElementType.INT32, values.length);
+        return model.constant(form, scales, 0, content.rewind());
     }
 
     private static ByteBuffer buffer(int bytes) {
@@ -358,37 +492,10 @@ final class CalibratedNetwork {
     }
 
     private static float largest(float[] values) {
-        float largest = 1e-6f;
+        float largest = LEAST_RANGE;
         for (float value : values) {
             largest = Math.max(largest, Math.abs(value));
         }
         return largest;
-    }
-
-    /** Floats of 16 bits, which Java 17 does not have; none that are too large or not numbers. */
-    private static final class Half {
-
-        private static final float STEP = 0x1p-24f;
-        private static final float SMALLEST_NORMAL = 0x1p-14f;
-
-        private Half() {}
-
-        static short of(float value) {
-            int sign = value < 0 ? 0x8000 : 0;
-            float size = Math.abs(value);
-            if (size < SMALLEST_NORMAL) {
-                return (short) (sign | (int) Math.rint(size / STEP));
-            }
-            int bits = Float.floatToIntBits(size);
-            bits += 0xFFF + (bits >> 13 & 1);
-            return (short) (sign | ((bits >> 13) - (112 << 10)));
-        }
-
-        static float toFloat(short half) {
-            int bits = half & 0x7FFF;
-            float size =
-                    bits < 0x400 ? bits * STEP : Float.intBitsToFloat((bits << 13) + (112 << 23));
-            return half < 0 ? -size : size;
-        }
     }
 }

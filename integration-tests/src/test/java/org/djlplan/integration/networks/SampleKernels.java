@@ -146,6 +146,26 @@ final class SampleKernels {
         return y;
     }
 
+    /** A rectifier that cuts off at 6. */
+    static Images clipped(Images x) {
+        Images y = Images.empty(x.height(), x.width(), x.channels());
+        for (int i = 0; i < y.values().length; i++) {
+            y.values()[i] = Math.min(6, Math.max(0, x.values()[i]));
+        }
+        return y;
+    }
+
+    /** The mean of each channel of each image. */
+    static Images average(Images x) {
+        Images y = Images.empty(1, 1, x.channels());
+        int each = x.height() * x.width();
+        for (int i = 0; i < x.values().length; i++) {
+            int image = i / x.elementsOfOne();
+            y.values()[image * x.channels() + i % x.channels()] += x.values()[i] / each;
+        }
+        return y;
+    }
+
     /** Each place four times; near enough to what bilinear interpolation makes. */
     static Images doubled(Images x) {
         Images y = Images.empty(2 * x.height(), 2 * x.width(), x.channels());

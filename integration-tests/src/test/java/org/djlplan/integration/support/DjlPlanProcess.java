@@ -80,7 +80,7 @@ public final class DjlPlanProcess {
     }
 
     private static String classPath() {
-        return System.getProperty("java.class.path");
+        return String.join(File.pathSeparator, ChildJvm.ownClassPath());
     }
 
     /** Returns the process. */

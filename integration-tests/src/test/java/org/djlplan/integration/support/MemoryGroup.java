@@ -43,6 +43,25 @@ public final class MemoryGroup implements AutoCloseable {
         Files.writeString(folder.resolve("memory.limit_in_bytes"), Long.toString(limitBytes));
     }
 
+    /** Returns what is charged now, page cache included. */
+    public long usedBytes() throws IOException {
+        return number("memory.usage_in_bytes");
+    }
+
+    /** Returns the most that was charged at once since {@link #resetPeak()}. */
+    public long peakBytes() throws IOException {
+        return number("memory.max_usage_in_bytes");
+    }
+
+    /** Makes the peak start again at what is charged now. */
+    public void resetPeak() throws IOException {
+        Files.writeString(folder.resolve("memory.max_usage_in_bytes"), "0");
+    }
+
+    private long number(String file) throws IOException {
+        return Long.parseLong(Files.readString(folder.resolve(file)).strip());
+    }
+
     /** Returns what to put before a command so that it runs in the group. */
     public List<String> inside() {
         return List.of("sh", "-c", "echo $$ > " + folder + "/cgroup.procs; exec \"$@\"", "sh");

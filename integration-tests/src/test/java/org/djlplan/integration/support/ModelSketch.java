@@ -9,6 +9,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -126,13 +127,21 @@ public final class ModelSketch {
                 form.scale() == 0
                         ? Optional.empty()
                         : Optional.of(
-                                new TfLiteTensor.Quantization(
-                                        List.of(),
-                                        List.of(),
-                                        List.of(form.scale()),
-                                        List.of(form.zeroPoint()),
-                                        Optional.empty(),
-                                        0));
+                                quantization(List.of(form.scale()), List.of(form.zeroPoint()), 0));
+        return add(form, quantization, buffer, variable);
+    }
+
+    private static TfLiteTensor.Quantization quantization(
+            List<Float> scales, List<Long> zeroPoints, int dimension) {
+        return new TfLiteTensor.Quantization(
+                List.of(), List.of(), scales, zeroPoints, Optional.empty(), dimension);
+    }
+
+    private int add(
+            Form form,
+            Optional<TfLiteTensor.Quantization> quantization,
+            int buffer,
+            boolean variable) {
         tensors.add(
                 new TfLiteTensor(
                         form.shape(),
@@ -178,6 +187,20 @@ public final class ModelSketch {
     public int constant(Form form, ByteBuffer content) {
         buffers.add(TfLiteBytes.of(content));
         return add(form, buffers.size() - 1, false);
+    }
+
+    /**
+     * Adds a constant of integers that has a scale for each index of a dimension, or one for all,
+     * and stands for 0 with 0.
+     */
+    public int constant(Form form, List<Float> scales, int dimension, ByteBuffer content) {
+        buffers.add(TfLiteBytes.of(content));
+        List<Long> zeroPoints = Collections.nCopies(scales.size(), 0L);
+        return add(
+                form,
+                Optional.of(quantization(scales, zeroPoints, dimension)),
+                buffers.size() - 1,
+                false);
     }
 
     /** Adds a constant vector of 32-bit integers. */

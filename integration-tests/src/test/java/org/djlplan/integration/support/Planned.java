@@ -10,6 +10,7 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.NoopTranslator;
 import ai.djl.translate.TranslateException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -95,6 +96,14 @@ public final class Planned {
                 factory(options)
                         .newInstance(
                                 NDList.class, NDList.class, model, arguments(complete(options))));
+    }
+
+    /** Loads a model as {@link #loadDirectly}, but without a plan. */
+    public static ZooModel<NDList, NDList> loadPlain(Path file, int threads)
+            throws IOException, ModelException {
+        Model model = Model.newInstance("direct", "TFLite");
+        model.load(file, null, Map.of("numThreads", threads));
+        return new ZooModel<>(model, new NoopTranslator());
     }
 
     /** Loads a model as DJL does without us. */

@@ -40,7 +40,16 @@ public enum RealModels {
             "squeezenet1_1",
             "mobilenet_v2",
             "resnet18",
-            "densenet121");
+            "densenet121"),
+    /** Networks of which a byte budget matters: ResNet-152, VGG-19, and a BERT of base size. */
+    LARGE_TORCHSCRIPT(
+            Path.of("models", "torchscript"),
+            ".pt",
+            "torchscript_models.py",
+            "DJLPLAN_REQUIRE_TORCH_MODELS",
+            "resnet152",
+            "vgg19",
+            "bert_base");
 
     private final Path folder;
     private final String suffix;

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -16,6 +15,7 @@ import org.djlplan.integration.networks.ElementwiseChains;
 import org.djlplan.integration.networks.HardNetworks;
 import org.djlplan.integration.networks.Inception;
 import org.djlplan.integration.networks.MobileNetV1;
+import org.djlplan.integration.networks.QuantizedMobileNetV2;
 import org.djlplan.integration.networks.UnevenPartitions;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
@@ -40,6 +40,13 @@ public final class TestModels {
                     "uneven_7", () -> UnevenPartitions.build(2, List.of(0, 3, 0, 1, 0, 0, 2)),
                     "uneven_9",
                             () -> UnevenPartitions.build(3, List.of(1, 0, 0, 2, 0, 1, 0, 0, 1)));
+
+    /** Networks with weights of 8 bits, as converters write them. */
+    private static final Map<String, Supplier<TfLiteFile>> QUANTIZED =
+            ImmutableMap.of(
+                    "mobilenet_v2_int8", () -> QuantizedMobileNetV2.build(1, 224),
+                    "mobilenet_v2_int8_64", () -> QuantizedMobileNetV2.build(2, 64),
+                    "mobilenet_v2_dynamic", () -> QuantizedMobileNetV2.dynamicRange(1, 224));
 
     /** pnet takes seconds, and the engine lacks an operator of the other. */
     private static final ImmutableSet<String> LEFT_OUT =
@@ -92,21 +99,23 @@ public final class TestModels {
 
     /** Returns the file of a network that the project builds. */
     public static Path built(String name) {
-        Path file = Path.of("target", "test-models", name + ".tflite");
+        Supplier<TfLiteFile> network =
+                Stream.of(NETWORKS, UNEVEN, QUANTIZED, HardNetworks.all())
+                        .filter(networks -> networks.containsKey(name))
+                        .findFirst()
+                        .orElseThrow()
+                        .get(name);
+        return written(Path.of("target", "test-models", name + ".tflite"), network);
+    }
+
+    /** Returns the file, which is written if it is not there. */
+    static Path written(Path file, Supplier<TfLiteFile> network) {
         synchronized (TestModels.class) {
             if (!Files.exists(file)) {
                 try {
                     Files.createDirectories(file.getParent());
-                    Supplier<TfLiteFile> network =
-                            Stream.of(NETWORKS, UNEVEN, HardNetworks.all())
-                                    .filter(networks -> networks.containsKey(name))
-                                    .findFirst()
-                                    .orElseThrow()
-                                    .get(name);
                     // Another JVM may do the same.
-                    Path unfinished = Files.createTempFile(file.getParent(), name, ".unfinished");
-                    TfLiteWriter.write(network.get(), unfinished);
-                    Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
+                    TfLiteWriter.write(network.get(), file);
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 }

@@ -4,24 +4,37 @@ import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
 import com.google.common.base.Throwables;
+import com.google.common.primitives.Ints;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.ProcessSize;
 import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.source.tflite.TfLiteGraphs;
+import org.djlplan.memplan.source.tflite.TfLiteReader;
 
 /** What tests do in a JVM of their own, because it could crash. Prints one line per finding. */
 public final class Probe {
 
+    private interface Loader {
+        ZooModel<NDList, NDList> load(Path file) throws Exception;
+    }
+
     private Probe() {}
 
-    /** {@code load FILE…}, {@code truncate FILE}, {@code overwrite FILE}, {@code reload FILE}. */
+    /**
+     * {@code load FILE…}, {@code zeros FILE…}, {@code truncate FILE}, {@code overwrite FILE},
+     * {@code reload FILE}, {@code reloadPlain FILE}.
+     */
     public static void main(String[] args) throws Exception {
         StockInterpreter.loadEngine();
         switch (args[0]) {
@@ -31,9 +44,18 @@ public final class Probe {
                     System.out.println("planned " + outcome(Path.of(file), false));
                 }
             }
+            case "zeros" -> {
+                for (String file : List.of(args).subList(1, args.length)) {
+                    System.out.println(zeros(Path.of(file)));
+                }
+            }
             case "truncate" -> damage(Path.of(args[1]), true);
             case "overwrite" -> damage(Path.of(args[1]), false);
-            case "reload" -> reload(Path.of(args[1]));
+            case "reload" ->
+                    reload(
+                            Path.of(args[1]),
+                            file -> Planned.loadDirectly(file, Map.of("memplan.threads", 1)));
+            case "reloadPlain" -> reload(Path.of(args[1]), file -> Planned.loadPlain(file, 1));
             default -> throw new IllegalArgumentException(args[0]);
         }
     }
@@ -45,6 +67,21 @@ public final class Probe {
             return "loaded, " + prediction(file, model);
         } catch (Exception e) {
             return describe(e);
+        }
+    }
+
+    /** Loads a sound model and predicts with zeros, all without JNA but for what we do. */
+    private static String zeros(Path file) throws Exception {
+        Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), file.toString());
+        List<ByteBuffer> inputs = new ArrayList<>();
+        List<List<Integer>> shapes = new ArrayList<>();
+        for (int id : graph.inputs()) {
+            Tensor input = graph.tensors().get(id);
+            inputs.add(ByteBuffer.allocateDirect(Ints.checkedCast(input.bytes())));
+            shapes.add(input.shape());
+        }
+        try (ZooModel<NDList, NDList> model = Planned.load(file, Map.of())) {
+            return Planned.predict(model, inputs, shapes).size() + " outputs";
         }
     }
 
@@ -94,7 +131,7 @@ public final class Probe {
     }
 
     /** Loads and closes again and again; prints by what resident bytes and mappings have grown. */
-    private static void reload(Path file) throws Exception {
+    private static void reload(Path file, Loader loader) throws Exception {
         List<ByteBuffer> inputs;
         List<List<Integer>> shapes;
         try (StockInterpreter stock = new StockInterpreter(file, 1)) {
@@ -104,8 +141,7 @@ public final class Probe {
         long residentBytes = 0;
         int mappings = 0;
         for (int i = 0; i <= 500; i++) {
-            try (ZooModel<NDList, NDList> model =
-                    Planned.loadDirectly(file, Map.of("memplan.threads", 1))) {
+            try (ZooModel<NDList, NDList> model = loader.load(file)) {
                 List<ByteBuffer> unused = Planned.predict(model, inputs, shapes);
             }
             if (i == 100) {

@@ -109,10 +109,15 @@ public final class BlockModels {
 
     /** Saves a model of a block with the weights of a seed. */
     public static void save(Block block, Path folder) throws IOException {
+        save(block, folder, INPUT_SHAPE);
+    }
+
+    /** Saves a model of a block that takes other inputs. */
+    public static void save(Block block, Path folder, Shape inputs) throws IOException {
         Engine.getEngine("PyTorch").setRandomSeed(SEED);
         try (Model model = Model.newInstance(NAME, "PyTorch")) {
             model.setBlock(block);
-            block.initialize(model.getNDManager(), DataType.FLOAT32, INPUT_SHAPE);
+            block.initialize(model.getNDManager(), DataType.FLOAT32, inputs);
             model.save(folder, NAME);
         }
     }
@@ -120,6 +125,11 @@ public final class BlockModels {
     /** Loads the saved model as without djl-plan. */
     public static ZooModel<NDList, NDList> loadStock(Kind kind, Path folder) throws Exception {
         return load(kind.create(), folder, Optional.empty());
+    }
+
+    /** Loads the saved model of a block as without djl-plan. */
+    public static ZooModel<NDList, NDList> loadStock(Block block, Path folder) throws Exception {
+        return load(block, folder, Optional.empty());
     }
 
     /** Loads the saved model planned. */

@@ -1,5 +1,6 @@
 package org.djlplan.memplan.cli.demo;
 
+import com.google.common.collect.ImmutableList;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 
 /**
@@ -10,16 +11,26 @@ import org.djlplan.memplan.source.tflite.TfLiteFile;
  */
 public final class MobileNetV2 {
 
-    /** Table 2: expansion t, channels c, repetitions n, stride s of the first. */
-    private static final int[][] STAGES = {
-        {1, 16, 1, 1},
-        {6, 24, 2, 2},
-        {6, 32, 3, 2},
-        {6, 64, 4, 2},
-        {6, 96, 3, 1},
-        {6, 160, 3, 2},
-        {6, 320, 1, 1},
-    };
+    /** Table 2. */
+    public static final ImmutableList<Stage> STAGES =
+            ImmutableList.of(
+                    new Stage(1, 16, 1, 1),
+                    new Stage(6, 24, 2, 2),
+                    new Stage(6, 32, 3, 2),
+                    new Stage(6, 64, 4, 2),
+                    new Stage(6, 96, 3, 1),
+                    new Stage(6, 160, 3, 2),
+                    new Stage(6, 320, 1, 1));
+
+    /**
+     * Bottlenecks in a row.
+     *
+     * @param expansion t, of the channels inside
+     * @param channels c
+     * @param repetitions n
+     * @param stride s, of the first
+     */
+    public record Stage(int expansion, int channels, int repetitions, int stride) {}
 
     private MobileNetV2() {}
 
@@ -28,9 +39,10 @@ public final class MobileNetV2 {
         NetworkBuilder network = new NetworkBuilder("MobileNet v2, random weights", seed);
         Value x = network.input("input", 1, 224, 224, 3);
         x = network.conv2d(x, 32, 3, 2, Activation.RELU6);
-        for (int[] stage : STAGES) {
-            for (int i = 0; i < stage[2]; i++) {
-                x = bottleneck(network, x, stage[0], stage[1], i == 0 ? stage[3] : 1);
+        for (Stage stage : STAGES) {
+            for (int i = 0; i < stage.repetitions(); i++) {
+                int stride = i == 0 ? stage.stride() : 1;
+                x = bottleneck(network, x, stage.expansion(), stage.channels(), stride);
             }
         }
         x = network.conv2d(x, 1280, 1, 1, Activation.RELU6);

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.function.IntFunction;
 import org.djlplan.memplan.source.tflite.FlatTable;
 import org.djlplan.memplan.source.tflite.TfLiteBytes;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
@@ -37,14 +38,34 @@ public final class NetworkBuilder {
     private final ModelParts parts;
     private final List<Integer> inputs = new ArrayList<>();
     private final List<Integer> outputs = new ArrayList<>();
+    private double factor = 1;
 
     /**
      * @param description what the file says of itself
      * @param seed two networks of the same layers and seed are equal
      */
     public NetworkBuilder(String description, long seed) {
+        this(description, seed, ByteBuffer::allocate);
+    }
+
+    /**
+     * @param description what the file says of itself
+     * @param seed two networks of the same layers and seed are equal
+     * @param memory makes a buffer of a number of bytes: networks that are larger than the heap
+     *     keep their constants elsewhere
+     */
+    public NetworkBuilder(String description, long seed, IntFunction<ByteBuffer> memory) {
         this.description = description;
-        this.parts = new ModelParts(seed);
+        this.parts = new ModelParts(seed, memory);
+    }
+
+    /**
+     * Multiplies the weights of the layers that follow, 1 in the beginning. Less than 1 before a
+     * sum keeps the variance of many sums in a row from doubling with each.
+     */
+    public NetworkBuilder scaled(double next) {
+        factor = next;
+        return this;
     }
 
     /** An input that the caller fills. */
@@ -280,7 +301,7 @@ public final class NetworkBuilder {
     private Value weights(List<Integer> shape, int fanIn, Activation activation) {
         // A rectifier halves the variance, so what comes before it gets twice as much.
         double gain = activation == Activation.NONE ? 1 : 2;
-        return parts.randoms(nextName("weights"), shape, Math.sqrt(gain / fanIn));
+        return parts.randoms(nextName("weights"), shape, factor * Math.sqrt(gain / fanIn));
     }
 
     private Value bias(int channels) {
@@ -313,9 +334,11 @@ public final class NetworkBuilder {
         private final List<TfLiteOperator> operators = new ArrayList<>();
         private final Map<TfLiteOperatorCode, Integer> codes = new LinkedHashMap<>();
         private final Random random;
+        private final IntFunction<ByteBuffer> memory;
 
-        ModelParts(long seed) {
+        ModelParts(long seed, IntFunction<ByteBuffer> memory) {
             random = new Random(seed);
+            this.memory = memory;
         }
 
         Value tensor(String name, List<Integer> shape) {
@@ -354,8 +377,8 @@ public final class NetworkBuilder {
             return constant(name, shape, TfLiteTensor.FLOAT32, content.flip());
         }
 
-        private static ByteBuffer littleEndian(int elements) {
-            return ByteBuffer.allocate(Math.multiplyExact(elements, Integer.BYTES))
+        private ByteBuffer littleEndian(int elements) {
+            return memory.apply(Math.multiplyExact(elements, Integer.BYTES))
                     .order(ByteOrder.LITTLE_ENDIAN);
         }
 

@@ -18,6 +18,9 @@ public final class Delegates {
     /** The delegate for CPUs that is part of the engine. */
     public static final String XNNPACK = "xnnpack";
 
+    /** The same, with indirection buffers that are built for each prediction and not kept. */
+    public static final String XNNPACK_TRANSIENT = "xnnpack-transient";
+
     private static final Logger logger = LoggerFactory.getLogger(Delegates.class);
     private static final String CLASS_PREFIX = "class:";
     private static final int MESSAGE_BYTES = 512;
@@ -28,15 +31,16 @@ public final class Delegates {
     private Delegates() {}
 
     /**
-     * Returns the factory that a name stands for: {@code xnnpack}, {@code class:} and the name of a
-     * {@link DelegateFactory}, or the path of a library with TensorFlow Lite's interface of
-     * external delegates.
+     * Returns the factory that a name stands for: {@code xnnpack}, {@code xnnpack-transient},
+     * {@code class:} and the name of a {@link DelegateFactory}, or the path of a library with
+     * TensorFlow Lite's interface of external delegates.
      *
      * @throws IllegalArgumentException if it stands for none
      */
     public static DelegateFactory named(String name) {
-        if (name.equals(XNNPACK)) {
-            return threads -> Created.of(Optional.empty(), threads);
+        if (isPartOfEngine(name)) {
+            boolean isTransient = name.equals(XNNPACK_TRANSIENT);
+            return threads -> Created.of(Optional.empty(), threads, isTransient);
         }
         if (name.startsWith(CLASS_PREFIX)) {
             return instance(name.substring(CLASS_PREFIX.length()));
@@ -45,10 +49,15 @@ public final class Delegates {
             throw new IllegalArgumentException(
                     "delegation.delegate="
                             + name
-                            + ": must be xnnpack, the path of a library, or class: and a name");
+                            + ": must be xnnpack, xnnpack-transient, the path of a library, or class: and a name");
         }
         String library = Path.of(name).toAbsolutePath().toString();
-        return threads -> Created.of(Optional.of(library), threads);
+        return threads -> Created.of(Optional.of(library), threads, false);
+    }
+
+    /** Returns whether a name stands for a delegate that is part of the engine. */
+    public static boolean isPartOfEngine(String name) {
+        return name.equals(XNNPACK) || name.equals(XNNPACK_TRANSIENT);
     }
 
     private static DelegateFactory instance(String className) {
@@ -122,11 +131,15 @@ public final class Delegates {
     /** A delegate made by the native library. */
     private record Created(Pointer delegate) implements NativeDelegate {
 
-        static Created of(Optional<String> library, int threads) {
+        static Created of(Optional<String> library, int threads, boolean isTransient) {
             byte[] message = new byte[MESSAGE_BYTES];
             Pointer delegate =
                     TfLiteNative.djlplan_delegate_create(
-                            library.orElse(null), threads, message, MESSAGE_BYTES);
+                            library.orElse(null),
+                            threads,
+                            isTransient ? 1 : 0,
+                            message,
+                            MESSAGE_BYTES);
             if (delegate == null) {
                 throw new IllegalStateException(Native.toString(message));
             }

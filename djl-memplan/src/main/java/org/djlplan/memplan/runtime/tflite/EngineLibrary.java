@@ -1,11 +1,15 @@
 package org.djlplan.memplan.runtime.tflite;
 
+import com.sun.jna.Library;
 import com.sun.jna.NativeLibrary;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The engine's native library as it is loaded in this process.
@@ -15,7 +19,18 @@ import java.util.Optional;
  */
 public record EngineLibrary(Path file, String version) {
 
-    private static final String NAME = "libtensorflowlite_jni.so";
+    /**
+     * In DJL and in bytedeco's presets. The first that is loaded is used, as in tflite_engine.c.
+     */
+    private static final List<String> NAMES =
+            List.of("libtensorflowlite_jni.so", "libjnitensorflowlite.so");
+
+    /** Of dlopen: its symbols are not for libraries that are loaded later. */
+    private static final int RTLD_LAZY = 1;
+
+    /** Those that we loaded: JNA unloads what nobody refers to. */
+    private static final Map<Path, NativeLibrary> LOADED = new ConcurrentHashMap<>();
+
     private static final Path MAPPINGS = Path.of("/proc/self/maps");
     private static final int PATH_COLUMN = 6;
 
@@ -33,18 +48,27 @@ public record EngineLibrary(Path file, String version) {
                                                 "TensorFlow Lite is not loaded from a file that is still there"));
         try {
             String version =
-                    NativeLibrary.getInstance(file.toString())
-                            .getFunction("TfLiteVersion")
-                            .invokeString(new Object[0], false);
+                    open(file).getFunction("TfLiteVersion").invokeString(new Object[0], false);
             return new EngineLibrary(file, version);
         } catch (LinkageError e) {
             throw new UnplannableException("TensorFlow Lite tells no version: " + e.getMessage());
         }
     }
 
+    /** Returns whether a file has a name under which a loaded library is found. */
+    public static boolean isNamedAsUsual(Path file) {
+        return NAMES.contains(file.getFileName().toString());
+    }
+
     /** Loads the library of a file, which may be loaded already. */
     public static void load(Path file) {
-        System.load(file.toString());
+        LOADED.computeIfAbsent(file, EngineLibrary::open);
+    }
+
+    /** Without the library's {@code JNI_OnLoad}, which wants classes that may be absent. */
+    private static NativeLibrary open(Path file) {
+        return NativeLibrary.getInstance(
+                file.toString(), Map.of(Library.OPTION_OPEN_FLAGS, RTLD_LAZY));
     }
 
     /**
@@ -54,11 +78,14 @@ public record EngineLibrary(Path file, String version) {
         try {
             // Its size is not known in advance; names need not be in the encoding that is usual.
             String text = new String(Files.readAllBytes(mappings), StandardCharsets.UTF_8);
-            return text.lines()
-                    .map(line -> line.split(" +", PATH_COLUMN))
-                    .filter(columns -> columns.length == PATH_COLUMN)
-                    .map(columns -> columns[PATH_COLUMN - 1])
-                    .filter(path -> path.endsWith("/" + NAME))
+            List<String> files =
+                    text.lines()
+                            .map(line -> line.split(" +", PATH_COLUMN))
+                            .filter(columns -> columns.length == PATH_COLUMN)
+                            .map(columns -> columns[PATH_COLUMN - 1])
+                            .toList();
+            return NAMES.stream()
+                    .flatMap(name -> files.stream().filter(file -> file.endsWith("/" + name)))
                     .findFirst()
                     .map(Path::of);
         } catch (IOException e) {

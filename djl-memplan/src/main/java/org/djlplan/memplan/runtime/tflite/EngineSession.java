@@ -5,6 +5,7 @@ import com.google.common.collect.ImmutableSortedSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
+import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.spi.NativeDelegate;
 
@@ -26,6 +27,14 @@ public interface EngineSession extends AutoCloseable {
          * @throws UnplannableException if the engine or the delegate refuses
          */
         EngineSession open(Spec spec) throws UnplannableException;
+
+        /**
+         * Returns whether plans have places for the model's outputs, too. If not, these are in the
+         * engine's own memory, as its inputs always are.
+         */
+        default boolean placesOutputs() {
+            return false;
+        }
     }
 
     /**
@@ -72,11 +81,13 @@ public interface EngineSession extends AutoCloseable {
      *
      * @param id of an operator its index in the file
      * @param builtinCode the engine's code of the kind of operator
+     * @param inPlace the inputs where its output may lie, if the engine tells
      * @param replaced the operators that it runs for them, if it is a delegate kernel
      */
     record LiveNode(
             int id,
             int builtinCode,
+            Optional<Operator.InPlace> inPlace,
             List<Integer> replaced,
             List<Integer> inputs,
             List<Integer> outputs,

@@ -1,5 +1,6 @@
 package org.djlplan.memplan.runtime.tflite;
 
+import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Lists;
 import java.io.IOException;
@@ -27,6 +28,8 @@ import org.djlplan.memplan.runtime.tflite.EngineSession.LiveTensor;
  */
 public record EngineView(Graph graph, long arenaBytes) {
 
+    private static final Operator.InPlace NOWHERE = new Operator.InPlace(Set.of(), false);
+
     /**
      * Opens a model in a stock interpreter, looks, and closes it. The engine must be loaded.
      *
@@ -35,8 +38,21 @@ public record EngineView(Graph graph, long arenaBytes) {
      * @throws UnplannableException if the engine cannot run it, or sizes are known only at run time
      */
     public static EngineView of(Path file, int threads) throws IOException, UnplannableException {
+        return of(file, threads, List.of());
+    }
+
+    /**
+     * As {@link #of(Path, int)}.
+     *
+     * @param shapes of the inputs; empty for those in the file
+     */
+    public static EngineView of(Path file, int threads, List<List<Integer>> shapes)
+            throws IOException, UnplannableException {
         try (OpenModel model = OpenModel.of(file);
                 EngineSession session = model.sessions().open(EngineSession.Spec.stock(threads))) {
+            for (int i = 0; i < shapes.size(); i++) {
+                session.resize(i, shapes.get(i));
+            }
             session.allocate();
             return new EngineView(
                     graph(model.graph(), session.nodes(), session), arenaBytes(session.tensors()));
@@ -45,13 +61,16 @@ public record EngineView(Graph graph, long arenaBytes) {
         }
     }
 
-    /** Returns the tensors that a plan may place, as far as the file tells. */
-    static List<Integer> plannable(Graph file) {
-        Set<Integer> ends =
-                ImmutableSet.<Integer>builder()
-                        .addAll(file.inputs())
-                        .addAll(file.outputs())
-                        .build();
+    /**
+     * Returns the tensors that a plan may place, as far as the file tells.
+     *
+     * @param outputs whether those that the model returns may be among them
+     */
+    static List<Integer> plannable(Graph file, boolean outputs) {
+        Set<Integer> ends = new HashSet<>(file.inputs());
+        if (!outputs) {
+            ends.addAll(file.outputs());
+        }
         List<Integer> ids = new ArrayList<>();
         Set<Integer> written =
                 file.operators().stream()
@@ -98,13 +117,43 @@ public record EngineView(Graph graph, long arenaBytes) {
                             type(file, node),
                             present(node.inputs()),
                             present(node.outputs()),
-                            present(node.temporaries())));
+                            present(node.temporaries()),
+                            inPlace(node)));
         }
         return new Graph(file.name(), operators, graphTensors, file.inputs(), file.outputs());
     }
 
+    /** What the engine tells, which counts absent inputs; no kernel of those writes over others. */
+    private static Optional<Operator.InPlace> inPlace(LiveNode node) {
+        boolean complete = node.inputs().stream().allMatch(id -> id >= 0) && !node.delegated();
+        return complete ? node.inPlace() : node.inPlace().map(told -> NOWHERE);
+    }
+
+    /**
+     * Returns a graph to plan in which outputs are tensors like others, which the caller reads when
+     * the last operator has ended.
+     *
+     * @param live as the engine has it
+     * @param placed those outputs that a plan is to have a place for
+     */
+    static Graph withReadOutputs(Graph live, Set<Integer> placed) {
+        if (placed.isEmpty()) {
+            return live;
+        }
+        List<Operator> operators = new ArrayList<>(live.operators());
+        operators.add(
+                new Operator(
+                        operators.size(),
+                        "READ_OUTPUTS",
+                        ImmutableList.copyOf(placed),
+                        List.of(),
+                        List.of()));
+        List<Integer> others = live.outputs().stream().filter(id -> !placed.contains(id)).toList();
+        return new Graph(live.name(), operators, live.tensors(), live.inputs(), others);
+    }
+
     private static String type(Graph file, LiveNode node) {
-        return node.delegated() ? "DELEGATE" : file.operators().get(node.id()).type();
+        return node.delegated() ? Operator.DELEGATE : file.operators().get(node.id()).type();
     }
 
     private static Tensor tensor(Graph file, int id, LiveTensor live, Storage storage) {

@@ -1,7 +1,10 @@
 package org.djlplan.memplan.runtime.tflite;
 
+import static java.util.Comparator.naturalOrder;
+
 import com.google.common.cache.Cache;
 import com.google.common.cache.CacheBuilder;
+import com.google.common.collect.ImmutableSortedSet;
 import com.google.common.primitives.Ints;
 import java.util.List;
 import java.util.Optional;
@@ -94,7 +97,7 @@ public final class InterpreterFactory {
         this.planner = planner;
         this.delegates = delegates;
         this.arenas = arenas;
-        plannable = EngineView.plannable(file);
+        plannable = EngineView.plannable(file, sessions.placesOutputs());
         shapesInFile = file.inputs().stream().map(id -> file.tensors().get(id).shape()).toList();
     }
 
@@ -152,7 +155,8 @@ public final class InterpreterFactory {
             Optional<Placement> placement =
                     stock
                             ? Optional.empty()
-                            : Optional.of(plan(new PlanFor(shapes, effective), live));
+                            : Optional.of(
+                                    plan(new PlanFor(shapes, effective), toPlan(live, session)));
             if (placement.isPresent() && !placement.get().fits(session)) {
                 throw new UnplannableException(session.error());
             }
@@ -211,6 +215,15 @@ public final class InterpreterFactory {
                 session.resize(i, shapes.get(i));
             }
         }
+    }
+
+    private static Graph toPlan(Graph live, EngineSession session) {
+        List<EngineSession.LiveTensor> tensors = session.tensors();
+        return EngineView.withReadOutputs(
+                live,
+                live.outputs().stream()
+                        .filter(id -> tensors.get(id).ours())
+                        .collect(ImmutableSortedSet.toImmutableSortedSet(naturalOrder())));
     }
 
     private Placement plan(PlanFor key, Graph live) {

@@ -1,15 +1,11 @@
 package org.djlplan.memplan.runtime.tflite;
 
 import com.google.common.collect.ImmutableList;
-import com.sun.jna.Pointer;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.runtime.ArenaPool;
@@ -33,8 +29,7 @@ public final class ModelInterpreter implements AutoCloseable {
     private final ImmutableList<LiveNode> nodes;
     private final List<List<Integer>> shapes;
     private final Optional<ArenaPool.Need> need;
-    private final ImmutableList<ByteBuffer> inputs;
-    private final ImmutableList<OutputTensor> outputs;
+    private final SessionTensors io;
     private final Description description;
     private Optional<ArenaPool.Lease> kept = Optional.empty();
     private long lastNanos;
@@ -92,22 +87,11 @@ public final class ModelInterpreter implements AutoCloseable {
         this.need = need;
         this.shapes = shapes;
         List<LiveTensor> tensors = session.tensors();
-        inputs =
-                graph.inputs().stream()
-                        .map(id -> memory(tensors.get(id)))
-                        .collect(ImmutableList.toImmutableList());
-        outputs =
-                graph.outputs().stream()
-                        .map(
-                                id ->
-                                        new OutputTensor(
-                                                info(graph.tensors().get(id)),
-                                                memory(tensors.get(id))))
-                        .collect(ImmutableList.toImmutableList());
+        io = new SessionTensors(graph, tensors, plan.map(EvaluatedPlan::plan));
         description =
                 new Description(
-                        infos(graph, graph.inputs()),
-                        infos(graph, graph.outputs()),
+                        io.inputInfos(),
+                        io.outputInfos(),
                         plan,
                         unplannedReason,
                         EngineView.arenaBytes(tensors),
@@ -118,22 +102,6 @@ public final class ModelInterpreter implements AutoCloseable {
     /** Returns what does not change while the interpreter lives. */
     public Description description() {
         return description;
-    }
-
-    private static ImmutableList<TensorInfo> infos(Graph graph, List<Integer> ids) {
-        return ids.stream()
-                .map(id -> info(graph.tensors().get(id)))
-                .collect(ImmutableList.toImmutableList());
-    }
-
-    private static TensorInfo info(Tensor tensor) {
-        return new TensorInfo(tensor.name(), tensor.type(), tensor.shape(), tensor.bytes());
-    }
-
-    private static ByteBuffer memory(LiveTensor tensor) {
-        return new Pointer(tensor.address())
-                .getByteBuffer(0, tensor.bytes())
-                .order(ByteOrder.nativeOrder());
     }
 
     /** Returns the shapes of the inputs. */
@@ -189,20 +157,20 @@ public final class ModelInterpreter implements AutoCloseable {
      * @return empty if the plan does not fit the engine's tensors any more; nothing ran then
      */
     public Optional<List<OutputTensor>> run(List<ByteBuffer> values, Arena arena) {
-        fill(values);
+        io.fill(values);
         long start = System.nanoTime();
         boolean fitted = session.invoke(arena);
         lastNanos = System.nanoTime() - start;
-        return fitted ? Optional.of(results()) : Optional.empty();
+        return fitted ? Optional.of(io.results(Optional.of(arena))) : Optional.empty();
     }
 
     /** Predicts in the engine's own memory. */
     public List<OutputTensor> runStock(List<ByteBuffer> values) {
-        fill(values);
+        io.fill(values);
         long start = System.nanoTime();
         session.invokeStock();
         lastNanos = System.nanoTime() - start;
-        return results();
+        return io.results(Optional.empty());
     }
 
     /**
@@ -243,24 +211,6 @@ public final class ModelInterpreter implements AutoCloseable {
 
     private static IllegalStateException noLongerFits() {
         return new IllegalStateException("the plan no longer fits");
-    }
-
-    private void fill(List<ByteBuffer> values) {
-        for (int i = 0; i < values.size(); i++) {
-            inputs.get(i).rewind().put(values.get(i).duplicate());
-        }
-    }
-
-    private List<OutputTensor> results() {
-        List<OutputTensor> results = new ArrayList<>(outputs.size());
-        for (OutputTensor output : outputs) {
-            // On the heap: fresh native memory would cost page faults with every prediction.
-            ByteBuffer copy =
-                    ByteBuffer.allocate(output.data().capacity()).order(ByteOrder.nativeOrder());
-            copy.put(output.data().duplicate().rewind()).rewind();
-            results.add(new OutputTensor(output.info(), copy));
-        }
-        return results;
     }
 
     @Override

@@ -4,8 +4,14 @@ import com.sun.jna.Pointer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import org.djlplan.memplan.graph.FileRegion;
 import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.runtime.MappedFile;
 import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
@@ -115,7 +121,70 @@ public final class OpenModel implements AutoCloseable {
 
     /** Returns what makes the engine's sessions of it. */
     public EngineSession.Source sessions() {
-        return spec -> TfLiteSession.create(handle, spec);
+        return new EngineSession.Source() {
+            @Override
+            public EngineSession open(EngineSession.Spec spec) throws UnplannableException {
+                return TfLiteSession.create(handle, spec);
+            }
+
+            /** Where the engine's own planner writes over inputs, its arena is hard to beat. */
+            @Override
+            public boolean placesOutputs() {
+                return TfLiteNative.djlplan_tflite_tells_in_place() != 0;
+            }
+        };
+    }
+
+    /** Returns a session whose constants are loaded while it runs. */
+    StreamedSession streamed(int threads) throws UnplannableException {
+        return streamed(threads, session -> {});
+    }
+
+    /**
+     * Returns a session whose constants are loaded while it runs, but for what a delegate packs.
+     *
+     * @param delegate outlives the session
+     */
+    StreamedSession streamed(int threads, DelegatedPart part, NativeDelegate delegate)
+            throws UnplannableException {
+        EngineSession.Delegated delegated = new EngineSession.Delegated(delegate, part.operators());
+        Map<Integer, Pointer> constants =
+                part.original().map(original -> constantsIn(original, part)).orElse(Map.of());
+        return streamed(threads, session -> session.delegate(delegated, constants));
+    }
+
+    private StreamedSession streamed(int threads, Consumer<TfLiteSession> more)
+            throws UnplannableException {
+        return TfLiteSession.streamed(handle, threads, EngineView.plannable(graph, false), more);
+    }
+
+    /** Returns where in another file with tensors of the same ids lies what operators read. */
+    private Map<Integer, Pointer> constantsIn(OpenModel original, DelegatedPart part) {
+        Map<Integer, Pointer> constants = new TreeMap<>();
+        for (int operator : part.operators()) {
+            for (int id : graph.operators().get(operator).inputs()) {
+                if (original.hasConstantOf(graph.tensors().get(id))) {
+                    FileRegion region = original.graph.tensors().get(id).region().orElseThrow();
+                    constants.put(id, original.mapping.address().share(region.offsetBytes()));
+                }
+            }
+        }
+        return constants;
+    }
+
+    /** Returns whether this file has a constant like another's tensor of the same id. */
+    public boolean hasConstantOf(Tensor tensor) {
+        return tensor.storage() == Storage.CONSTANT
+                && tensor.id() < graph.tensors().size()
+                && isLike(graph.tensors().get(tensor.id()), tensor);
+    }
+
+    private static boolean isLike(Tensor own, Tensor other) {
+        return own.storage() == Storage.CONSTANT
+                && own.region().isPresent()
+                && own.type() == other.type()
+                && own.bytes() == other.bytes()
+                && own.shape().equals(other.shape());
     }
 
     /**

@@ -33,6 +33,8 @@ final class TfLiteNative {
 
     static native int djlplan_tflite_attach(byte[] message, long messageBytes);
 
+    static native int djlplan_tflite_tells_in_place();
+
     static native Pointer djlplan_tflite_model_create(Pointer bytes, long length);
 
     static native void djlplan_tflite_model_delete(Pointer model);
@@ -43,6 +45,9 @@ final class TfLiteNative {
 
     static native int djlplan_tflite_session_delegate(
             Pointer session, Pointer delegate, int[] operators, int count);
+
+    static native int djlplan_tflite_session_constants(
+            Pointer session, int[] ids, Pointer data, int count);
 
     static native void djlplan_tflite_session_preview(Pointer session, Pointer delegate);
 
@@ -73,6 +78,17 @@ final class TfLiteNative {
 
     static native int djlplan_tflite_invoke(Pointer session, Pointer arena, long arenaBytes);
 
+    static native void djlplan_tflite_session_stream(Pointer session);
+
+    static native long djlplan_tflite_derived(Pointer session, int[] out, long capacity);
+
+    static native int djlplan_tflite_bind(
+            Pointer session, Pointer stream, Pointer bindings, int count, byte[] elided);
+
+    static native int djlplan_tflite_invoke_streamed(Pointer session);
+
+    static native int djlplan_tflite_invoke_capturing(Pointer session, String path, long[] offsets);
+
     static native int djlplan_tflite_input_count(Pointer session);
 
     static native int djlplan_tflite_output_count(Pointer session);
@@ -82,7 +98,7 @@ final class TfLiteNative {
     static native int djlplan_tflite_output(Pointer session, int index);
 
     static native Pointer djlplan_delegate_create(
-            String library, int threads, byte[] message, long messageBytes);
+            String library, int threads, int isTransient, byte[] message, long messageBytes);
 
     static native Pointer djlplan_delegate_handle(Pointer delegate);
 

@@ -3,18 +3,38 @@ package org.djlplan.memplan.runtime.tflite;
 import static com.google.common.base.Preconditions.checkState;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.ImmutableSortedSet;
 import com.google.common.primitives.Ints;
+import com.sun.jna.Memory;
+import com.sun.jna.Native;
 import com.sun.jna.Pointer;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.djlplan.memplan.budget.Schedule;
+import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.runtime.Arena;
+import org.djlplan.memplan.runtime.WeightStream;
 import org.djlplan.memplan.spi.NativeDelegate;
 
 /** One interpreter of the engine, reached through the native library. */
-final class TfLiteSession implements EngineSession {
+final class TfLiteSession implements StreamedSession {
+
+    /** Bytes of a {@code struct djlplan_binding}. */
+    private static final int BINDING_BYTES = 16;
+
+    /** {@code TfLiteInPlaceOp}, as the engine's arena planner reads it. */
+    private static final int DATA_UNMODIFIED = 1;
+
+    private static final int INPUT_0_SHARED = 4;
+    private static final int MOST_INPUTS_SHARED = 3;
 
     private Pointer handle;
 
@@ -33,6 +53,26 @@ final class TfLiteSession implements EngineSession {
                     if (spec.timed()) {
                         TfLiteNative.djlplan_tflite_session_time(session.handle);
                     }
+                });
+    }
+
+    /**
+     * Builds an interpreter whose constants are loaded while it runs.
+     *
+     * @param planned as {@link Spec#planned()}
+     * @param more told the session before it is built
+     */
+    static StreamedSession streamed(
+            Pointer model, int threads, List<Integer> planned, Consumer<TfLiteSession> more)
+            throws UnplannableException {
+        return build(
+                model,
+                threads,
+                session -> {
+                    session.plan(planned);
+                    TfLiteNative.djlplan_tflite_session_stream(session.handle);
+                    TfLiteNative.djlplan_tflite_session_time(session.handle);
+                    more.accept(session);
                 });
     }
 
@@ -88,6 +128,25 @@ final class TfLiteSession implements EngineSession {
                         delegated.operators().size()));
     }
 
+    /**
+     * Has operators delegated.
+     *
+     * @param constants where some of their constants lie that the model's file does not have, by
+     *     tensor
+     */
+    void delegate(Delegated delegated, Map<Integer, Pointer> constants) {
+        delegate(delegated);
+        try (Memory addresses = new Memory((long) Native.POINTER_SIZE * (constants.size() + 1))) {
+            int count = 0;
+            for (Pointer address : constants.values()) {
+                addresses.setPointer((long) Native.POINTER_SIZE * count++, address);
+            }
+            check(
+                    TfLiteNative.djlplan_tflite_session_constants(
+                            handle, Ints.toArray(constants.keySet()), addresses, count));
+        }
+    }
+
     private Pointer handle() {
         checkState(handle != null, "the interpreter is closed");
         return handle;
@@ -125,6 +184,61 @@ final class TfLiteSession implements EngineSession {
         }
         check(status);
         return true;
+    }
+
+    @Override
+    public List<Derived> derived() {
+        Cursor cursor = new Cursor(ints(this, TfLiteNative::djlplan_tflite_derived));
+        ImmutableList.Builder<Derived> derived = ImmutableList.builder();
+        while (cursor.hasNext()) {
+            derived.add(new Derived(cursor.next(), cursor.next(), cursor.next()));
+        }
+        return derived.build();
+    }
+
+    @Override
+    public boolean bind(WeightStream stream, Schedule schedule) {
+        int[] ids = Ints.toArray(ImmutableSortedSet.copyOf(schedule.places().keySet()));
+        long[] offsets = Arrays.stream(ids).mapToLong(schedule.places()::get).toArray();
+        if (!place(ids, offsets, schedule.arenaBytes())) {
+            return false;
+        }
+        List<Schedule.Binding> bindings = schedule.bindings();
+        byte[] elided = new byte[schedule.elided().size()];
+        for (int i = 0; i < elided.length; i++) {
+            elided[i] = (byte) (schedule.elided().get(i) ? 1 : 0);
+        }
+        try (Memory list = new Memory((long) BINDING_BYTES * Math.max(1, bindings.size()))) {
+            for (int i = 0; i < bindings.size(); i++) {
+                long at = (long) BINDING_BYTES * i;
+                list.setInt(at, bindings.get(i).step());
+                list.setInt(at + 4, bindings.get(i).tensor());
+                list.setLong(at + 8, bindings.get(i).offsetBytes());
+            }
+            int status =
+                    TfLiteNative.djlplan_tflite_bind(
+                            handle(), stream.handle(), list, bindings.size(), elided);
+            if (status == TfLiteNative.MISMATCH) {
+                return false;
+            }
+            check(status);
+            return true;
+        }
+    }
+
+    @Override
+    public boolean invokeStreamed() {
+        int status = TfLiteNative.djlplan_tflite_invoke_streamed(handle());
+        if (status == TfLiteNative.MISMATCH) {
+            return false;
+        }
+        check(status);
+        return true;
+    }
+
+    @Override
+    public void invokeCapturing(Path file, long[] offsets) {
+        check(TfLiteNative.djlplan_tflite_invoke_capturing(handle(), file.toString(), offsets));
     }
 
     @Override
@@ -167,12 +281,28 @@ final class TfLiteSession implements EngineSession {
                     new LiveNode(
                             cursor.next(),
                             cursor.next(),
+                            inPlace(cursor.next()),
                             cursor.list(),
                             cursor.list(),
                             cursor.list(),
                             cursor.list()));
         }
         return nodes;
+    }
+
+    /**
+     * @param told {@code inplace_operator}, −1 for a release that has none
+     */
+    private static Optional<Operator.InPlace> inPlace(int told) {
+        if (told < 0) {
+            return Optional.empty();
+        }
+        Set<Integer> inputs =
+                IntStream.range(0, MOST_INPUTS_SHARED)
+                        .filter(i -> (told & INPUT_0_SHARED << i) != 0)
+                        .boxed()
+                        .collect(ImmutableSet.toImmutableSet());
+        return Optional.of(new Operator.InPlace(inputs, (told & DATA_UNMODIFIED) != 0));
     }
 
     @Override

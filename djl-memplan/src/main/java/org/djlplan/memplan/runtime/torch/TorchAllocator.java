@@ -26,7 +26,7 @@ public final class TorchAllocator {
      * Takes the allocator over; the engine must be initialised. Nothing changes for anybody outside
      * a prediction of ours.
      *
-     * @param version of the engine's native library
+     * @param version of the engine's native library; empty if nobody knows it yet
      * @return why it cannot be done; empty when it is done, also by an earlier call
      */
     public static synchronized Optional<String> attach(String version) {
@@ -45,7 +45,7 @@ public final class TorchAllocator {
             return Optional.of(e.getMessage());
         }
         attached = true;
-        if (!TESTED.contains(version)) {
+        if (!version.isEmpty() && !TESTED.contains(version)) {
             logger.info(
                     "libtorch {} passed all checks of its allocator, but is not one of the tested"
                             + " versions {}",

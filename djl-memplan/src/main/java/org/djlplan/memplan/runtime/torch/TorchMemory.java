@@ -9,9 +9,12 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
+import org.djlplan.memplan.budget.BudgetTooSmallException;
 import org.djlplan.memplan.config.ArenaOptions;
+import org.djlplan.memplan.config.BudgetResolver;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.report.PlanReport;
@@ -44,6 +47,7 @@ public final class TorchMemory implements AutoCloseable {
                     .build();
     private final String model;
     private final NativeLoader.Use use;
+    private final Optional<StreamedWeights> weights;
     private volatile Optional<String> stopped = Optional.empty();
     private volatile Optional<AllocationPlans> asked = Optional.empty();
     private volatile boolean closed;
@@ -54,17 +58,28 @@ public final class TorchMemory implements AutoCloseable {
     /**
      * @param model its name, for warnings
      * @param plans plans the model; asked for at the first prediction, when the model is loaded
+     * @param weights those of a model that has a budget; closed with this
      */
-    public TorchMemory(String model, ArenaOptions arenas, Supplier<AllocationPlans> plans) {
+    public TorchMemory(
+            String model,
+            ArenaOptions arenas,
+            Supplier<AllocationPlans> plans,
+            Optional<StreamedWeights> weights) {
         this.model = model;
-        this.arenas = arenas;
+        this.weights = weights;
+        this.arenas = weights.isPresent() ? oneOfItsOwn(arenas) : arenas;
         this.plans = Suppliers.memoize(plans::get);
         try {
             use = TorchNative.use();
         } catch (UnsupportedPlatformException e) {
             throw new IllegalStateException("libtorch's allocator is not attached", e);
         }
-        pool = arenas.shared() ? ArenaPool.shared() : new ArenaPool();
+        pool = this.arenas.shared() ? ArenaPool.shared() : new ArenaPool();
+    }
+
+    /** Predictions of a model that has a budget take turns, and others' arenas are not in it. */
+    private static ArenaOptions oneOfItsOwn(ArenaOptions arenas) {
+        return new ArenaOptions(false, OptionalInt.of(1), arenas.longestWait(), arenas.hugePages());
     }
 
     private static void dropped(RemovalNotification<Kind, AllocationSequence> notification) {
@@ -79,6 +94,22 @@ public final class TorchMemory implements AutoCloseable {
      * @param mayWait whether it may wait for an arena that another prediction gives back
      */
     public TorchPrediction begin(List<ArrayType> inputs, boolean mayWait) {
+        Optional<StreamedWeights.Turn> turn =
+                weights.map(
+                        streamed ->
+                                streamed.begin(
+                                        inputs, TorchSettings.current().threads(), arenaBytes()));
+        try {
+            TorchPrediction prediction = allocate(inputs, mayWait);
+            turn.ifPresent(prediction::atPause);
+            return prediction;
+        } catch (RuntimeException | Error e) {
+            turn.ifPresent(StreamedWeights.Turn::end);
+            throw e;
+        }
+    }
+
+    private TorchPrediction allocate(List<ArrayType> inputs, boolean mayWait) {
         if (closed || stopped.isPresent() || VirtualThreads.isCurrent()) {
             countUnplanned();
             return TorchPrediction.unplanned();
@@ -102,6 +133,13 @@ public final class TorchMemory implements AutoCloseable {
      * the system's again at once, as nobody will need it like that.
      */
     public TorchPrediction beginUnlike() {
+        Optional<StreamedWeights.Turn> turn = weights.map(StreamedWeights::beginUnlike);
+        TorchPrediction prediction = allocateUnlike();
+        turn.ifPresent(prediction::atPause);
+        return prediction;
+    }
+
+    private TorchPrediction allocateUnlike() {
         if (closed || stopped.isPresent() || VirtualThreads.isCurrent()) {
             return TorchPrediction.unplanned();
         }
@@ -144,6 +182,11 @@ public final class TorchMemory implements AutoCloseable {
         logger.warn("{} runs in the engine's own memory from now on: {}", model, stopped.get());
         logger.debug("This is what happened", problem);
         sequences.invalidateAll();
+    }
+
+    /** Returns whether the weights are in memory only while a prediction begun here needs them. */
+    public boolean streamsWeights() {
+        return weights.isPresent();
     }
 
     /** Counts a prediction that nothing was planned for. */
@@ -203,12 +246,29 @@ public final class TorchMemory implements AutoCloseable {
                 this::stop);
     }
 
+    private Optional<EvaluatedPlan> largest() {
+        return sequences.asMap().values().stream()
+                .flatMap(sequence -> sequence.figures().stream())
+                .max(Comparator.comparingLong(EvaluatedPlan::arenaBytes));
+    }
+
+    private long arenaBytes() {
+        return largest().map(EvaluatedPlan::arenaBytes).orElse(0L);
+    }
+
+    /**
+     * Gives a model that has a budget another one.
+     *
+     * @throws BudgetTooSmallException if it is known that it cannot be held
+     */
+    public void setBudget(BudgetResolver budget, boolean bestEffort)
+            throws BudgetTooSmallException {
+        weights.orElseThrow().setBudget(budget, bestEffort, arenaBytes());
+    }
+
     /** Returns what was planned and what happened until now; figures of the largest plan. */
     public PlanReport report() {
-        Optional<EvaluatedPlan> largest =
-                sequences.asMap().values().stream()
-                        .flatMap(sequence -> sequence.figures().stream())
-                        .max(Comparator.comparingLong(EvaluatedPlan::arenaBytes));
+        Optional<EvaluatedPlan> largest = largest();
         return new PlanReport(
                 "PyTorch",
                 stopped,
@@ -220,7 +280,8 @@ public final class TorchMemory implements AutoCloseable {
                         tally.unplannedAllocations.sum(),
                         tally.recordings.sum()),
                 Optional.empty(),
-                Optional.empty());
+                Optional.empty(),
+                weights.map(streamed -> streamed.report(arenaBytes())));
     }
 
     @Override
@@ -228,6 +289,7 @@ public final class TorchMemory implements AutoCloseable {
         closed = true;
         sequences.invalidateAll();
         asked.ifPresent(AllocationPlans::flush);
+        weights.ifPresent(StreamedWeights::close);
         use.close();
     }
 }

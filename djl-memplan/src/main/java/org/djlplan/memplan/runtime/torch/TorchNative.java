@@ -46,4 +46,31 @@ final class TorchNative {
 
     static native void djlplan_torch_finish(
             Pointer run, long[] counters, int[] alive, int capacity);
+
+    static native Pointer djlplan_weights_create(String folder, long bytes, int[] problem);
+
+    static native void djlplan_weights_close(Pointer weights);
+
+    static native int djlplan_weights_load(Pointer weights);
+
+    static native int djlplan_weights_loaded(Pointer weights);
+
+    static native int djlplan_weights_uncache(Pointer weights);
+
+    static native long djlplan_weights_bytes(Pointer weights);
+
+    static native long djlplan_weights_blocks(Pointer weights, long[] out, long capacity);
+
+    static native Pointer djlplan_schedule_create(
+            long[] bytes, int[] needs, int steps, int[] actions, int count);
+
+    static native void djlplan_schedule_delete(Pointer schedule);
+
+    static native int djlplan_weights_begin(Pointer weights, Pointer schedule, int flags);
+
+    static native void djlplan_weights_end(Pointer weights, long[] figures);
+
+    static native long djlplan_weights_steps(Pointer weights, long[] out, long capacity);
+
+    static native long djlplan_weights_touches(Pointer weights, int[] out, long capacity);
 }

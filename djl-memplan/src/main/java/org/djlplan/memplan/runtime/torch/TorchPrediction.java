@@ -11,6 +11,7 @@ public final class TorchPrediction {
 
     private final Optional<AllocationWatch.Run> run;
     private final Ending atEnd;
+    private Optional<StreamedWeights.Turn> turn = Optional.empty();
     private boolean paused;
     private boolean failed;
     private boolean finished;
@@ -49,10 +50,19 @@ public final class TorchPrediction {
     public synchronized void pause() {
         if (!paused) {
             paused = true;
-            if (run.isPresent() && run.get().pause()) {
-                finish();
+            try {
+                if (run.isPresent() && run.get().pause()) {
+                    finish();
+                }
+            } finally {
+                turn.ifPresent(StreamedWeights.Turn::end);
             }
         }
+    }
+
+    /** Has the model's turn end with the allocations. */
+    void atPause(StreamedWeights.Turn held) {
+        turn = Optional.of(held);
     }
 
     /** Says that the forward pass ended early: its allocations are not all there are. */

@@ -6,6 +6,7 @@ import com.google.flatbuffers.FlatBufferBuilder;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,13 +21,31 @@ import org.djlplan.memplan.source.tflite.Schema.Kind;
  *   | root, identifier | tables, vectors, strings | length, bytes | length, bytes | ...
  *                          └── offset ──────────────►┘
  * </pre>
+ *
+ * <p>With pages, raw vectors of a page or more come last. Each begins at a page's begin and has all
+ * pages that it touches to itself, but for the length of the next one, which may stand in the rest
+ * of its last page; the file ends where a page does.
  */
 final class FlatTableWriter {
 
     private static final int LENGTH_BYTES = 4;
 
+    private final int pageBytes;
+
     private final FlatBufferBuilder builder = new FlatBufferBuilder();
     private final List<PendingRaw> pending = new ArrayList<>();
+
+    /** A writer that knows no pages. */
+    FlatTableWriter() {
+        this(1);
+    }
+
+    /**
+     * @param pageBytes size of a page, 1 without pages
+     */
+    FlatTableWriter(int pageBytes) {
+        this.pageBytes = pageBytes;
+    }
 
     /** A raw vector that follows the tables; {@code table} counts from the end of the tables. */
     private record PendingRaw(int table, Field field, TfLiteBytes bytes) {}
@@ -58,8 +77,13 @@ final class FlatTableWriter {
         ByteBuffer tables = builder.dataBuffer().slice().order(ByteOrder.LITTLE_ENDIAN);
         ImmutableList.Builder<PlacedRaw> raws = ImmutableList.builder();
         long end = tables.capacity();
-        for (PendingRaw raw : pending) {
-            int alignment = Math.max(raw.field().alignmentBytes(), LENGTH_BYTES);
+        List<PendingRaw> inOrder = new ArrayList<>(pending);
+        inOrder.sort(Comparator.comparing(this::hasPages));
+        for (PendingRaw raw : inOrder) {
+            int alignment =
+                    hasPages(raw)
+                            ? pageBytes
+                            : Math.max(raw.field().alignmentBytes(), LENGTH_BYTES);
             long begin = roundUp(end + LENGTH_BYTES, alignment);
             int length = raw.bytes().sizeBytes() / raw.field().elementBytes();
             raws.add(new PlacedRaw(begin, length, raw.bytes()));
@@ -69,7 +93,11 @@ final class FlatTableWriter {
             }
             point(tables, raw, (int) begin - LENGTH_BYTES);
         }
-        return new Layout(tables, raws.build(), end);
+        return new Layout(tables, raws.build(), roundUp(end, pageBytes));
+    }
+
+    private boolean hasPages(PendingRaw raw) {
+        return pageBytes > 1 && raw.bytes().sizeBytes() >= pageBytes;
     }
 
     private static long roundUp(long value, int multiple) {

@@ -2,32 +2,57 @@ package org.djlplan.memplan.source.tflite;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Objects;
 import java.util.Optional;
 import org.djlplan.memplan.graph.FileRegion;
 
 /**
  * An immutable run of bytes: a window on the mapped file when it was read, on memory of its own
- * when it was built. Nothing is copied. Equal to any other run with the same content.
+ * when it was built, or computed piece by piece whenever it is read. Nothing is copied. Equal to
+ * any other run with the same content.
  */
 public final class TfLiteBytes {
 
     /** No bytes. */
-    public static final TfLiteBytes EMPTY = new TfLiteBytes(ByteBuffer.allocate(0), -1);
+    public static final TfLiteBytes EMPTY = of(ByteBuffer.allocate(0));
 
     private static final int HASHED_BYTES = 64;
     private static final int NOT_IN_A_FILE = -1;
 
-    private final ByteBuffer content;
+    /** The most that is computed at once to compare. */
+    private static final int COMPARED_BYTES = 1 << 20;
+
+    private final Source source;
+    private final int beginBytes;
+    private final int sizeBytes;
     private final int offsetBytes;
 
-    private TfLiteBytes(ByteBuffer content, int offsetBytes) {
-        this.content = content.asReadOnlyBuffer();
+    private TfLiteBytes(Source source, int beginBytes, int sizeBytes, int offsetBytes) {
+        this.source = source;
+        this.beginBytes = beginBytes;
+        this.sizeBytes = sizeBytes;
         this.offsetBytes = offsetBytes;
+    }
+
+    /** Content that is read in pieces, in any order, any number of times; always the same. */
+    @FunctionalInterface
+    public interface Source {
+
+        /** Returns {@code sizeBytes} of the content from {@code beginBytes} on. */
+        ByteBuffer read(int beginBytes, int sizeBytes);
+    }
+
+    /** Content that is in memory. */
+    private record Window(ByteBuffer content) implements Source {
+        @Override
+        public ByteBuffer read(int beginBytes, int sizeBytes) {
+            return content.slice(beginBytes, sizeBytes);
+        }
     }
 
     /** Bytes that are not from a file. The caller must not write to them any more. */
     public static TfLiteBytes of(ByteBuffer content) {
-        return new TfLiteBytes(content.slice(), NOT_IN_A_FILE);
+        return window(content.slice(), NOT_IN_A_FILE);
     }
 
     /** Bytes that are not from a file. The caller must not write to them any more. */
@@ -35,19 +60,52 @@ public final class TfLiteBytes {
         return of(ByteBuffer.wrap(content));
     }
 
+    /** Bytes that are computed when they are read, and not kept. */
+    public static TfLiteBytes computed(int sizeBytes, Source source) {
+        return new TfLiteBytes(source, 0, sizeBytes, NOT_IN_A_FILE);
+    }
+
     /** A window on a file, whose bounds were checked. */
     static TfLiteBytes ofFile(ByteBuffer file, int offsetBytes, int sizeBytes) {
-        return new TfLiteBytes(file.slice(offsetBytes, sizeBytes), offsetBytes);
+        return window(file.slice(offsetBytes, sizeBytes), offsetBytes);
+    }
+
+    private static TfLiteBytes window(ByteBuffer content, int offsetBytes) {
+        ByteBuffer readOnly = content.asReadOnlyBuffer();
+        return new TfLiteBytes(new Window(readOnly), 0, readOnly.remaining(), offsetBytes);
+    }
+
+    /**
+     * Returns a part of these bytes.
+     *
+     * @throws IndexOutOfBoundsException if it is not inside
+     */
+    public TfLiteBytes slice(int fromBytes, int partBytes) {
+        Objects.checkFromIndexSize(fromBytes, partBytes, sizeBytes);
+        int offset = offsetBytes == NOT_IN_A_FILE ? NOT_IN_A_FILE : offsetBytes + fromBytes;
+        return new TfLiteBytes(source, beginBytes + fromBytes, partBytes, offset);
     }
 
     /** Returns the number of bytes. */
     public int sizeBytes() {
-        return content.remaining();
+        return sizeBytes;
     }
 
     /** Returns a new read-only view, little-endian, from position 0. */
     public ByteBuffer buffer() {
-        return content.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+        return read(0, sizeBytes);
+    }
+
+    /**
+     * Returns a new read-only view of a part, little-endian, from position 0.
+     *
+     * @throws IndexOutOfBoundsException if it is not inside
+     */
+    public ByteBuffer read(int fromBytes, int partBytes) {
+        Objects.checkFromIndexSize(fromBytes, partBytes, sizeBytes);
+        return source.read(beginBytes + fromBytes, partBytes)
+                .asReadOnlyBuffer()
+                .order(ByteOrder.LITTLE_ENDIAN);
     }
 
     /** Returns where the bytes lie in the file they were read from. */
@@ -59,17 +117,28 @@ public final class TfLiteBytes {
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof TfLiteBytes that && content.equals(that.content);
+        return other instanceof TfLiteBytes that && sizeBytes == that.sizeBytes && sameBytes(that);
+    }
+
+    private boolean sameBytes(TfLiteBytes that) {
+        for (int from = 0; from < sizeBytes; ) {
+            int part = Math.min(COMPARED_BYTES, sizeBytes - from);
+            if (!read(from, part).equals(that.read(from, part))) {
+                return false;
+            }
+            from += part;
+        }
+        return true;
     }
 
     @Override
     public int hashCode() {
         // The head only: to hash all of a model's weights would read the whole file.
-        return 31 * sizeBytes() + content.slice(0, Math.min(HASHED_BYTES, sizeBytes())).hashCode();
+        return 31 * sizeBytes + read(0, Math.min(HASHED_BYTES, sizeBytes)).hashCode();
     }
 
     @Override
     public String toString() {
-        return sizeBytes() + " bytes" + (offsetBytes < 0 ? "" : " at " + offsetBytes);
+        return sizeBytes + " bytes" + (offsetBytes < 0 ? "" : " at " + offsetBytes);
     }
 }

@@ -1,7 +1,9 @@
 package org.djlplan.memplan.source.tflite;
 
 import com.google.common.collect.ImmutableList;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * All that a {@code .tflite} file says. A value of this type is a model whose parts fit together:
@@ -52,6 +54,21 @@ public record TfLiteFile(
     }
 
     /**
+     * Returns the same model with other shapes of tensors in the main subgraph.
+     *
+     * @param shapes by the tensor's index; tensors that are not in it keep theirs
+     * @throws InvalidModelException if a constant is not as long as its shape says then
+     */
+    public TfLiteFile withShapes(Map<Integer, List<Integer>> shapes) {
+        TfLiteSubgraph main = main();
+        List<TfLiteTensor> tensors = new ArrayList<>(main.tensors());
+        shapes.forEach((id, shape) -> tensors.set(id, tensors.get(id).withShape(shape)));
+        return withMain(
+                new TfLiteSubgraph(
+                        main.name(), tensors, main.inputs(), main.outputs(), main.operators()));
+    }
+
+    /**
      * Returns the same model with its operators in another order.
      *
      * @param order indices of the main subgraph's operators, in the order to execute
@@ -59,18 +76,21 @@ public record TfLiteFile(
      */
     public TfLiteFile withOrder(List<Integer> order) {
         TfLiteSubgraph main = main();
-        TfLiteSubgraph reordered =
+        return withMain(
                 new TfLiteSubgraph(
                         main.name(),
                         main.tensors(),
                         main.inputs(),
                         main.outputs(),
-                        order.stream().map(main.operators()::get).toList());
+                        order.stream().map(main.operators()::get).toList()));
+    }
+
+    private TfLiteFile withMain(TfLiteSubgraph main) {
         return new TfLiteFile(
                 description,
                 operatorCodes,
                 ImmutableList.<TfLiteSubgraph>builder()
-                        .add(reordered)
+                        .add(main)
                         .addAll(subgraphs.subList(1, subgraphs.size()))
                         .build(),
                 buffers,
@@ -78,6 +98,30 @@ public record TfLiteFile(
                 metadata,
                 signatures,
                 notCarried);
+    }
+
+    /**
+     * Returns whether another model is the same but for the content of buffers of at least so many
+     * bytes, which are as long.
+     */
+    public boolean sameButForLargeBuffers(TfLiteFile other, long leastBytes) {
+        if (buffers.size() != other.buffers.size()) {
+            return false;
+        }
+        for (int i = 0; i < buffers.size(); i++) {
+            int bytes = buffers.get(i).sizeBytes();
+            if (bytes != other.buffers.get(i).sizeBytes()
+                    || (bytes < leastBytes && !buffers.get(i).equals(other.buffers.get(i)))) {
+                return false;
+            }
+        }
+        return description.equals(other.description)
+                && operatorCodes.equals(other.operatorCodes)
+                && subgraphs.equals(other.subgraphs)
+                && metadataBuffers.equals(other.metadataBuffers)
+                && metadata.equals(other.metadata)
+                && signatures.equals(other.signatures)
+                && notCarried.equals(other.notCarried);
     }
 
     /** Returns the code of an operator of this file. */

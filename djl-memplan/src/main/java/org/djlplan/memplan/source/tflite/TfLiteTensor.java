@@ -76,6 +76,20 @@ public record TfLiteTensor(
                 false);
     }
 
+    /** Returns the same tensor with another shape. */
+    TfLiteTensor withShape(List<Integer> other) {
+        return new TfLiteTensor(
+                other,
+                shapeSignature,
+                typeCode,
+                buffer,
+                name,
+                quantization,
+                isVariable,
+                sparsity,
+                hasRank);
+    }
+
     /** Returns the type of the elements; types without a size in whole bytes may be opaque. */
     public ElementType elementType() {
         return typeCode >= 0 && typeCode < TYPES.size() ? TYPES.get(typeCode) : ElementType.OPAQUE;

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.LongConsumer;
 import org.djlplan.memplan.source.tflite.FlatTableWriter.Layout;
 import org.djlplan.memplan.source.tflite.FlatTableWriter.PlacedRaw;
 
@@ -22,6 +24,12 @@ import org.djlplan.memplan.source.tflite.FlatTableWriter.PlacedRaw;
  * Buffers lie at multiples of 16 bytes, as TFLite's kernels expect.
  */
 public final class TfLiteWriter {
+
+    /** What large buffers are aligned to when they are written for loading one by one. */
+    public static final int PAGE_BYTES = 4096;
+
+    /** The most that is read, or computed, and written at once. */
+    private static final int PIECE_BYTES = 1 << 20;
 
     private TfLiteWriter() {}
 
@@ -33,7 +41,26 @@ public final class TfLiteWriter {
      * @throws IOException if the folder cannot be written
      */
     public static void write(TfLiteFile model, Path file) throws IOException {
-        Layout layout = layout(model);
+        write(layout(model, new FlatTableWriter()), file);
+    }
+
+    /**
+     * Writes a file whose large buffers can be read from disk one by one: each of {@link
+     * #PAGE_BYTES} or more begins at a multiple of that, and no other buffer shares its pages. The
+     * file's size is a multiple as well. Little memory is used: a buffer's content is asked for in
+     * pieces, in the order in which it is written.
+     *
+     * @param file must not exist, and does not if this fails
+     * @param progress is told now and then how many bytes have been written
+     * @throws TfLiteWriteException if the model has parts that cannot be written, or is too large
+     * @throws IOException if the folder cannot be written, or the disk is full
+     */
+    public static void writePageAligned(TfLiteFile model, Path file, LongConsumer progress)
+            throws IOException {
+        emit(layout(model, new FlatTableWriter(PAGE_BYTES)), file, progress);
+    }
+
+    private static void write(Layout layout, Path file) throws IOException {
         Path absolute = file.toAbsolutePath();
         Path folder = absolute.getParent();
         if (folder == null) {
@@ -42,15 +69,30 @@ public final class TfLiteWriter {
         Path temporary =
                 folder.resolve("." + absolute.getFileName() + "." + UUID.randomUUID() + ".tmp");
         try {
-            try (FileChannel channel =
-                    FileChannel.open(
-                            temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-                emit(layout, buffer -> writeFully(channel, buffer));
-                channel.force(true);
-            }
+            emit(layout, temporary, writtenBytes -> {});
             Files.move(temporary, absolute, StandardCopyOption.ATOMIC_MOVE);
         } finally {
             Files.deleteIfExists(temporary);
+        }
+    }
+
+    private static void emit(Layout layout, Path newFile, LongConsumer progress)
+            throws IOException {
+        try (FileChannel channel =
+                FileChannel.open(
+                        newFile, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            emit(
+                    layout,
+                    buffer -> {
+                        writeFully(channel, buffer);
+                        progress.accept(channel.position());
+                    });
+            channel.force(true);
+        } catch (FileAlreadyExistsException e) {
+            throw e;
+        } catch (IOException | RuntimeException e) {
+            Files.deleteIfExists(newFile);
+            throw e;
         }
     }
 
@@ -60,19 +102,20 @@ public final class TfLiteWriter {
      * @throws TfLiteWriteException if the model has parts that cannot be written, or is too large
      */
     public static ByteBuffer toByteBuffer(TfLiteFile model) throws TfLiteWriteException {
-        Layout layout = layout(model);
+        Layout layout = layout(model, new FlatTableWriter());
         ByteBuffer file =
                 ByteBuffer.allocateDirect((int) layout.sizeBytes()).order(ByteOrder.LITTLE_ENDIAN);
         emit(layout, file::put);
         return file.flip();
     }
 
-    private static Layout layout(TfLiteFile model) throws TfLiteWriteException {
+    private static Layout layout(TfLiteFile model, FlatTableWriter writer)
+            throws TfLiteWriteException {
         if (!model.notCarried().isEmpty()) {
             throw new TfLiteWriteException(
                     "parts beyond the known schema would be lost: " + model.notCarried());
         }
-        return new FlatTableWriter().layout(Table.model(model), "TFL3");
+        return writer.layout(Table.model(model), "TFL3");
     }
 
     private interface Sink<E extends Exception> {
@@ -87,9 +130,13 @@ public final class TfLiteWriter {
             ByteBuffer gap = ByteBuffer.allocate(gapBytes).order(ByteOrder.LITTLE_ENDIAN);
             gap.putInt(gapBytes - Integer.BYTES, raw.length());
             sink.put(gap);
-            sink.put(raw.bytes().buffer());
-            position = raw.offsetBytes() + raw.bytes().sizeBytes();
+            int sizeBytes = raw.bytes().sizeBytes();
+            for (int from = 0; from < sizeBytes; from += PIECE_BYTES) {
+                sink.put(raw.bytes().read(from, Math.min(PIECE_BYTES, sizeBytes - from)));
+            }
+            position = raw.offsetBytes() + sizeBytes;
         }
+        sink.put(ByteBuffer.allocate((int) (layout.sizeBytes() - position)));
     }
 
     private static void writeFully(FileChannel channel, ByteBuffer bytes) throws IOException {

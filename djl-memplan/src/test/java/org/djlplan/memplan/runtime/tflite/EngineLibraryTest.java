@@ -33,6 +33,15 @@ class EngineLibraryTest {
     }
 
     @Test
+    void find_bothReleases_isTheOneOfDjl() throws IOException {
+        String later = "1-2 r-xp 0 08:01 34  /tmp/libjnitensorflowlite.so\n";
+        assertEquals(Optional.of(Path.of("/tmp/libjnitensorflowlite.so")), find(OTHER + later));
+        assertEquals(
+                Optional.of(Path.of("/tmp/libtensorflowlite_jni.so")),
+                find(later + "3-4 r-xp 0 08:01 35  /tmp/libtensorflowlite_jni.so\n"));
+    }
+
+    @Test
     void find_notLoadedOrDeleted_isEmpty() throws IOException {
         assertEquals(Optional.empty(), find(OTHER));
         assertEquals(

@@ -239,7 +239,8 @@ public final class FakeEngine implements EngineSession.Source {
 
         private LiveNode node(
                 int id, List<Integer> replaced, List<Integer> inputs, List<Integer> outputs) {
-            return new LiveNode(id, CUSTOM_CODE, replaced, inputs, outputs, List.of());
+            return new LiveNode(
+                    id, CUSTOM_CODE, Optional.empty(), replaced, inputs, outputs, List.of());
         }
 
         @Override

@@ -15,17 +15,22 @@ import ai.djl.translate.NoBatchifyTranslator;
 import ai.djl.translate.TranslateException;
 import ai.djl.translate.TranslatorContext;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.function.IntFunction;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.djlplan.integration.networks.BlazeFace;
 import org.djlplan.integration.networks.ElementwiseChains;
 import org.djlplan.integration.networks.Inception;
 import org.djlplan.integration.networks.MobileNetV1;
+import org.djlplan.integration.networks.PackedWeights;
+import org.djlplan.integration.networks.ResNet;
+import org.djlplan.integration.networks.Vgg;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
@@ -39,6 +44,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The networks made here run in the stock engine and compute something. */
 class NetworksRunTest {
 
+    private static final IntFunction<ByteBuffer> HEAP = ByteBuffer::allocate;
+
     @TempDir Path folder;
 
     static Stream<Arguments> networks() {
@@ -47,7 +54,11 @@ class NetworksRunTest {
                 Arguments.of("mobilenet_v2", MobileNetV2.build(1), List.of(1001)),
                 Arguments.of("blaze_face", BlazeFace.build(1), List.of(896 * 16, 896)),
                 Arguments.of("inception", Inception.build(1), List.of(100)),
-                Arguments.of("chains", ElementwiseChains.build(1), List.of(64 * 64 * 3, 10)));
+                Arguments.of("chains", ElementwiseChains.build(1), List.of(64 * 64 * 3, 10)),
+                Arguments.of("resnet", ResNet.SMALL.build(1, HEAP), List.of(100)),
+                Arguments.of("vgg", Vgg.SMALL.build(1, HEAP), List.of(100)),
+                Arguments.of(
+                        "packed", PackedWeights.of(Vgg.SMALL.build(1, HEAP), HEAP), List.of(100)));
     }
 
     @ParameterizedTest(name = "{0}")

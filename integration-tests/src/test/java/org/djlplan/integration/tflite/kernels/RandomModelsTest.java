@@ -19,13 +19,15 @@ import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.serving.ServedModel;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Whatever a model shares, under every strategy: the stock engine's bytes. */
 class RandomModelsTest {
 
-    private static final int MODELS = 300;
+    private static final int MODELS = 60;
+    private static final int MORE_MODELS = 600;
     private static final int RUNS = 3;
 
     @TempDir Path folder;
@@ -40,7 +42,17 @@ class RandomModelsTest {
 
     @Test
     void run_randomModels_giveTheStockBytes() throws Exception {
-        for (int seed = 0; seed < MODELS; seed++) {
+        compare(0, MODELS);
+    }
+
+    @Tag("long")
+    @Test
+    void run_moreRandomModels_giveTheStockBytes() throws Exception {
+        compare(MODELS, MORE_MODELS);
+    }
+
+    private void compare(int first, int end) throws Exception {
+        for (int seed = first; seed < end; seed++) {
             RandomModel model = RandomModel.of(seed);
             Path file = model.sketch().write(folder.resolve("random_" + seed + ".tflite"));
             compare(file, model.inputs(), 1 + seed % 2);

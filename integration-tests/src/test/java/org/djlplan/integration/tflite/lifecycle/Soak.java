@@ -35,6 +35,7 @@ final class Soak {
     private static final int LOAD_EVERY = 200;
 
     private final List<SoakModel> models;
+    private final boolean unplannedToo;
     private final int predictions;
     private final long seed;
     private final AtomicReferenceArray<Slot> slots = new AtomicReferenceArray<>(SLOTS);
@@ -45,7 +46,7 @@ final class Soak {
     private final ConcurrentLinkedQueue<String> problems = new ConcurrentLinkedQueue<>();
     private final long[] residentBytes = new long[TENTHS];
 
-    /** A loaded model. */
+    /** A loaded model; planned if it has options. */
     private static final class Slot {
         private final SoakModel model;
         private final Map<String, ?> options;
@@ -55,7 +56,10 @@ final class Soak {
         Slot(SoakModel model, Map<String, ?> options) throws Exception {
             this.model = model;
             this.options = options;
-            loaded = Planned.loadDirectly(model.file(), options);
+            loaded =
+                    options.isEmpty()
+                            ? Planned.loadPlain(model.file(), model.threads())
+                            : Planned.loadDirectly(model.file(), options);
         }
     }
 
@@ -77,8 +81,12 @@ final class Soak {
             List<String> problems,
             List<Long> residentBytes) {}
 
-    Soak(List<SoakModel> models, int predictions, long seed) {
+    /**
+     * @param unplannedToo whether some models are left to the engine, which takes threads then
+     */
+    Soak(List<SoakModel> models, boolean unplannedToo, int predictions, long seed) {
         this.models = models;
+        this.unplannedToo = unplannedToo;
         this.predictions = predictions;
         this.seed = seed;
     }
@@ -133,6 +141,9 @@ final class Soak {
     private Slot load(Random random) throws Exception {
         SoakModel model = models.get(random.nextInt(models.size()));
         loads.incrementAndGet();
+        if (unplannedToo && random.nextInt(3) == 0) {
+            return new Slot(model, Map.of());
+        }
         return new Slot(
                 model,
                 Map.of(
@@ -151,8 +162,10 @@ final class Soak {
 
     private void close(Slot slot) {
         slot.closed = true;
-        PlanReport report = PlanReport.of(slot.loaded).orElseThrow();
-        unplanned.addAndGet((int) report.predictions().unplanned());
+        if (!slot.options.isEmpty()) {
+            PlanReport report = PlanReport.of(slot.loaded).orElseThrow();
+            unplanned.addAndGet((int) report.predictions().unplanned());
+        }
         slot.loaded.close();
     }
 

@@ -343,7 +343,7 @@ class FolderIsDataTest {
         all.add(operators - 1);
         Forgery.change(profile, "profile", table -> delegateAll(table, all));
         Map<String, Object> inBackground =
-                Map.of("delegation.profileBudget", "2s", "memplan.threads", 1);
+                Map.of("delegation.profileBudget", "500ms", "memplan.threads", 1);
         try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model = Planned.load(file, inBackground)) {
             // Until then the delegate takes what it can of it, as ever.

@@ -1,13 +1,12 @@
-package org.djlplan.memplan.serving;
+package org.djlplan.memplan.runtime.tflite;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
 import java.nio.ByteBuffer;
 import java.util.List;
-import org.djlplan.memplan.runtime.tflite.TensorInfo;
 
 /** The shapes that a model is run with, by the values and shapes that its user gives. */
-final class InputShapes {
+public final class InputShapes {
 
     private InputShapes() {}
 
@@ -21,7 +20,7 @@ final class InputShapes {
      * @param shapes the given shapes
      * @throws IllegalArgumentException if a value cannot be that of its input
      */
-    static List<List<Integer>> effective(
+    public static List<List<Integer>> effective(
             List<TensorInfo> inputs,
             List<List<Integer>> inFile,
             List<ByteBuffer> values,

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class TfLiteAdapterTest {
+class StockTfLiteAdapterTest {
 
     /** Held, as the engine holds its mapping. */
     private final List<MappedByteBuffer> mappings = new ArrayList<>();
@@ -41,7 +41,7 @@ class TfLiteAdapterTest {
                                             case "getModelPath" -> modelPath;
                                             default -> throw new AssertionError(method);
                                         });
-        return TfLiteAdapter.fileOf(model);
+        return StockTfLiteAdapter.fileOf(model);
     }
 
     private Path file(String name) throws IOException {

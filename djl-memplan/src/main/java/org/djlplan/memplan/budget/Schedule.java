@@ -1,0 +1,54 @@
+package org.djlplan.memplan.budget;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A streaming plan in the terms of an engine's tensors and of the file that holds the weights.
+ *
+ * @param arenaBytes size of the arena
+ * @param places offset in the arena of every activation and temporary, by tensor
+ * @param loads in the order to carry them out
+ * @param needs for each step the number of loads that must be done before it runs; never decreases
+ * @param bindings where each streamed constant lies at each step that reads it, by step
+ * @param elided for each step whether it does nothing, as its output lies where its input is
+ */
+public record Schedule(
+        long arenaBytes,
+        Map<Integer, Long> places,
+        List<Load> loads,
+        List<Integer> needs,
+        List<Binding> bindings,
+        List<Boolean> elided) {
+
+    /**
+     * Brings a run of bytes from the file to the arena.
+     *
+     * @param fileOffsetBytes where in the file
+     * @param bytes how many; a multiple of {@link WeightUse#PAGE_BYTES}, as both offsets
+     * @param offsetBytes where in the arena
+     * @param after number of steps that must have finished before
+     * @param pinned whether it stays from one inference to the next
+     */
+    public record Load(
+            long fileOffsetBytes, long bytes, long offsetBytes, int after, boolean pinned) {}
+
+    /**
+     * A tensor's place at one step.
+     *
+     * @param step the step that reads it
+     * @param tensor id of the tensor
+     * @param offsetBytes where in the arena
+     */
+    public record Binding(int step, int tensor, long offsetBytes) {}
+
+    public Schedule {
+        places = ImmutableMap.copyOf(places);
+        loads = ImmutableList.copyOf(loads);
+        needs = ImmutableList.copyOf(needs);
+        bindings = ImmutableList.copyOf(bindings);
+        elided = ImmutableList.copyOf(elided);
+    }
+}

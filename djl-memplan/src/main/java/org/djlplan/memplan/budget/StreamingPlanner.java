@@ -1,0 +1,110 @@
+package org.djlplan.memplan.budget;
+
+import com.google.common.collect.ImmutableList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.IntFunction;
+
+/**
+ * Plans a model to run inside a budget: every strategy tries, {@link StreamingValidator} checks
+ * what they made, and the best is kept, of equals the one of the earlier strategy. The best plan is
+ * the one with the least predicted time; of equals, the one with the least if loads took twice as
+ * long as predicted; then the one that loads the fewest bytes.
+ *
+ * <p>Strategies look for places, and may be less lucky with a larger budget. So a planner remembers
+ * how good its plans of a problem were: for a larger budget it never makes a worse one than it made
+ * for a smaller, whose plan is made again then. For one thread at a time.
+ */
+public final class StreamingPlanner {
+
+    private final ImmutableList<StreamingStrategy> strategies;
+
+    /** What was planned last, by what is equal when two problems are. */
+    private Optional<StreamingProblem> known = Optional.empty();
+
+    /** Outcomes of that problem by budget: each is better than those of all smaller budgets. */
+    private final TreeMap<Long, Outcome> outcomes = new TreeMap<>();
+
+    /** A planner with all strategies. */
+    public StreamingPlanner() {
+        this(List.of(new LookAheadStrategy(), new FlexNnStrategy()));
+    }
+
+    /**
+     * @param strategies in order of preference when plans are equally good; should none have a
+     *     plan, {@link TightestStrategy} is asked
+     */
+    public StreamingPlanner(List<? extends StreamingStrategy> strategies) {
+        this.strategies = ImmutableList.copyOf(strategies);
+    }
+
+    /** Returns the least budget that a plan was found for, in bytes. */
+    public static long leastBudgetBytes(StreamingProblem problem) {
+        return TightestStrategy.arenaBytes(problem);
+    }
+
+    /**
+     * Returns a valid plan whose arena has at most {@code budgetBytes}.
+     *
+     * @param stepNames what to call a step in a message to the user
+     * @throws BudgetTooSmallException if no strategy finds one; it says what asks for more
+     */
+    public StreamingPlan plan(
+            StreamingProblem problem, long budgetBytes, IntFunction<String> stepNames)
+            throws BudgetTooSmallException {
+        Optional<StreamingPlan> best = best(problem, budgetBytes);
+        if (best.isPresent()) {
+            return noWorseThanForLess(best.get(), budgetBytes);
+        }
+        BudgetBound bound = BudgetBound.of(problem);
+        long leastBytes = leastBudgetBytes(problem);
+        throw new BudgetTooSmallException(
+                stepNames.apply(bound.step())
+                        + " alone needs "
+                        + megabytes(bound.bytes())
+                        + " for its weights, activations and temporaries",
+                leastBytes);
+    }
+
+    private StreamingPlan noWorseThanForLess(StreamingPlan plan, long budgetBytes) {
+        if (!known.equals(Optional.of(plan.problem()))) {
+            known = Optional.of(plan.problem());
+            outcomes.clear();
+        }
+        Outcome outcome = Outcome.of(plan);
+        Map.Entry<Long, Outcome> smaller = outcomes.floorEntry(budgetBytes);
+        if (smaller != null && !outcome.betterThan(smaller.getValue())) {
+            return outcome.equals(smaller.getValue())
+                    ? plan
+                    : best(plan.problem(), smaller.getKey()).orElseThrow();
+        }
+        outcomes.tailMap(budgetBytes).values().removeIf(larger -> !larger.betterThan(outcome));
+        outcomes.put(budgetBytes, outcome);
+        return plan;
+    }
+
+    private Optional<StreamingPlan> best(StreamingProblem problem, long budgetBytes) {
+        return best(strategies, problem, budgetBytes)
+                .or(() -> best(List.of(new TightestStrategy()), problem, budgetBytes));
+    }
+
+    private static Optional<StreamingPlan> best(
+            List<? extends StreamingStrategy> strategies,
+            StreamingProblem problem,
+            long budgetBytes) {
+        return strategies.stream()
+                .flatMap(strategy -> strategy.plan(problem, budgetBytes).stream())
+                .filter(plan -> plan.arenaBytes() <= budgetBytes)
+                .filter(plan -> StreamingValidator.violations(plan).isEmpty())
+                .min(Comparator.comparing(Outcome::of));
+    }
+
+    /** Rounded up, so that a user who asks for as much gets it. */
+    private static String megabytes(long bytes) {
+        long tenths = (bytes + 99_999) / 100_000;
+        return tenths / 10 + "." + tenths % 10 + " MB";
+    }
+}

@@ -1,0 +1,17 @@
+package org.djlplan.memplan.budget;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+/**
+ * A tensor that lies inside of another one.
+ *
+ * @param tensor id of the tensor
+ * @param of id of the tensor that has the memory, which is no view itself
+ * @param offsetBytes where it begins there
+ */
+public record View(int tensor, int of, long offsetBytes) {
+
+    public View {
+        checkArgument(tensor != of && offsetBytes >= 0, "a view of %s at %s", of, offsetBytes);
+    }
+}

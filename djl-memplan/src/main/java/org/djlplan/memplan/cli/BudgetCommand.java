@@ -1,0 +1,135 @@
+package org.djlplan.memplan.cli;
+
+import com.google.common.collect.ImmutableList;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.djlplan.memplan.config.OptionKey;
+import org.djlplan.memplan.config.WeightIo;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+
+/** {@code djlplan budget}: runs a model inside smaller and smaller budgets. */
+@Command(
+        name = "budget",
+        defaultValueProvider = FewPairs.class,
+        description = {
+            "Run a model inside byte budgets beside the stock engine: peak of resident memory above"
+                    + " the idle runtime, latency in turns with stock's, stalls, and the smallest"
+                    + " budget.",
+            "Warm is with the weights in the page cache, cold with the pages of the model's files"
+                    + " dropped before each prediction. Where memory control groups can be made"
+                    + " (root), the model also runs in one that is limited to the idle runtime, the"
+                    + " budget and 5 %% of it, and is charged for cached pages of files.",
+            "Exits with 1 when a budget is exceeded by more than 5 %%, or outputs differ from"
+                    + " stock's (PyTorch: by more than 1e-6)."
+        })
+final class BudgetCommand implements Callable<Integer> {
+
+    /** Sums of slices are added up in another order there. */
+    private static final double PYTORCH_ERROR = 1e-6;
+
+    /** The most that the rule for delegated outputs accepts. */
+    private static final double DELEGATED_ERROR = 1e-2;
+
+    private static final int STEPS_PER_BUDGET = 3;
+
+    @Spec private CommandSpec spec;
+
+    @Mixin private RunOptions options = new RunOptions();
+
+    @Option(
+            names = "--budgets",
+            paramLabel = "BUDGET",
+            split = ",",
+            defaultValue = "1/2,1/4,1/8,1/16",
+            converter = WantedConverter.class,
+            description =
+                    "Budgets, in this order: parts of stock (1/8, 12.5%%) or sizes (64MB) (default:"
+                            + " ${DEFAULT-VALUE}).")
+    private List<BudgetSweep.Wanted> budgets = new ArrayList<>();
+
+    @Option(
+            names = "--io",
+            paramLabel = "WAY",
+            converter = IoConverter.class,
+            description = "How weights are read: auto, cached, mmap or direct (default: auto).")
+    private Optional<WeightIo> io = Optional.empty();
+
+    @Option(
+            names = "--delegation",
+            description =
+                    "Let XNNPACK run what pays inside each budget (TensorFlow Lite). Outputs are"
+                            + " then not stock's bytes.")
+    private boolean delegation;
+
+    @Option(names = "--json", description = "Print one JSON object.")
+    private boolean json;
+
+    @Override
+    public Integer call() throws IOException {
+        for (OptionKey key : List.of(OptionKey.BUDGET, OptionKey.IO)) {
+            if (options.arguments().containsKey(key.key())) {
+                throw new ParameterException(
+                        spec.commandLine(), "-o " + key.key() + ": give --budgets and --io");
+            }
+        }
+        options.check(true, true);
+        Way way = delegation && options.mayDelegate() ? Way.DELEGATED : Way.PLANNED;
+        PrintWriter err = spec.commandLine().getErr();
+        BudgetTable table;
+        try (StepNews news = new StepNews(err, 1 + STEPS_PER_BUDGET * (budgets.size() + 1))) {
+            table =
+                    new BudgetTable(
+                            options,
+                            new BudgetSweep(options, io, way, news::next)
+                                    .run(ImmutableList.copyOf(budgets)));
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        out.print(json ? table.json() + "\n" : table.text());
+        out.flush();
+        List<String> complaints =
+                table.complaints(
+                        way == Way.DELEGATED
+                                ? DELEGATED_ERROR
+                                : options.engine() == EngineKind.PYTORCH ? PYTORCH_ERROR : 0);
+        complaints.forEach(line -> err.println("djlplan: " + line));
+        err.flush();
+        return complaints.isEmpty() ? 0 : 1;
+    }
+
+    /** Reads a budget. */
+    static final class WantedConverter implements ITypeConverter<BudgetSweep.Wanted> {
+        @Override
+        public BudgetSweep.Wanted convert(String text) {
+            try {
+                return BudgetSweep.Wanted.parse(text);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(e.getMessage());
+            }
+        }
+    }
+
+    /** Reads the way in which weights are read. */
+    static final class IoConverter implements ITypeConverter<WeightIo> {
+        @Override
+        public WeightIo convert(String text) {
+            return WeightIo.of(text)
+                    .orElseThrow(
+                            () ->
+                                    new TypeConversionException(
+                                            "expected auto, cached, mmap or direct, not '"
+                                                    + text
+                                                    + "'"));
+        }
+    }
+}

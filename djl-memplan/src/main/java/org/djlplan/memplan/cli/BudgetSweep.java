@@ -1,0 +1,406 @@
+package org.djlplan.memplan.cli;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.io.Closer;
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
+import com.google.gson.JsonArray;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Consumer;
+import org.djlplan.memplan.config.Budget;
+import org.djlplan.memplan.config.OptionKey;
+import org.djlplan.memplan.config.WeightIo;
+import org.djlplan.memplan.report.BudgetReport;
+
+/**
+ * Runs a model inside one budget after the other, beside the stock engine in another process, with
+ * which it takes turns at predicting. A budget gets three processes:
+ *
+ * <ol>
+ *   <li>the first load, which slices the model where the budget asks for it and keeps that;
+ *   <li>a load that finds it: warm, with the weights in the page cache; and cold, with the pages of
+ *       the model's files dropped before each prediction (those that are mapped at that moment
+ *       stay);
+ *   <li>where control groups can be made, one in a group that is limited to the idle process, the
+ *       budget and {@link #TOLERANCE} of it. The group is charged for pages of files, too.
+ * </ol>
+ *
+ * <p>The stock engine's weights are in memory all the time. The JVM's optimizing compiler is off in
+ * all processes: the megabytes that it takes now and then are the runtime's, not the model's.
+ */
+final class BudgetSweep {
+
+    /** Part of a budget by which a process may exceed it. */
+    static final double TOLERANCE = .05;
+
+    /** Enough for all that happens once. */
+    private static final int FIRST_PREDICTIONS = 3;
+
+    private static final double MEGA = 1e6;
+
+    private final RunOptions options;
+    private final Optional<WeightIo> io;
+    private final Way way;
+    private final Consumer<String> news;
+
+    /**
+     * @param io how weights are read; empty for what the model's options say
+     * @param way how it runs inside budgets
+     * @param news told what is done next
+     */
+    BudgetSweep(RunOptions options, Optional<WeightIo> io, Way way, Consumer<String> news) {
+        this.options = way == Way.DELEGATED ? options.measuring() : options;
+        this.way = way;
+        this.io = io;
+        this.news = news;
+    }
+
+    /**
+     * The stock engine.
+     *
+     * @param peakBytes peak of the resident set above the idle process
+     */
+    record Stock(long peakBytes, double medianMillis) {}
+
+    /**
+     * What came of a budget.
+     *
+     * @param name the budget as the user wrote it
+     * @param bytes what it comes to
+     * @param outcome what was measured, or why nothing could be
+     */
+    record Row(String name, long bytes, Outcome outcome) {
+
+        /** Returns what was measured. */
+        Optional<Measured> measured() {
+            return outcome instanceof Measured measured ? Optional.of(measured) : Optional.empty();
+        }
+    }
+
+    /** What came of a budget. */
+    sealed interface Outcome {}
+
+    /**
+     * The model does not run in it.
+     *
+     * @param leastBytes the smallest budget that it names; empty if it cannot run for another
+     *     reason
+     */
+    record Refused(String why, OptionalLong leastBytes) implements Outcome {}
+
+    /**
+     * It ran.
+     *
+     * @param firstPeakBytes peak of the resident set above the idle process, with the first load
+     * @param peakBytes the same of a later load
+     * @param warm latency beside stock's, weights in the page cache
+     * @param cold the same with weights on disk alone
+     * @param grouped the same in a control group, beginning cold; empty where none can be made
+     * @param difference how far outputs are from stock's
+     * @param report what the model says of itself; empty if it has no budget
+     * @param unplanned why it ran as stock; empty if it did not
+     */
+    record Measured(
+            OptionalLong firstPeakBytes,
+            OptionalLong peakBytes,
+            PairedRatio warm,
+            PairedRatio cold,
+            Optional<Grouped> grouped,
+            OutputDifference difference,
+            Optional<BudgetReport> report,
+            Optional<String> unplanned)
+            implements Outcome {
+
+        /** Returns the highest peak. */
+        OptionalLong highestBytes() {
+            return firstPeakBytes.isPresent() && peakBytes.isPresent()
+                    ? OptionalLong.of(Math.max(firstPeakBytes.getAsLong(), peakBytes.getAsLong()))
+                    : OptionalLong.empty();
+        }
+    }
+
+    /**
+     * A run in a limited control group.
+     *
+     * @param limitBytes above the idle process
+     * @param ratio to stock's latency, which has no limit; empty if the process was killed
+     */
+    record Grouped(long limitBytes, Optional<PairedRatio> ratio) {}
+
+    /** All that was measured, in the order asked for. */
+    record Result(Stock stock, List<Row> rows) {
+
+        Result {
+            rows = ImmutableList.copyOf(rows);
+        }
+
+        /**
+         * Returns the smallest budget in which the model says it can run. What it says before it
+         * ran may be too small: a budget is none in which, or in more than which, it did not run.
+         */
+        OptionalLong leastBytes() {
+            long tooSmall =
+                    rows.stream()
+                            .filter(row -> row.outcome() instanceof Refused)
+                            .mapToLong(Row::bytes)
+                            .max()
+                            .orElse(0);
+            return rows.stream()
+                    .flatMapToLong(row -> leastBytes(row).stream())
+                    .filter(bytes -> bytes > tooSmall)
+                    .min();
+        }
+
+        private static OptionalLong leastBytes(Row row) {
+            if (row.outcome() instanceof Refused refused) {
+                return refused.leastBytes();
+            }
+            return row.measured().stream()
+                    .flatMap(measured -> measured.report().stream())
+                    .mapToLong(BudgetReport::leastBudgetBytes)
+                    .min();
+        }
+    }
+
+    /**
+     * A budget as users write it: as for {@code memplan.budget}, or a fraction of stock.
+     *
+     * @param name as it was written
+     */
+    record Wanted(String name, Budget budget) {
+
+        /**
+         * Reads one.
+         *
+         * @throws IllegalArgumentException if it is none; the message says what is
+         */
+        static Wanted parse(String text) {
+            String[] parts = text.split("/", -1);
+            if (parts.length == 2) {
+                try {
+                    double share = Double.parseDouble(parts[0]) / Double.parseDouble(parts[1]);
+                    return new Wanted(text, new Budget.ShareOfStock(share));
+                } catch (IllegalArgumentException e) {
+                    throw new IllegalArgumentException(explain(text), e);
+                }
+            }
+            return Budget.of(text)
+                    .filter(b -> b instanceof Budget.Bytes || b instanceof Budget.ShareOfStock)
+                    .map(budget -> new Wanted(text, budget))
+                    .orElseThrow(() -> new IllegalArgumentException(explain(text)));
+        }
+
+        private static String explain(String text) {
+            return "no budget: " + text + "; such as 1/8, 12.5% or 64MB is one";
+        }
+
+        /** Returns the bytes beside what stock was measured to take. */
+        long bytes(long stockBytes) {
+            if (budget instanceof Budget.Bytes given) {
+                return given.bytes();
+            }
+            checkArgument(budget instanceof Budget.ShareOfStock, "%s", budget);
+            return Math.max(1, (long) (((Budget.ShareOfStock) budget).share() * stockBytes));
+        }
+    }
+
+    /**
+     * Runs the model inside each budget, and then inside the smallest in which it says it can run.
+     *
+     * @throws Failure if the stock engine cannot run it
+     */
+    Result run(List<Wanted> budgets) throws IOException {
+        Path folder = Files.createTempDirectory("djlplan-budget");
+        try (Closer closer = Closer.create()) {
+            closer.register(
+                    () ->
+                            MoreFiles.deleteRecursively(
+                                    folder, RecursiveDeleteOption.ALLOW_INSECURE));
+            news.accept("stock");
+            WorkerProcess worker =
+                    worker(WorkerProcess.Contestant.of(Way.STOCK), options, List.of());
+            closer.register(worker::close);
+            worker.awaitLoaded();
+            Path outputs = folder.resolve("stock");
+            JsonArray layout = worker.writeOutputs(outputs);
+            worker.warmUp();
+            long[] nanos = worker.time(options.effort().iterations());
+            RunFigures figures = worker.figures();
+            long peakBytes =
+                    peak(figures)
+                            .orElseThrow(
+                                    () -> new Failure("peaks of memory cannot be measured here"));
+            Stock alone = new Stock(peakBytes, new Statistics(nanos).medianMillis());
+            Partner stock = new Partner(worker, outputs, layout, folder);
+            List<Row> rows = new ArrayList<>();
+            for (Wanted wanted : budgets) {
+                rows.add(row(wanted.name(), wanted.bytes(peakBytes), stock));
+            }
+            // What it says may turn out to be too small, but not for ever.
+            for (int i = 0; i < budgets.size() + 1; i++) {
+                OptionalLong least = new Result(alone, rows).leastBytes();
+                if (least.isEmpty()
+                        || rows.stream().anyMatch(row -> row.bytes() == least.getAsLong())) {
+                    break;
+                }
+                rows.add(row("least", least.getAsLong(), stock));
+            }
+            return new Result(alone, rows);
+        }
+    }
+
+    private Row row(String name, long bytes, Partner stock) throws IOException {
+        RunOptions inside = options.with(OptionKey.BUDGET, Long.toString(bytes));
+        if (io.isPresent()) {
+            inside = inside.with(OptionKey.IO, io.get().toString());
+        }
+        String title = name + String.format(Locale.ROOT, " (%.1f MB)", bytes / MEGA);
+        try {
+            news.accept(title + ": slicing, first load");
+            OptionalLong firstPeakBytes = firstLoad(inside);
+            news.accept(title + ": in turns with stock");
+            Measured free = free(inside, firstPeakBytes, stock);
+            news.accept(title + ": in a control group");
+            return new Row(name, bytes, grouped(inside, bytes, free, stock));
+        } catch (Failure.TooSmall e) {
+            return new Row(
+                    name, bytes, new Refused(e.getMessage(), OptionalLong.of(e.leastBytes())));
+        } catch (Failure e) {
+            return new Row(name, bytes, new Refused(Failure.describe(e), OptionalLong.empty()));
+        }
+    }
+
+    private OptionalLong firstLoad(RunOptions inside) {
+        try (WorkerProcess worker =
+                worker(new WorkerProcess.Contestant("first", way, Map.of()), inside, List.of())) {
+            worker.awaitLoaded();
+            long[] unused = worker.time(FIRST_PREDICTIONS);
+            OptionalLong peakBytes = peak(worker.figures());
+            worker.finish();
+            return peakBytes;
+        }
+    }
+
+    private Measured free(RunOptions inside, OptionalLong firstPeakBytes, Partner stock)
+            throws IOException {
+        try (WorkerProcess worker = worker(WorkerProcess.Contestant.of(way), inside, List.of())) {
+            worker.awaitLoaded();
+            OutputDifference difference = stock.difference(worker);
+            worker.warmUp();
+            PairedRatio warm = stock.race(worker, () -> {});
+            Optional<BudgetReport> report = worker.figures().budget();
+            PairedRatio cold = stock.race(worker, () -> ModelPages.drop(options.model()));
+            RunFigures figures = worker.figures();
+            return new Measured(
+                    firstPeakBytes,
+                    peak(figures),
+                    warm,
+                    cold,
+                    Optional.empty(),
+                    difference,
+                    report,
+                    figures.unplannedReason());
+        }
+    }
+
+    private Measured grouped(RunOptions inside, long bytes, Measured free, Partner stock)
+            throws IOException {
+        Optional<MemoryGroup> made = MemoryGroup.make();
+        if (made.isEmpty()) {
+            return free;
+        }
+        long limitBytes = (long) (bytes * (1 + TOLERANCE));
+        Optional<PairedRatio> ratio;
+        try (MemoryGroup group = made.get();
+                WorkerProcess worker =
+                        worker(
+                                new WorkerProcess.Contestant("grouped", way, Map.of()),
+                                inside,
+                                group.starter())) {
+            worker.awaitIdle();
+            ModelPages.drop(options.model());
+            group.limit(group.usedBytes() - group.reclaimableBytes() + limitBytes);
+            worker.load();
+            worker.warmUp();
+            ratio = Optional.of(stock.race(worker, () -> {}));
+        } catch (Failure.OutOfMemory e) {
+            ratio = Optional.empty();
+        }
+        return new Measured(
+                free.firstPeakBytes(),
+                free.peakBytes(),
+                free.warm(),
+                free.cold(),
+                Optional.of(new Grouped(limitBytes, ratio)),
+                free.difference(),
+                free.report(),
+                free.unplanned());
+    }
+
+    private static OptionalLong peak(RunFigures figures) {
+        return figures.get(Figure.PEAK_ABOVE_IDLE).isPresent()
+                ? OptionalLong.of((long) figures.get(Figure.PEAK_ABOVE_IDLE).getAsDouble())
+                : OptionalLong.empty();
+    }
+
+    private WorkerProcess worker(
+            WorkerProcess.Contestant contestant, RunOptions of, List<String> starter) {
+        return WorkerProcess.start(contestant, of, StepNews.ofWorker(), starter, false);
+    }
+
+    /** The stock engine's process, with which others take turns. */
+    private final class Partner {
+
+        private final WorkerProcess worker;
+        private final Path outputs;
+        private final JsonArray layout;
+        private final Path folder;
+
+        Partner(WorkerProcess worker, Path outputs, JsonArray layout, Path folder) {
+            this.worker = worker;
+            this.outputs = outputs;
+            this.layout = layout;
+            this.folder = folder;
+        }
+
+        OutputDifference difference(WorkerProcess other) throws IOException {
+            Path theirs = folder.resolve("other");
+            JsonArray theirLayout = other.writeOutputs(theirs);
+            return OutputDifference.between(outputs, layout, theirs, theirLayout);
+        }
+
+        /** Times pairs; who goes first alternates. */
+        PairedRatio race(WorkerProcess other, Preparation before) throws IOException {
+            int pairs = options.effort().iterations();
+            long[] mine = new long[pairs];
+            long[] theirs = new long[pairs];
+            for (int i = 0; i < pairs; i++) {
+                if (i % 2 == 0) {
+                    mine[i] = worker.time(1)[0];
+                }
+                before.run();
+                theirs[i] = other.time(1)[0];
+                if (i % 2 != 0) {
+                    mine[i] = worker.time(1)[0];
+                }
+            }
+            return PairedRatio.of(theirs, mine);
+        }
+    }
+
+    /** What is done before each prediction of a race. */
+    @FunctionalInterface
+    private interface Preparation {
+        void run() throws IOException;
+    }
+}

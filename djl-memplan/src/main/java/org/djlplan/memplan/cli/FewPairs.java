@@ -1,0 +1,18 @@
+package org.djlplan.memplan.cli;
+
+import picocli.CommandLine.IDefaultValueProvider;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The default of {@code --iterations} where each is a pair of predictions of a large model. */
+final class FewPairs implements IDefaultValueProvider {
+
+    private static final String PAIRS = "15";
+
+    @Override
+    public String defaultValue(ArgSpec argument) {
+        return argument instanceof OptionSpec option && option.longestName().equals("--iterations")
+                ? PAIRS
+                : null;
+    }
+}

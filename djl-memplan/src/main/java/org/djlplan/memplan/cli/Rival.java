@@ -1,0 +1,90 @@
+package org.djlplan.memplan.cli;
+
+import com.google.common.base.Splitter;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/**
+ * The stock engine run otherwise: with another allocator, or as the last DJL release with a TFLite
+ * engine of its own has it.
+ *
+ * @param name what users call it
+ * @param environment what the process's environment says besides this one's; empty if it is not to
+ *     be had here
+ * @param classPath of the process, if not this one's
+ */
+record Rival(String name, Optional<Map<String, String>> environment, Optional<String> classPath) {
+
+    private static final String OLD_DJL = "djl-0.27";
+
+    /** Jars of DJL and of engines, by the beginnings of their names: of one release only. */
+    private static final ImmutableList<String> OF_DJL =
+            ImmutableList.of("api-", "model-zoo-", "pytorch-", "tflite-", "tensorflow-lite-");
+
+    private static Rival of(Allocator allocator) {
+        return new Rival(
+                allocator.label(), allocator.environment().map(Map::copyOf), Optional.empty());
+    }
+
+    /**
+     * Returns DJL 0.27.
+     *
+     * @param jars its jars and those of its engine: a folder of them, or a class path
+     */
+    private static Rival ofOldDjl(String jars) throws IOException {
+        List<String> theirs =
+                Files.isDirectory(Path.of(jars)) ? jarsOf(Path.of(jars)) : List.of(jars);
+        return new Rival(
+                OLD_DJL,
+                Optional.of(ImmutableMap.of()),
+                Optional.of(beside(theirs, System.getProperty("java.class.path"))));
+    }
+
+    /** Returns a class path of theirs and of what is not DJL's of ours. */
+    static String beside(List<String> theirs, String ours) {
+        Stream<String> rest =
+                Splitter.on(File.pathSeparatorChar)
+                        .splitToStream(ours)
+                        .filter(entry -> OF_DJL.stream().noneMatch(fileName(entry)::startsWith));
+        return String.join(File.pathSeparator, Stream.concat(theirs.stream(), rest).toList());
+    }
+
+    private static String fileName(String entry) {
+        return entry.substring(entry.lastIndexOf(File.separatorChar) + 1);
+    }
+
+    private static List<String> jarsOf(Path folder) throws IOException {
+        ImmutableList.Builder<String> jars = ImmutableList.builder();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.jar")) {
+            files.forEach(file -> jars.add(file.toString()));
+        }
+        return jars.build();
+    }
+
+    /** Reads a name, for DJL 0.27 with {@code =} and where it is. */
+    static final class Converter implements ITypeConverter<Rival> {
+
+        @Override
+        public Rival convert(String text) throws IOException {
+            if (text.startsWith(OLD_DJL + "=")) {
+                return ofOldDjl(text.substring(OLD_DJL.length() + 1));
+            }
+            if (text.equals(OLD_DJL)) {
+                throw new TypeConversionException(
+                        "say where its jars are: " + OLD_DJL + "=FOLDER, or =CLASSPATH");
+            }
+            return of(new Allocator.Converter().convert(text));
+        }
+    }
+}

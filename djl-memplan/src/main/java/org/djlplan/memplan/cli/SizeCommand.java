@@ -1,0 +1,178 @@
+package org.djlplan.memplan.cli;
+
+import com.google.common.collect.ImmutableList;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.djlplan.memplan.config.OptionKey;
+import org.djlplan.memplan.config.Quantities;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+
+/** {@code djlplan size}: what a container needs to serve a model. */
+@Command(
+        name = "size",
+        description = {
+            "Say what a container needs to serve a model: as stock, in planned memory, and inside"
+                    + " budgets; as a Kubernetes limit, options of the JVM, Spark's"
+                    + " spark.executor.memoryOverhead and djl-serving's required_memory_mb.",
+            "Measured in memory control groups of these sizes where such can be made (root), else"
+                    + " predicted of what the process takes without a limit.",
+            "A twentieth is in reserve. What the application itself takes beside its heap is not"
+                    + " known here."
+        })
+final class SizeCommand implements Callable<Integer> {
+
+    private static final double MEBI = 1 << 20;
+
+    /** Of each way: loading, and the first size. */
+    private static final int STEPS = 2;
+
+    @Spec private CommandSpec spec;
+
+    @Mixin private RunOptions options = new RunOptions();
+
+    private int pool;
+
+    @Option(
+            names = "--budgets",
+            paramLabel = "BUDGET",
+            split = ",",
+            defaultValue = "1/4",
+            converter = BudgetCommand.WantedConverter.class,
+            description =
+                    "Budgets: parts of stock (1/8, 12.5%%) or sizes (64MB) (default:"
+                            + " ${DEFAULT-VALUE}); the least one is added.")
+    private List<BudgetSweep.Wanted> budgets = new ArrayList<>();
+
+    @Option(
+            names = "--heap",
+            paramLabel = "SIZE",
+            defaultValue = "256MiB",
+            converter = SizeConverter.class,
+            description = "The application's heap (default: ${DEFAULT-VALUE}).")
+    private long heapBytes;
+
+    @Option(names = "--json", description = "Print one JSON object.")
+    private boolean json;
+
+    @Option(
+            names = "--pool",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "Threads that predict at once (default: ${DEFAULT-VALUE}).")
+    void setPool(int pool) {
+        if (pool < 1) {
+            throw new ParameterException(
+                    spec.commandLine(), "--pool must be at least 1, not " + pool);
+        }
+        this.pool = pool;
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        if (options.arguments().containsKey(OptionKey.BUDGET.key())) {
+            throw new ParameterException(
+                    spec.commandLine(), "-o " + OptionKey.BUDGET.key() + ": give --budgets");
+        }
+        options.check(true, true);
+        PrintWriter err = spec.commandLine().getErr();
+        List<SizeProbe.Row> rows;
+        try (StepNews news = new StepNews(err, STEPS * (budgets.size() + 3))) {
+            rows =
+                    new SizeProbe(options, pool, heapBytes, news::next)
+                            .run(ImmutableList.copyOf(budgets));
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        out.print(json ? json(rows) + "\n" : text(rows));
+        out.flush();
+        return 0;
+    }
+
+    private String text(List<SizeProbe.Row> rows) {
+        TextTable table =
+                new TextTable(
+                        true,
+                        "MiB",
+                        "runtime",
+                        "heap",
+                        "model",
+                        "container",
+                        "limits.memory",
+                        "memoryOverhead",
+                        "required_memory_mb",
+                        "");
+        List<String> notes = new ArrayList<>();
+        for (SizeProbe.Row row : rows) {
+            row.size().ifPresent(size -> table.row(cells(row, size)));
+            row.refusal().ifPresent(why -> notes.add(row.name() + ": " + why));
+            row.report().ifPresent(report -> notes.add(row.name() + ": " + report));
+        }
+        StringBuilder text = new StringBuilder(options.modelName()).append(" (");
+        text.append(options.engine());
+        options.threads().ifPresent(n -> text.append(", threads: ").append(n));
+        text.append(", at once: ").append(pool).append(")\n").append(table.text());
+        notes.forEach(note -> text.append(note).append('\n'));
+        rows.stream()
+                .flatMap(row -> row.size().stream())
+                .findFirst()
+                .ifPresent(
+                        size ->
+                                text.append(
+                                        "heap: %s, or %s, of which a JVM takes a quarter; with neither it takes a quarter of the container\n"
+                                                .formatted(size.heap(), size.maxRam())));
+        return text.toString();
+    }
+
+    private static String[] cells(SizeProbe.Row row, ContainerSize size) {
+        return new String[] {
+            row.name(),
+            mebibytes(size.runtimeBytes()),
+            mebibytes(size.heapBytes()),
+            mebibytes(size.modelBytes()),
+            mebibytes(size.limitBytes()),
+            size.kubernetes(),
+            size.sparkOverhead(),
+            Long.toString(size.requiredMebibytes()),
+            row.checked() ? "ran in it" : "predicted"
+        };
+    }
+
+    private static String mebibytes(long bytes) {
+        return String.format(Locale.ROOT, "%.1f", bytes / MEBI);
+    }
+
+    private JsonObject json(List<SizeProbe.Row> rows) {
+        JsonObject all = new JsonObject();
+        all.addProperty("model", options.modelName());
+        all.addProperty("engine", options.engine().engineName());
+        all.addProperty("pool", pool);
+        JsonArray sizes = new JsonArray();
+        rows.forEach(row -> sizes.add(row.toJson()));
+        all.add("sizes", sizes);
+        return all;
+    }
+
+    /** Reads a size. */
+    static final class SizeConverter implements ITypeConverter<Long> {
+        @Override
+        public Long convert(String text) {
+            return Quantities.bytes(text)
+                    .orElseThrow(
+                            () ->
+                                    new TypeConversionException(
+                                            "expected a size such as 256MiB, not '" + text + "'"));
+        }
+    }
+}

@@ -1,0 +1,65 @@
+package org.djlplan.memplan.cli;
+
+import ai.djl.util.Progress;
+import java.io.PrintWriter;
+import java.util.Optional;
+
+/**
+ * News of a command's steps: one line that changes where a terminal shows it, else a line for each.
+ * What a worker process tells of its own progress is not shown.
+ */
+final class StepNews implements AutoCloseable {
+
+    private final PrintWriter messages;
+    private final Optional<Progress> line;
+    private final int steps;
+    private int done;
+
+    /**
+     * @param messages the error stream
+     * @param steps how many there will be
+     */
+    StepNews(PrintWriter messages, int steps) {
+        this.messages = messages;
+        this.steps = steps;
+        line = ProgressLine.ifWatched(messages);
+    }
+
+    /** Tells that the next step begins. */
+    void next(String step) {
+        if (line.isPresent()) {
+            line.get().reset(step, steps);
+            line.get().start(Math.min(done, steps));
+        } else {
+            messages.println(step);
+            messages.flush();
+        }
+        done++;
+    }
+
+    /** Returns the progress of a worker process, of which nobody is told. */
+    static Progress ofWorker() {
+        return new Progress() {
+            @Override
+            public void reset(String message, long max, String trailingMessage) {}
+
+            @Override
+            public void start(long initialProgress) {}
+
+            @Override
+            public void end() {}
+
+            @Override
+            public void increment(long increment) {}
+
+            @Override
+            public void update(long progress, String additionalMessage) {}
+        };
+    }
+
+    /** Clears the line. */
+    @Override
+    public void close() {
+        line.ifPresent(Progress::end);
+    }
+}

@@ -1,0 +1,79 @@
+package org.djlplan.memplan.config;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import java.math.BigDecimal;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** How much memory a model may take above that of the idle runtime. */
+public sealed interface Budget {
+
+    /** What users may write, for messages. */
+    String ALLOWED = "none, auto, a size such as 64MB, or a share of stock such as 25%";
+
+    /** As much as it needs. */
+    record Unlimited() implements Budget {
+        @Override
+        public String toString() {
+            return "none";
+        }
+    }
+
+    /** So many bytes. */
+    record Bytes(long bytes) implements Budget {
+        public Bytes {
+            checkArgument(bytes > 0, "a budget of %s bytes", bytes);
+        }
+
+        @Override
+        public String toString() {
+            return Long.toString(bytes);
+        }
+    }
+
+    /** A part of what the stock engine takes for the model: more than 0, at most 1. */
+    record ShareOfStock(double share) implements Budget {
+
+        private static final Pattern TEXT = Pattern.compile("(\\d{1,3}(?:\\.\\d{1,18})?)\\s*%");
+
+        public ShareOfStock {
+            checkArgument(share > 0 && share <= 1, "a budget of %s of stock", share);
+        }
+
+        private static Optional<Budget> of(String text) {
+            Matcher matcher = TEXT.matcher(text);
+            return matcher.matches()
+                    ? Optional.of(Double.parseDouble(matcher.group(1)) / 100)
+                            .filter(share -> share > 0 && share <= 1)
+                            .map(ShareOfStock::new)
+                    : Optional.empty();
+        }
+
+        @Override
+        public String toString() {
+            BigDecimal percent = BigDecimal.valueOf(share).movePointRight(2);
+            return percent.stripTrailingZeros().toPlainString() + "%";
+        }
+    }
+
+    /** What the container has left, followed as that changes. */
+    record Auto() implements Budget {
+        @Override
+        public String toString() {
+            return "auto";
+        }
+    }
+
+    /** Returns the budget that users write as {@code text}, or empty if there is none. */
+    static Optional<Budget> of(String text) {
+        return switch (text.trim().toLowerCase(Locale.ROOT)) {
+            case "none" -> Optional.of(new Unlimited());
+            case "auto" -> Optional.of(new Auto());
+            default ->
+                    ShareOfStock.of(text.trim()).or(() -> Quantities.bytes(text).map(Bytes::new));
+        };
+    }
+}

@@ -1,0 +1,59 @@
+package org.djlplan.memplan.djl;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Block;
+import ai.djl.util.PairList;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.function.UnaryOperator;
+import org.djlplan.memplan.engine.TfLiteBlock;
+import org.djlplan.memplan.engine.TfLiteTypes;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.runtime.tflite.UnplannableException;
+
+/** Our engine "TFLite". */
+final class OwnTfLiteAdapter implements TfLiteAdapter {
+
+    private final int threads;
+
+    /**
+     * @param threads with which the engine was asked to run the model, −1 for its default
+     */
+    OwnTfLiteAdapter(int threads) {
+        this.threads = threads;
+    }
+
+    @Override
+    public Block planned(
+            UnaryOperator<NDList> forward,
+            Runnable close,
+            PairList<String, Shape> inputs,
+            PairList<String, Shape> outputs) {
+        return new TfLiteBlock(forward, close, inputs, outputs);
+    }
+
+    @Override
+    public Block stock(Path file, NDManager manager) {
+        try {
+            return TfLiteBlock.plain(file, manager, threads);
+        } catch (IOException | UnplannableException e) {
+            throw new IllegalStateException("cannot load " + file + " again", e);
+        }
+    }
+
+    @Override
+    public NDArray array(
+            NDManager manager, ByteBuffer data, Shape shape, DataType type, String name) {
+        return TfLiteBlock.array(manager, data, shape, type, name);
+    }
+
+    @Override
+    public DataType dataType(ElementType type) {
+        return TfLiteTypes.dataType(type);
+    }
+}

@@ -1,0 +1,86 @@
+package org.djlplan.memplan.engine;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.internal.NDArrayEx;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Optional;
+
+/**
+ * The internal functions of an array: what joins and indexes arrays over buffers, and resizes
+ * images. The others come from another engine's array or, without one, from the interface where it
+ * has them in terms of these. A proxy, as versions of DJL differ in which functions there are.
+ */
+final class ArrayFunctions implements InvocationHandler {
+
+    private final BufferArray array;
+    private final BufferManager manager;
+    private final Optional<NDArrayEx> other;
+
+    private ArrayFunctions(BufferArray array, BufferManager manager, Optional<NDArrayEx> other) {
+        this.array = array;
+        this.manager = manager;
+        this.other = other;
+    }
+
+    /**
+     * @param manager of the results
+     * @param other those of the same array in another engine
+     */
+    static NDArrayEx of(BufferArray array, BufferManager manager, Optional<NDArrayEx> other) {
+        return (NDArrayEx)
+                Proxy.newProxyInstance(
+                        ArrayFunctions.class.getClassLoader(),
+                        new Class<?>[] {NDArrayEx.class},
+                        new ArrayFunctions(array, manager, other));
+    }
+
+    @Override
+    public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+        String name = method.getName();
+        int count = method.getParameterCount();
+        if (name.equals("getArray")) {
+            return array;
+        }
+        if (name.equals("getIndexer")) {
+            return new BufferIndexer(
+                    (NDManager) arguments[0] instanceof BufferManager own ? own : manager);
+        }
+        if (name.equals("concat") && count == 2) {
+            return array.concatenated((NDList) arguments[0], (int) arguments[1]);
+        }
+        if (name.equals("stack") && count == 2) {
+            return stack((NDList) arguments[0], (int) arguments[1]);
+        }
+        try {
+            if (other.isPresent()) {
+                return method.invoke(other.get(), arguments);
+            }
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
+        if (name.equals("resize")) {
+            return ImageResize.resize(
+                    array, (int) arguments[0], (int) arguments[1], (int) arguments[2]);
+        }
+        if (method.isDefault()) {
+            return InvocationHandler.invokeDefault(proxy, method, arguments);
+        }
+        if (method.getDeclaringClass() == Object.class) {
+            return method.invoke(this, arguments);
+        }
+        throw ArithmeticArray.unsupported(name);
+    }
+
+    private Object stack(NDList others, int axis) {
+        NDList expanded = new NDList(others.size());
+        others.forEach(part -> expanded.add(manager.from(part).expandDims(axis)));
+        try (NDList parts = expanded;
+                BufferArray first = (BufferArray) array.expandDims(axis)) {
+            return first.concatenated(parts, axis);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+package org.djlplan.memplan.engine;
+
+import ai.djl.Device;
+import ai.djl.engine.Engine;
+import ai.djl.ndarray.BaseNDManager;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import java.nio.Buffer;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * Manages arrays over buffers. What needs random numbers comes from another engine, if there is
+ * one.
+ */
+class BufferManager extends BaseNDManager {
+
+    private BufferManager(NDManager parent, Device device) {
+        super(parent, device);
+    }
+
+    /** Returns the manager that never closes, of which all others descend. */
+    static BufferManager system() {
+        return SystemManager.INSTANCE;
+    }
+
+    /** Returns the manager of the engine that computes what arrays over buffers do not. */
+    Optional<NDManager> alternative() {
+        return Optional.ofNullable(alternativeManager);
+    }
+
+    @Override
+    public ByteBuffer allocateDirect(int capacity) {
+        return ByteBuffer.allocateDirect(capacity).order(ByteOrder.nativeOrder());
+    }
+
+    @Override
+    public NDArray from(NDArray array) {
+        if (array == null || array instanceof BufferArray) {
+            return array;
+        }
+        BufferArray copy =
+                new BufferArray(
+                        this, copyOf(array.toByteBuffer()), array.getShape(), array.getDataType());
+        copy.setName(array.getName());
+        return copy;
+    }
+
+    /** The memory of another engine's array goes with that. */
+    private static ByteBuffer copyOf(ByteBuffer values) {
+        ByteBuffer copy = heap(values.remaining());
+        return copy.put(values.duplicate()).rewind();
+    }
+
+    /** Returns memory that the garbage collector frees, and no page of which is fresh each time. */
+    static ByteBuffer heap(int bytes) {
+        return ByteBuffer.allocate(bytes).order(ByteOrder.nativeOrder());
+    }
+
+    /** Returns an array over a direct buffer of bytes, or over a copy of any other. */
+    @Override
+    public NDArray create(Buffer data, Shape shape, DataType dataType) {
+        int size = Math.toIntExact(shape.size());
+        int bytes = Math.multiplyExact(size, dataType.getNumOfBytes());
+        validateBuffer(data, dataType, size);
+        if (data instanceof ByteBuffer given && given.isDirect()) {
+            ByteBuffer view = given.slice().order(ByteOrder.nativeOrder());
+            return new BufferArray(this, view.limit(bytes), shape, dataType);
+        }
+        ByteBuffer copy = heap(bytes);
+        copyBuffer(data, copy);
+        return new BufferArray(this, copy, shape, dataType);
+    }
+
+    @Override
+    public NDArray zeros(Shape shape, DataType dataType) {
+        int bytes = Math.multiplyExact(Math.toIntExact(shape.size()), dataType.getNumOfBytes());
+        return new BufferArray(this, heap(bytes), shape, dataType);
+    }
+
+    @Override
+    public NDArray ones(Shape shape, DataType dataType) {
+        return full(shape, 1, dataType);
+    }
+
+    @Override
+    public NDArray full(Shape shape, float value, DataType dataType) {
+        BufferArray array = (BufferArray) zeros(shape, dataType);
+        Elements elements = array.elements();
+        for (int i = 0; i < elements.count(); i++) {
+            elements.set(i, value);
+        }
+        return array;
+    }
+
+    @Override
+    public NDArray arange(float start, float stop, float step, DataType dataType) {
+        int count = Math.max(0, (int) Math.ceil(((double) stop - start) / step));
+        BufferArray array = (BufferArray) zeros(new Shape(count), dataType);
+        Elements elements = array.elements();
+        for (int i = 0; i < count; i++) {
+            elements.set(i, start + i * (double) step);
+        }
+        return array;
+    }
+
+    @Override
+    public NDArray eye(int rows, int cols, int k, DataType dataType) {
+        BufferArray array = (BufferArray) zeros(new Shape(rows, cols), dataType);
+        for (int row = Math.max(0, -k); row < rows && row + k < cols; row++) {
+            array.elements().set(row * cols + row + k, 1);
+        }
+        return array;
+    }
+
+    @Override
+    public NDArray linspace(float start, float stop, int num, boolean endpoint) {
+        BufferArray array = (BufferArray) zeros(new Shape(num), DataType.FLOAT32);
+        double step = ((double) stop - start) / Math.max(1, endpoint ? num - 1 : num);
+        for (int i = 0; i < num; i++) {
+            array.elements().set(i, start + i * step);
+        }
+        return array;
+    }
+
+    @Override
+    public NDArray randomInteger(long low, long high, Shape shape, DataType dataType) {
+        return elsewhere(other -> other.randomInteger(low, high, shape, dataType));
+    }
+
+    @Override
+    public NDArray randomPermutation(long n) {
+        return elsewhere(other -> other.randomPermutation(n));
+    }
+
+    @Override
+    public NDArray randomUniform(float low, float high, Shape shape, DataType dataType) {
+        return elsewhere(other -> other.randomUniform(low, high, shape, dataType));
+    }
+
+    @Override
+    public NDArray randomNormal(float loc, float scale, Shape shape, DataType dataType) {
+        return elsewhere(other -> other.randomNormal(loc, scale, shape, dataType));
+    }
+
+    private NDArray elsewhere(Function<NDManager, NDArray> make) {
+        NDManager other =
+                alternative()
+                        .orElseThrow(
+                                () ->
+                                        new UnsupportedOperationException(
+                                                "random arrays need another engine, such as"
+                                                        + " PyTorch, on the class path"));
+        try (NDArray made = make.apply(other)) {
+            return from(made);
+        }
+    }
+
+    @Override
+    public BufferManager newSubManager(Device device) {
+        BufferManager manager = new BufferManager(this, device);
+        attachInternal(manager.uid, manager);
+        return manager;
+    }
+
+    @Override
+    public final Engine getEngine() {
+        return TfLiteEngine.instance();
+    }
+
+    @Override
+    public void close() {
+        super.close();
+        alternative().ifPresent(NDManager::close);
+    }
+
+    private static final class SystemManager extends BufferManager implements SystemNDManager {
+
+        static final BufferManager INSTANCE = new SystemManager();
+
+        SystemManager() {
+            super(null, null);
+        }
+
+        @Override
+        public void attachInternal(String resourceId, AutoCloseable... attached) {
+            // Nothing would ever take it out again.
+        }
+
+        @Override
+        public void attachUncappedInternal(String resourceId, AutoCloseable resource) {
+            // As attachInternal.
+        }
+
+        @Override
+        public void detachInternal(String resourceId) {
+            // Nothing is attached.
+        }
+    }
+}

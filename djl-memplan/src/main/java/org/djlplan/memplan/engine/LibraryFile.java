@@ -1,0 +1,172 @@
+package org.djlplan.memplan.engine;
+
+import ai.djl.engine.EngineException;
+import ai.djl.util.Utils;
+import com.google.common.hash.Hashing;
+import com.google.common.hash.HashingInputStream;
+import com.google.common.io.ByteStreams;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.JarURLConnection;
+import java.net.URL;
+import java.net.URLConnection;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.djlplan.memplan.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.runtime.tflite.UnplannableException;
+
+/**
+ * The native library of TensorFlow Lite: the file that {@code TFLITE_LIBRARY_PATH} names, else what
+ * a jar on the class path holds – {@code org.bytedeco:tensorflow-lite} or DJL's {@code
+ * tflite-native-cpu} –, copied once into DJL's cache folder.
+ */
+final class LibraryFile {
+
+    private static final String GIVEN = "TFLITE_LIBRARY_PATH";
+    private static final String DJL = "native/lib/libtensorflowlite_jni.so";
+    private static final Map<String, String> PLATFORMS =
+            Map.of("amd64", "linux-x86_64", "x86_64", "linux-x86_64", "aarch64", "linux-arm64");
+
+    private LibraryFile() {}
+
+    /** Returns whether there is one for this platform. */
+    static boolean exists() {
+        return Utils.getEnvOrSystemProperty(GIVEN) != null || resource().isPresent();
+    }
+
+    /** Returns the dependency that brings one. */
+    static String advice() {
+        return "org.bytedeco:tensorflow-lite with the classifier "
+                + platform().orElse("of this platform, of which djl-plan knows none");
+    }
+
+    /** The jars' name of this platform. */
+    private static Optional<String> platform() {
+        String system = System.getProperty("os.name").toLowerCase(Locale.ROOT);
+        return system.startsWith("linux")
+                ? Optional.ofNullable(PLATFORMS.get(System.getProperty("os.arch")))
+                : Optional.empty();
+    }
+
+    private static Optional<URL> resource() {
+        return platform()
+                .flatMap(
+                        platform ->
+                                find("org/bytedeco/tensorflowlite/"
+                                                + platform
+                                                + "/libjnitensorflowlite.so")
+                                        .or(
+                                                () ->
+                                                        platform.endsWith("x86_64")
+                                                                ? find(DJL)
+                                                                : Optional.empty()));
+    }
+
+    private static Optional<URL> find(String name) {
+        ClassLoader context = Thread.currentThread().getContextClassLoader();
+        return Optional.ofNullable(context)
+                .map(loader -> loader.getResource(name))
+                .or(
+                        () ->
+                                Optional.ofNullable(
+                                        LibraryFile.class.getClassLoader().getResource(name)));
+    }
+
+    /**
+     * Loads the library, unless the process has one already.
+     *
+     * @return its version
+     * @throws EngineException if that fails; the message says why
+     */
+    static String load() {
+        try {
+            try {
+                return EngineLibrary.loaded().version();
+            } catch (UnplannableException e) {
+                // The usual case: nothing was loaded yet.
+            }
+            EngineLibrary.load(file());
+            return EngineLibrary.loaded().version();
+        } catch (IOException | UnplannableException | LinkageError e) {
+            throw new EngineException(
+                    "the native library of TensorFlow Lite cannot be loaded: " + e.getMessage(), e);
+        }
+    }
+
+    private static Path file() throws IOException {
+        String given = Utils.getEnvOrSystemProperty(GIVEN);
+        if (given != null) {
+            Path file = Path.of(given).toAbsolutePath();
+            if (!Files.isRegularFile(file) || !EngineLibrary.isNamedAsUsual(file)) {
+                throw new IOException(
+                        GIVEN + "=" + given + ": no file that is named as in the jars");
+            }
+            return file;
+        }
+        URL found = resource().orElseThrow(() -> new IOException("add " + advice()));
+        Path folder = Utils.getEngineCacheDir("tflite").toAbsolutePath();
+        try {
+            return copied(found, folder);
+        } catch (IOException e) {
+            throw new IOException(
+                    String.format(
+                            Locale.ROOT,
+                            "%s cannot be copied to %s (%s): let ENGINE_CACHE_DIR name a folder"
+                                    + " with room that can be written to, or %s the library",
+                            found,
+                            folder,
+                            e,
+                            GIVEN),
+                    e);
+        }
+    }
+
+    /**
+     * Returns the copy of a library in a folder. It appears under its name only when it is
+     * complete, and a name stands for one content: several processes may do this at once.
+     */
+    static Path copied(URL library, Path folder) throws IOException {
+        String path = library.getPath();
+        Path copy =
+                folder.resolve(contentName(library))
+                        .resolve(path.substring(path.lastIndexOf('/') + 1));
+        if (Files.isRegularFile(copy)) {
+            return copy;
+        }
+        Files.createDirectories(copy.getParent());
+        Path part = Files.createTempFile(copy.getParent(), "library", ".part");
+        try {
+            try (InputStream in = library.openStream();
+                    OutputStream out = Files.newOutputStream(part)) {
+                long unused = in.transferTo(out);
+            }
+            return Files.move(part, copy, StandardCopyOption.ATOMIC_MOVE);
+        } finally {
+            Files.deleteIfExists(part);
+        }
+    }
+
+    /** A jar knows the check sum and the size of what it holds. */
+    private static String contentName(URL library) throws IOException {
+        URLConnection connection = library.openConnection();
+        if (connection instanceof JarURLConnection jar
+                && jar.getJarEntry().getCrc() >= 0
+                && jar.getJarEntry().getSize() >= 0) {
+            return contentName(jar.getJarEntry().getCrc(), jar.getJarEntry().getSize());
+        }
+        try (HashingInputStream in =
+                new HashingInputStream(Hashing.crc32(), connection.getInputStream())) {
+            long bytes = ByteStreams.exhaust(in);
+            return contentName(in.hash().padToLong(), bytes);
+        }
+    }
+
+    private static String contentName(long crc, long bytes) {
+        return String.format(Locale.ROOT, "%08x-%d", crc, bytes);
+    }
+}

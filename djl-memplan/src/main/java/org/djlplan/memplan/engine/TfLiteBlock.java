@@ -1,0 +1,152 @@
+package org.djlplan.memplan.engine;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.AbstractSymbolBlock;
+import ai.djl.nn.ParameterList;
+import ai.djl.training.ParameterStore;
+import ai.djl.util.PairList;
+import com.google.common.primitives.Ints;
+import com.google.common.primitives.Longs;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.runtime.tflite.PlainModel;
+import org.djlplan.memplan.runtime.tflite.TensorInfo;
+import org.djlplan.memplan.runtime.tflite.UnplannableException;
+
+/** The block of a loaded model. For any number of threads. */
+public final class TfLiteBlock extends AbstractSymbolBlock implements AutoCloseable {
+
+    private final UnaryOperator<NDList> forward;
+    private final Runnable close;
+    private final PairList<String, Shape> inputs;
+    private final PairList<String, Shape> outputs;
+
+    /**
+     * @param forward predicts: inputs to outputs
+     * @param close frees what {@code forward} uses; may be called more than once
+     * @param inputs names and shapes of the inputs
+     * @param outputs names and shapes of the outputs
+     */
+    public TfLiteBlock(
+            UnaryOperator<NDList> forward,
+            Runnable close,
+            PairList<String, Shape> inputs,
+            PairList<String, Shape> outputs) {
+        this.forward = forward;
+        this.close = close;
+        this.inputs = inputs;
+        this.outputs = outputs;
+    }
+
+    /**
+     * Returns a block that runs in the engine's own memory.
+     *
+     * @param manager the model's
+     * @param threads number of threads of an interpreter, −1 for the engine's default
+     * @throws IOException if the file cannot be read or is damaged
+     * @throws UnplannableException if the engine cannot run it; the message says why
+     */
+    public static TfLiteBlock plain(Path file, NDManager manager, int threads)
+            throws IOException, UnplannableException {
+        PlainModel model = PlainModel.open(file, threads);
+        try {
+            requireTypes(model.inputs());
+            requireTypes(model.outputs());
+        } catch (UnplannableException e) {
+            model.close();
+            throw e;
+        }
+        return new TfLiteBlock(
+                list -> forward(model, manager, list),
+                model::close,
+                TfLiteTypes.description(model.inputs()),
+                TfLiteTypes.description(model.outputs()));
+    }
+
+    private static void requireTypes(List<TensorInfo> tensors) throws UnplannableException {
+        for (TensorInfo tensor : tensors) {
+            try {
+                DataType unused = TfLiteTypes.dataType(tensor.type());
+            } catch (IllegalStateException e) {
+                throw new UnplannableException("tensor " + tensor.name() + ": " + e.getMessage());
+            }
+        }
+    }
+
+    private static NDList forward(PlainModel model, NDManager manager, NDList list) {
+        List<ByteBuffer> values = new ArrayList<>(list.size());
+        List<List<Integer>> shapes = new ArrayList<>(list.size());
+        for (NDArray array : list) {
+            values.add(array.toByteBuffer());
+            shapes.add(
+                    Longs.asList(array.getShape().getShape()).stream()
+                            .map(Ints::checkedCast)
+                            .toList());
+        }
+        NDList results = new NDList();
+        for (OutputTensor output : model.run(values, shapes)) {
+            TensorInfo info = output.info();
+            results.add(
+                    array(
+                            manager,
+                            output.data(),
+                            TfLiteTypes.shape(info),
+                            TfLiteTypes.dataType(info.type()),
+                            info.name()));
+        }
+        results.attach(list.head().getManager());
+        return results;
+    }
+
+    /**
+     * Returns an array over a buffer, wherever that lies. It is complete once it is attached to the
+     * manager of its user.
+     *
+     * @param manager a model's
+     */
+    public static NDArray array(
+            NDManager manager, ByteBuffer data, Shape shape, DataType type, String name) {
+        BufferArray array = new BufferArray((BufferManager) manager, data, shape, type);
+        array.setName(name);
+        return array;
+    }
+
+    @Override
+    protected NDList forwardInternal(
+            ParameterStore parameterStore,
+            NDList list,
+            boolean training,
+            PairList<String, Object> params) {
+        return forward.apply(list);
+    }
+
+    /** Returns none: the weights are the file's. */
+    @Override
+    public ParameterList getDirectParameters() {
+        return new ParameterList();
+    }
+
+    @Override
+    public PairList<String, Shape> describeInput() {
+        return inputs;
+    }
+
+    @Override
+    public PairList<String, Shape> describeOutput() {
+        return outputs;
+    }
+
+    @Override
+    public void close() {
+        close.run();
+    }
+}

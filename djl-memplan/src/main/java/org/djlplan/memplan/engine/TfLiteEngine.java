@@ -1,0 +1,100 @@
+package org.djlplan.memplan.engine;
+
+import ai.djl.Device;
+import ai.djl.Model;
+import ai.djl.engine.Engine;
+import ai.djl.ndarray.NDManager;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The engine "TFLite" over the native library that is on the class path. */
+final class TfLiteEngine extends Engine {
+
+    private static final Logger logger = LoggerFactory.getLogger(TfLiteEngine.class);
+    private static Optional<TfLiteEngine> instance = Optional.empty();
+
+    private final String version;
+    private Optional<Engine> alternative = Optional.empty();
+    private boolean looked;
+
+    private TfLiteEngine(String version) {
+        this.version = version;
+    }
+
+    /**
+     * Returns the engine; the first call loads the native library.
+     *
+     * @throws ai.djl.engine.EngineException if that fails
+     */
+    static synchronized TfLiteEngine instance() {
+        if (instance.isEmpty()) {
+            instance = Optional.of(new TfLiteEngine(LibraryFile.load()));
+        }
+        return instance.get();
+    }
+
+    /**
+     * Returns the engine that computes what this one's arrays do not: DJL's default one, unless it
+     * comes after this one. Null if there is none that works.
+     */
+    @Override
+    public synchronized Engine getAlternativeEngine() {
+        if (!looked && !Boolean.getBoolean("ai.djl.tflite.disable_alternative")) {
+            looked = true;
+            alternative = workingDefault();
+        }
+        return alternative.orElse(null);
+    }
+
+    /** Some engines load their native library with their first manager only. */
+    private static Optional<Engine> workingDefault() {
+        try {
+            Engine engine = Engine.getInstance();
+            if (engine.getRank() >= TfLiteEngineProvider.RANK) {
+                return Optional.empty();
+            }
+            engine.newBaseManager().close();
+            return Optional.of(engine);
+        } catch (RuntimeException | LinkageError e) {
+            logger.info("the arrays of the engine TFLite do without another engine", e);
+            return Optional.empty();
+        }
+    }
+
+    @Override
+    public String getEngineName() {
+        return TfLiteEngineProvider.NAME;
+    }
+
+    @Override
+    public int getRank() {
+        return TfLiteEngineProvider.RANK;
+    }
+
+    /** Returns the version of TensorFlow Lite, as its library tells it. */
+    @Override
+    public String getVersion() {
+        return version;
+    }
+
+    @Override
+    public boolean hasCapability(String capability) {
+        return false;
+    }
+
+    @Override
+    public Model newModel(String name, Device device) {
+        return new TfLiteEngineModel(name, newBaseManager(device));
+    }
+
+    @Override
+    public NDManager newBaseManager() {
+        return newBaseManager(null);
+    }
+
+    @Override
+    public NDManager newBaseManager(Device device) {
+        return BufferManager.system().newSubManager(device);
+    }
+}

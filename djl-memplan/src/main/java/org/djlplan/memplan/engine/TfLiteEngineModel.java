@@ -1,0 +1,179 @@
+package org.djlplan.memplan.engine;
+
+import ai.djl.BaseModel;
+import ai.djl.MalformedModelException;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.djlplan.memplan.config.Threads;
+import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.source.tflite.TfLiteFormatException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A model of the engine: one {@code .tflite} file.
+ *
+ * <p>Option: {@code numThreads}, the number of threads of an interpreter; by default the engine's
+ * own choice. It counts for a planned model, too, where {@code memplan.threads} is not given.
+ */
+public final class TfLiteEngineModel extends BaseModel {
+
+    private static final Logger logger = LoggerFactory.getLogger(TfLiteEngineModel.class);
+    private static final String EXTENSION = ".tflite";
+    private static final String THREADS = "numThreads";
+
+    private Optional<Path> file = Optional.empty();
+    private int threads = Threads.DEFAULT;
+
+    /** A folder of ours with what came as a stream. */
+    private Optional<Path> temporary = Optional.empty();
+
+    TfLiteEngineModel(String name, NDManager manager) {
+        super(name);
+        this.manager = manager;
+        manager.setName("TfLiteEngineModel");
+        dataType = DataType.FLOAT32;
+    }
+
+    /** Returns the file that was loaded; empty before. */
+    public Optional<Path> file() {
+        return file;
+    }
+
+    /** Returns the number of threads of an interpreter, −1 for the engine's default. */
+    public int threads() {
+        return threads;
+    }
+
+    /**
+     * Loads a file, or one of a folder: {@code PREFIX}, {@code PREFIX.tflite}, or named as the
+     * folder.
+     *
+     * @param prefix the model's name if null
+     * @throws FileNotFoundException if there is no such file
+     * @throws MalformedModelException if it is damaged, or the engine cannot run it
+     */
+    @Override
+    public void load(Path modelPath, String prefix, Map<String, ?> options)
+            throws IOException, MalformedModelException {
+        requireNew();
+        setModelDir(modelPath);
+        Path found;
+        if (Files.isRegularFile(modelDir)) {
+            found = modelDir;
+            modelDir = found.getParent();
+            modelName = found.getFileName().toString();
+            if (modelName.endsWith(EXTENSION)) {
+                modelName = modelName.substring(0, modelName.length() - EXTENSION.length());
+            }
+        } else {
+            found = find(prefix == null ? modelName : prefix);
+        }
+        open(found, options);
+    }
+
+    private Path find(String prefix) throws FileNotFoundException {
+        Path name = modelDir.getFileName();
+        String folder = name == null ? prefix : name.toString();
+        for (String file : List.of(prefix, prefix + EXTENSION, folder, folder + EXTENSION)) {
+            Path candidate = modelDir.resolve(file);
+            if (Files.isRegularFile(candidate)) {
+                return candidate;
+            }
+        }
+        throw new FileNotFoundException(
+                "no " + prefix + EXTENSION + " and no " + folder + EXTENSION + " in " + modelDir);
+    }
+
+    /** Loads a model from a stream, by way of a file that lives as long as the model. */
+    @Override
+    public void load(InputStream is, Map<String, ?> options)
+            throws IOException, MalformedModelException {
+        requireNew();
+        modelDir = Files.createTempDirectory("tflite-model");
+        temporary = Optional.of(modelDir);
+        Path copy = modelDir.resolve(modelName + EXTENSION);
+        try {
+            long unused = Files.copy(is, copy);
+            open(copy, options);
+        } catch (IOException | MalformedModelException | RuntimeException e) {
+            deleteTemporary();
+            throw e;
+        }
+    }
+
+    private void requireNew() {
+        if (block != null) {
+            throw new UnsupportedOperationException("a .tflite file has its own block");
+        }
+    }
+
+    private void open(Path found, Map<String, ?> options)
+            throws IOException, MalformedModelException {
+        try {
+            threads = threads(options);
+            setBlock(TfLiteBlock.plain(found, manager, threads));
+            file = Optional.of(found);
+            wasLoaded = true;
+        } catch (TfLiteFormatException | UnplannableException e) {
+            throw new MalformedModelException(message(found, e), e);
+        }
+    }
+
+    private static String message(Path file, Exception e) {
+        String reason = UnplannableException.reason(e);
+        return reason.contains(file.getFileName().toString()) ? reason : file + ": " + reason;
+    }
+
+    private static int threads(Map<String, ?> options) {
+        Object given = options == null ? null : options.get(THREADS);
+        if (given == null) {
+            return Threads.DEFAULT;
+        }
+        try {
+            int number = Integer.parseInt(given.toString());
+            if (Threads.isSound(number)) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // As any other number that is none of threads.
+        }
+        throw new IllegalArgumentException(
+                THREADS
+                        + "="
+                        + given
+                        + ": must be -1 or a positive number of at most "
+                        + Threads.most());
+    }
+
+    @Override
+    public void close() {
+        if (block instanceof TfLiteBlock own) {
+            own.close();
+            block = null;
+        }
+        super.close();
+        deleteTemporary();
+    }
+
+    private void deleteTemporary() {
+        if (temporary.isPresent()) {
+            Path folder = temporary.get();
+            temporary = Optional.empty();
+            try {
+                Files.deleteIfExists(folder.resolve(modelName + EXTENSION));
+                Files.deleteIfExists(folder);
+            } catch (IOException e) {
+                logger.debug("{} is left behind", folder, e);
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package org.djlplan.memplan.engine;
+
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.util.PairList;
+import java.util.List;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.runtime.tflite.TensorInfo;
+
+/** DJL's names of what the engine has. */
+public final class TfLiteTypes {
+
+    private TfLiteTypes() {}
+
+    /** Returns DJL's shape of a tensor. */
+    public static Shape shape(TensorInfo tensor) {
+        return new Shape(tensor.shape().stream().mapToLong(Integer::longValue).toArray());
+    }
+
+    /** Returns names and shapes as blocks describe them. */
+    public static PairList<String, Shape> description(List<TensorInfo> tensors) {
+        PairList<String, Shape> description = new PairList<>(tensors.size());
+        tensors.forEach(tensor -> description.add(tensor.name(), shape(tensor)));
+        return description;
+    }
+
+    /**
+     * Returns DJL's name of a type.
+     *
+     * @throws IllegalStateException if DJL has no such arrays
+     */
+    public static DataType dataType(ElementType type) {
+        switch (type) {
+            case FLOAT16:
+                return DataType.FLOAT16;
+            case FLOAT32:
+                return DataType.FLOAT32;
+            case FLOAT64:
+                return DataType.FLOAT64;
+            case INT8:
+                return DataType.INT8;
+            case INT16:
+                return DataType.INT16;
+            case INT32:
+                return DataType.INT32;
+            case INT64:
+                return DataType.INT64;
+            case UINT8:
+                return DataType.UINT8;
+            case BOOL:
+                return DataType.BOOLEAN;
+            default:
+                throw new IllegalStateException("DJL has no arrays of type " + type);
+        }
+    }
+}

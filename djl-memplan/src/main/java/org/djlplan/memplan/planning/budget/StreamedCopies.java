@@ -1,0 +1,329 @@
+package org.djlplan.memplan.planning.budget;
+
+import com.google.common.base.Throwables;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.util.concurrent.Uninterruptibles;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import org.djlplan.memplan.budget.BudgetTooSmallException;
+import org.djlplan.memplan.budget.StepCosts;
+import org.djlplan.memplan.budget.StreamedGraph;
+import org.djlplan.memplan.budget.StreamingPlan;
+import org.djlplan.memplan.budget.StreamingPlanner;
+import org.djlplan.memplan.budget.StreamingProblem;
+import org.djlplan.memplan.budget.TightestStrategy;
+import org.djlplan.memplan.budget.WeightUse;
+import org.djlplan.memplan.config.BudgetOptions;
+import org.djlplan.memplan.graph.FileRegion;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.runtime.MappedFile;
+import org.djlplan.memplan.runtime.ProcessMemory;
+import org.djlplan.memplan.runtime.UnsupportedPlatformException;
+import org.djlplan.memplan.runtime.WeightStream;
+import org.djlplan.memplan.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.runtime.tflite.EngineView;
+import org.djlplan.memplan.runtime.tflite.OpenModel;
+import org.djlplan.memplan.runtime.tflite.StreamedInterpreter;
+import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.slicing.Dequantize;
+import org.djlplan.memplan.slicing.SliceDecision;
+import org.djlplan.memplan.slicing.SlicePlanner;
+import org.djlplan.memplan.slicing.SlicedModel;
+import org.djlplan.memplan.slicing.Slicer;
+import org.djlplan.memplan.source.tflite.TfLiteBytes;
+import org.djlplan.memplan.source.tflite.TfLiteFile;
+import org.djlplan.memplan.source.tflite.TfLiteOperator;
+import org.djlplan.memplan.source.tflite.TfLiteReader;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.store.KeptCopies;
+import org.djlplan.memplan.store.KeptCopies.Found;
+import org.djlplan.memplan.store.ModelFiles;
+import org.djlplan.memplan.store.StoreKey;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The copies of one model from which weights are loaded: found among what is kept, or made. What
+ * kernels derive from weights is captured in one inference on zeros when a copy is made, and stands
+ * behind the model in the same file.
+ */
+public final class StreamedCopies {
+
+    private static final Logger logger = LoggerFactory.getLogger(StreamedCopies.class);
+
+    /** Changes when the same decisions make another file than before. */
+    private static final String FORMAT = "1";
+
+    /** One part in so many is added for gaps that no plan can fill. */
+    private static final int GAPS = 50;
+
+    /** The threads that Eigen gets from the engine where nobody says how many. */
+    private static final int DEFAULT_THREADS = 4;
+
+    private static final String ENDING = ".streamed.tflite";
+    private static final int QUOTA_IN_MODELS = 2;
+    private static final int RELEASE_BYTES = 4 << 20;
+
+    private final Path original;
+    private final int threads;
+    private final BudgetOptions options;
+    private final KeptCopies kept;
+
+    /**
+     * @param original the model's file
+     * @param threads of the engine, −1 for its default
+     * @param cacheFolder for what cannot be kept beside the model
+     */
+    public StreamedCopies(Path original, int threads, BudgetOptions options, Path cacheFolder) {
+        this.original = original;
+        this.threads = threads;
+        this.options = options;
+        kept = new KeptCopies(original, cacheFolder, ENDING);
+    }
+
+    /**
+     * Returns a copy of the model, with operators sliced where an arena of a size asks for it. The
+     * engine must be loaded. A copy with slices is for inputs of some shapes only; one without is
+     * for all.
+     *
+     * @param arenaBytes size of the arena in which it is to run
+     * @param shapes of the inputs; empty for those in the file
+     * @throws BudgetTooSmallException if even slices do not fit into it, and have to
+     * @throws IOException if the model cannot be read, or the copy cannot be written
+     * @throws UnplannableException if the engine cannot run it
+     */
+    public StreamedModel of(long arenaBytes, List<List<Integer>> shapes)
+            throws IOException, UnplannableException, BudgetTooSmallException {
+        try (MappedFile mapping = MappedFile.open(original);
+                CopyProgress progress = new CopyProgress(original.getFileName().toString())) {
+            TfLiteFile inFile =
+                    Dequantize.constants(TfLiteReader.read(mapping.bytes(), original.toString()));
+            TfLiteFile model = shapes.isEmpty() ? inFile : shaped(inFile, shapes);
+            // The reader looked at each constant's length, and the system mapped what is around.
+            mapping.releasePages();
+            SlicePlanner planner = planner(model);
+            if (!options.bestEffort()) {
+                requireRoom(model, planner.least(), arenaBytes);
+            }
+            List<SliceDecision> decisions = planner.decisions(arenaBytes);
+            boolean whole = decisions.isEmpty();
+            SlicedModel sliced = Slicer.slice(whole ? inFile : model, decisions);
+            mapping.releasePages();
+            StoreKey key = key(decisions, whole ? List.of() : shapes);
+            Found copy =
+                    kept.findOrMake(
+                            key,
+                            found -> isCopy(found, sliced),
+                            quotaBytes(),
+                            file -> make(file, sliced, mapping, progress));
+            progress.finish();
+            return new StreamedModel(
+                    original,
+                    copy.file(),
+                    sliced.views(),
+                    (int) decisions.stream().filter(each -> each.count() > 1).count(),
+                    withGaps(planner.least()),
+                    Optional.of(copy.copy().derivedBeginBytes()).filter(begin -> begin > 0));
+        } catch (UnsupportedPlatformException e) {
+            throw new UnplannableException(e.getMessage());
+        }
+    }
+
+    /** Shapes of activations are those that the engine gives them. */
+    private TfLiteFile shaped(TfLiteFile inFile, List<List<Integer>> shapes)
+            throws IOException, UnplannableException {
+        Graph live = EngineView.of(original, threads, shapes).graph();
+        Map<Integer, List<Integer>> resized = new HashMap<>();
+        Set<Integer> activations = new HashSet<>(inFile.main().inputs());
+        inFile.main().operators().forEach(each -> activations.addAll(each.presentOutputs()));
+        activations.forEach(id -> resized.put(id, live.tensors().get(id).shape()));
+        return inFile.withShapes(resized);
+    }
+
+    /**
+     * Returns the smallest arena in which the model can run, sliced as far as it can be.
+     *
+     * @throws IOException if the model cannot be read
+     * @throws UnplannableException if files cannot be mapped here
+     */
+    public long leastArenaBytes() throws IOException, UnplannableException {
+        try (MappedFile mapping = MappedFile.open(original)) {
+            TfLiteFile model =
+                    Dequantize.constants(TfLiteReader.read(mapping.bytes(), original.toString()));
+            mapping.releasePages();
+            return withGaps(planner(model).least());
+        } catch (UnsupportedPlatformException e) {
+            throw new UnplannableException(e.getMessage());
+        }
+    }
+
+    private SlicePlanner planner(TfLiteFile model) {
+        return new SlicePlanner(model, threads < 0 ? DEFAULT_THREADS : threads);
+    }
+
+    private static long withGaps(SlicePlanner.Least least) {
+        return least.bytes() + least.bytes() / GAPS;
+    }
+
+    /** Nothing is written for a budget that cannot be held. */
+    private void requireRoom(TfLiteFile model, SlicePlanner.Least least, long arenaBytes)
+            throws BudgetTooSmallException {
+        if (least.bytes() > arenaBytes) {
+            TfLiteOperator operator = model.main().operators().get(least.operator());
+            throw new BudgetTooSmallException(
+                    "operator %d (%s) alone needs %.1f MB, sliced as far as it can be"
+                            .formatted(
+                                    least.operator(),
+                                    model.codeOf(operator).name(),
+                                    least.bytes() / 1e6),
+                    withGaps(least));
+        }
+    }
+
+    private StoreKey key(List<SliceDecision> decisions, List<List<Integer>> shapes)
+            throws IOException, UnplannableException {
+        ImmutableMap.Builder<String, String> facts =
+                ImmutableMap.<String, String>builder()
+                        .put("content", ModelFiles.sampledContent(original))
+                        .put("engine", "TFLite " + EngineLibrary.loaded().version())
+                        .put("threads", threads == 1 ? "one" : "several")
+                        .put("slices", decisions.toString())
+                        .put("format", FORMAT);
+        if (!shapes.isEmpty()) {
+            facts.put("shapes", shapes.toString());
+        }
+        return new StoreKey(original.getFileName().toString(), facts.buildOrThrow());
+    }
+
+    /** Whoever can write beside a model can put a file of another model there. */
+    private boolean isCopy(Found found, SlicedModel sliced) {
+        try (MappedFile mapping = MappedFile.open(found.file())) {
+            TfLiteFile copy = TfLiteReader.read(mapping.bytes(), found.file().toString());
+            mapping.releasePages();
+            boolean same = copy.sameButForLargeBuffers(sliced.file(), WeightUse.PAGE_BYTES);
+            if (!same) {
+                logger.warn("{} is not made from {}; to be made anew", found.file(), original);
+            }
+            return same;
+        } catch (IOException | UnsupportedPlatformException e) {
+            logger.warn("{} cannot be used ({}); to be made anew", found.file(), e.toString());
+            return false;
+        }
+    }
+
+    private long quotaBytes() throws IOException {
+        return options.quotaBytes().orElse(QUOTA_IN_MODELS * Files.size(original));
+    }
+
+    private OptionalLong make(
+            Path file, SlicedModel sliced, MappedFile mapping, CopyProgress progress)
+            throws IOException {
+        logger.info(
+                "{}: making a copy to load weights from, once (at most {} MB beside the model)",
+                original.getFileName(),
+                quotaBytes() / 1_000_000);
+        long weightBytes = sliced.file().buffers().stream().mapToLong(TfLiteBytes::sizeBytes).sum();
+        // Kernels derive as much again at most.
+        progress.begin(file, threads == 1 ? weightBytes : 2 * weightBytes);
+        OptionalLong derivedBegin = write(file, sliced, mapping, progress);
+        ProcessMemory.trim();
+        return derivedBegin;
+    }
+
+    private OptionalLong write(
+            Path file, SlicedModel sliced, MappedFile mapping, CopyProgress progress)
+            throws IOException {
+        // What was copied need not stay in memory.
+        long[] released = {0};
+        TfLiteWriter.writePageAligned(
+                sliced.file(),
+                file,
+                written -> {
+                    if (written - released[0] >= RELEASE_BYTES) {
+                        released[0] = written;
+                        mapping.releasePages();
+                    }
+                });
+        mapping.releasePages();
+        if (threads == 1) {
+            return OptionalLong.empty();
+        }
+        long begin = WeightUse.roundUp(Files.size(file));
+        try (OpenModel copy = OpenModel.of(file);
+                StreamedInterpreter interpreter =
+                        StreamedInterpreter.open(
+                                copy, threads, List.of(), WeightStream.Io.DIRECT)) {
+            if (interpreter.derivedBytes() == 0) {
+                return OptionalLong.empty();
+            }
+            StreamedGraph graph =
+                    new StreamedGraph(
+                            interpreter.graph(),
+                            sliced.views(),
+                            interpreter.derived(Optional.empty()));
+            // The filter and what is derived from it have to be there at once, once.
+            interpreter.schedule(graph.schedule(tightest(graph)));
+            progress.expect(begin + interpreter.derivedBytes());
+            capture(interpreter, file, begin);
+            try (RandomAccessFile whole = new RandomAccessFile(file.toFile(), "rw")) {
+                // Pieces are whole pages.
+                whole.setLength(begin + interpreter.derivedBytes());
+            }
+            StreamedGraph served =
+                    new StreamedGraph(
+                            interpreter.graph(),
+                            sliced.views(),
+                            interpreter.derived(Optional.of(begin)));
+            for (FileRegion unread : served.unread()) {
+                MappedFile.punch(file, unread);
+            }
+            return OptionalLong.of(begin);
+        } catch (UnplannableException | UnsupportedPlatformException e) {
+            throw new IOException(original + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** In as little as it can: that happens once, and nobody waits for the prediction. */
+    private static StreamingPlan tightest(StreamedGraph graph) throws UnplannableException {
+        StreamingProblem problem = graph.problem(StepCosts.unknown(graph.steps()));
+        try {
+            return new StreamingPlanner(List.of(new TightestStrategy()))
+                    .plan(problem, StreamingPlanner.leastBudgetBytes(problem), graph::nameOf);
+        } catch (BudgetTooSmallException e) {
+            throw new UnplannableException(e.getMessage());
+        }
+    }
+
+    /**
+     * Kernels' buffers stay with the C library for the thread that asked for them; those of a
+     * thread that has ended, for the next one.
+     */
+    private static void capture(StreamedInterpreter interpreter, Path file, long begin)
+            throws IOException {
+        FutureTask<Void> capture =
+                new FutureTask<>(
+                        () -> {
+                            interpreter.capture(file, begin);
+                            return null;
+                        });
+        new Thread(capture, "djl-plan-capture").start();
+        try {
+            Uninterruptibles.getUninterruptibly(capture);
+        } catch (ExecutionException e) {
+            Throwables.throwIfInstanceOf(e.getCause(), IOException.class);
+            Throwables.throwIfUnchecked(e.getCause());
+            throw new IOException(e.getCause());
+        }
+    }
+}

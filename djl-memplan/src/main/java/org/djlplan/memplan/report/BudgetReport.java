@@ -1,0 +1,112 @@
+package org.djlplan.memplan.report;
+
+import java.util.Locale;
+import java.util.OptionalLong;
+import org.djlplan.memplan.config.WeightIo;
+
+/**
+ * A model that runs inside a byte budget.
+ *
+ * @param budgetBytes memory that the model may take above that of the idle runtime; what {@code
+ *     auto} and shares come to now
+ * @param leastBudgetBytes the smallest budget in which it could run
+ * @param arenaBytes memory in which activations, temporaries and the weights in use lie
+ * @param weightsBytes all weights that CPU kernels read, in their file
+ * @param pinnedBytes weights that stay in memory from one prediction to the next
+ * @param pieces how many pieces the weights are loaded in; 0 if they all stay in memory
+ * @param slicedOperators how many operators were cut into slices to fit
+ * @param delegatedOperators how many operators a delegate runs
+ * @param delegatedBytes what the delegate takes: their weights, packed, and its workspaces
+ * @param bytesLoadedPerPrediction weights that every prediction loads
+ * @param predictedStallNanos how long the plan makes a prediction wait for loads
+ * @param lastStallNanos how long the last prediction waited for loads; empty before the first
+ * @param io the way in which weights are read now, never {@code AUTO}
+ */
+public record BudgetReport(
+        long budgetBytes,
+        long leastBudgetBytes,
+        long arenaBytes,
+        long weightsBytes,
+        long pinnedBytes,
+        int pieces,
+        int slicedOperators,
+        int delegatedOperators,
+        long delegatedBytes,
+        long bytesLoadedPerPrediction,
+        long predictedStallNanos,
+        OptionalLong lastStallNanos,
+        WeightIo io) {
+
+    private static final double MEGA = 1e6;
+
+    /**
+     * Returns the report of a model of which all fits into its budget.
+     *
+     * @param weightsBytes all weights, which are read where they lie in the file
+     */
+    public static BudgetReport whole(
+            long budgetBytes, long leastBudgetBytes, long arenaBytes, long weightsBytes) {
+        return new BudgetReport(
+                budgetBytes,
+                leastBudgetBytes,
+                arenaBytes,
+                weightsBytes,
+                weightsBytes,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                OptionalLong.empty(),
+                WeightIo.MMAP);
+    }
+
+    /** Returns whether all of the model is in memory: nothing is loaded piece by piece. */
+    public boolean isWhole() {
+        return pieces == 0 && delegatedOperators == 0;
+    }
+
+    /**
+     * Returns whether the model has a budget in which it can run. With {@code
+     * memplan.budgetMode=best-effort} it may have a smaller one.
+     */
+    public boolean attainable() {
+        return budgetBytes >= leastBudgetBytes;
+    }
+
+    /** Returns the report for people, in one line. Sizes are in MB, 10⁶ bytes. */
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder();
+        text.append("budget ").append(megabytes(budgetBytes));
+        text.append(attainable() ? " (at least " : " (too small: at least ");
+        text.append(megabytes(leastBudgetBytes)).append("): ");
+        if (isWhole()) {
+            text.append("whole, ").append(megabytes(weightsBytes)).append(" of weights, arena ");
+            return text.append(megabytes(arenaBytes)).toString();
+        }
+        text.append(megabytes(weightsBytes)).append(" of weights in ").append(pieces);
+        text.append(" pieces, ").append(megabytes(pinnedBytes)).append(" of them pinned, ");
+        text.append(slicedOperators).append(" operators sliced, ");
+        if (delegatedOperators > 0) {
+            text.append(delegatedOperators).append(" delegated in ");
+            text.append(megabytes(delegatedBytes)).append(", ");
+        }
+        text.append("arena ");
+        text.append(megabytes(arenaBytes)).append("; a prediction loads ");
+        text.append(megabytes(bytesLoadedPerPrediction)).append(" by ").append(io);
+        text.append(" and stalls for ").append(millis(predictedStallNanos)).append(" as planned");
+        lastStallNanos.ifPresent(
+                nanos -> text.append(", ").append(millis(nanos)).append(" the last time"));
+        return text.toString();
+    }
+
+    private static String megabytes(long bytes) {
+        return String.format(Locale.ROOT, "%.1f MB", bytes / MEGA);
+    }
+
+    private static String millis(long nanos) {
+        return String.format(Locale.ROOT, "%.1f ms", nanos / MEGA);
+    }
+}

@@ -1,0 +1,115 @@
+package org.djlplan.memplan.runtime.tflite;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.Ints;
+import com.sun.jna.Pointer;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.plan.OffsetPlan;
+import org.djlplan.memplan.runtime.Arena;
+import org.djlplan.memplan.runtime.tflite.EngineSession.LiveTensor;
+
+/**
+ * The inputs and outputs of an allocated session: in the engine's memory, but for the outputs that
+ * a plan has a place for.
+ */
+final class SessionTensors {
+
+    /** An output and where it lies: in the engine's memory, or at an offset in the arena. */
+    private record Output(TensorInfo info, Optional<ByteBuffer> memory, long offsetBytes) {}
+
+    private final ImmutableList<TensorInfo> inputInfos;
+    private final ImmutableList<TensorInfo> outputInfos;
+    private final ImmutableList<ByteBuffer> inputs;
+    private final ImmutableList<Output> outputs;
+
+    /**
+     * @param graph the session's graph
+     * @param tensors the session's tensors
+     * @param plan of those that are ours to place
+     */
+    SessionTensors(Graph graph, List<LiveTensor> tensors, Optional<OffsetPlan> plan) {
+        inputInfos = infos(graph, graph.inputs());
+        outputInfos = infos(graph, graph.outputs());
+        inputs =
+                graph.inputs().stream()
+                        .map(id -> memory(tensors.get(id)))
+                        .collect(ImmutableList.toImmutableList());
+        outputs =
+                graph.outputs().stream()
+                        .map(id -> output(info(graph.tensors().get(id)), id, tensors, plan))
+                        .collect(ImmutableList.toImmutableList());
+    }
+
+    private static Output output(
+            TensorInfo info, int id, List<LiveTensor> tensors, Optional<OffsetPlan> plan) {
+        LiveTensor tensor = tensors.get(id);
+        return tensor.ours() && tensor.bytes() > 0
+                ? new Output(info, Optional.empty(), plan.orElseThrow().offsetOf(id))
+                : new Output(info, Optional.of(memory(tensor)), 0);
+    }
+
+    private static ImmutableList<TensorInfo> infos(Graph graph, List<Integer> ids) {
+        return ids.stream()
+                .map(id -> info(graph.tensors().get(id)))
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    private static TensorInfo info(Tensor tensor) {
+        return new TensorInfo(tensor.name(), tensor.type(), tensor.shape(), tensor.bytes());
+    }
+
+    /** Returns the memory of a tensor, where it lies now. */
+    static ByteBuffer memory(LiveTensor tensor) {
+        if (tensor.bytes() == 0 || tensor.address() == 0) {
+            return ByteBuffer.allocate(0);
+        }
+        return new Pointer(tensor.address())
+                .getByteBuffer(0, tensor.bytes())
+                .order(ByteOrder.nativeOrder());
+    }
+
+    /** Returns the model's inputs. */
+    ImmutableList<TensorInfo> inputInfos() {
+        return inputInfos;
+    }
+
+    /** Returns the model's outputs. */
+    ImmutableList<TensorInfo> outputInfos() {
+        return outputInfos;
+    }
+
+    /** Writes the values of the inputs. */
+    void fill(List<ByteBuffer> values) {
+        for (int i = 0; i < values.size(); i++) {
+            inputs.get(i).rewind().put(values.get(i).duplicate());
+        }
+    }
+
+    /**
+     * Returns copies of the outputs.
+     *
+     * @param arena in which the session ran; needed only with a plan of outputs
+     */
+    List<OutputTensor> results(Optional<Arena> arena) {
+        List<OutputTensor> results = new ArrayList<>(outputs.size());
+        for (Output output : outputs) {
+            // On the heap: fresh native memory would cost page faults with every prediction.
+            byte[] copy = new byte[Ints.checkedCast(output.info().bytes())];
+            if (output.memory().isPresent()) {
+                output.memory().get().get(0, copy);
+            } else {
+                arena.orElseThrow().address().read(output.offsetBytes(), copy, 0, copy.length);
+            }
+            results.add(
+                    new OutputTensor(
+                            output.info(), ByteBuffer.wrap(copy).order(ByteOrder.nativeOrder())));
+        }
+        return results;
+    }
+}

@@ -1,0 +1,82 @@
+package org.djlplan.memplan.runtime.torch;
+
+import java.lang.management.ManagementFactory;
+import java.util.function.LongSupplier;
+import org.djlplan.memplan.runtime.ProcessMemory;
+import org.djlplan.memplan.runtime.ProcessMemory.NativeHeap;
+
+/**
+ * The memory that a model takes beside its weights and its arena: code of the engine's kernels that
+ * is in memory once it ran, small weights, what kernels keep. It is looked at after each of the
+ * first predictions, then less and less often, as something may come late. What other threads of
+ * the process allocate meanwhile is counted, too, as nobody tells them apart: enough to make a
+ * window smaller, not to refuse a model. Not thread-safe.
+ */
+final class OtherMemory {
+
+    /** Code of kernels is in pages of files, which are not looked at: those may be anybody's. */
+    static final long LEAST_BYTES = 24_000_000;
+
+    /** Other models, and whatever else the application does, grow meanwhile. */
+    static final long MOST_BYTES = 56_000_000;
+
+    /** What comes between two looks. */
+    static final long GROWTH_BYTES = 6_000_000;
+
+    /** Weights are planned anew when this changes: not for a few pages. */
+    private static final long STEP_BYTES = 1_000_000;
+
+    /** Predictions after which little of it changes. */
+    static final int SETTLING = 4;
+
+    private static final int MOST_BETWEEN_LOOKS = 64;
+
+    private final LongSupplier own;
+    private final long before;
+    private long bytes = LEAST_BYTES;
+    private int predictions;
+    private int next = 1;
+
+    /**
+     * @param own bytes, as {@link #ownBytes} has them
+     * @param before what they were before the model was loaded
+     */
+    OtherMemory(LongSupplier own, long before) {
+        this.own = own;
+        this.before = before;
+    }
+
+    /**
+     * Returns what this process has allocated, in bytes: what the C library has, also what it keeps
+     * for later, for kernels ask for that again; and what the JVM keeps for classes and code.
+     * Neither the JVM's heap nor arenas nor files.
+     */
+    static long ownBytes() {
+        return ProcessMemory.nativeHeap().map(NativeHeap::takenBytes).orElse(0L)
+                + ManagementFactory.getMemoryMXBean().getNonHeapMemoryUsage().getUsed();
+    }
+
+    /** Returns the most that was seen; before the first prediction, what it is at least. */
+    long bytes() {
+        return bytes;
+    }
+
+    /** Returns whether the first predictions are over. */
+    boolean settled() {
+        return predictions >= SETTLING;
+    }
+
+    /** Counts a prediction, and looks if it is time to. */
+    void predicted() {
+        predictions++;
+        if (predictions >= next) {
+            next = predictions + (settled() ? Math.min(predictions, MOST_BETWEEN_LOOKS) : 1);
+            long seen = own.getAsLong() - before + GROWTH_BYTES;
+            if (!settled() || seen > bytes) {
+                ProcessMemory.trim();
+            }
+            long whole = (seen + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES;
+            bytes = Math.max(bytes, Math.min(whole, MOST_BYTES));
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package org.djlplan.memplan.serving;
+
+import com.google.common.collect.ImmutableList;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.runtime.tflite.TensorInfo;
+
+/**
+ * A {@code .tflite} model in service. For any number of threads; may be closed twice and while
+ * predictions run, which then end normally.
+ */
+public interface TfLiteModel extends AutoCloseable {
+
+    /** Returns the inputs with the shapes in the file. */
+    ImmutableList<TensorInfo> inputs();
+
+    /** Returns the outputs for the shapes in the file. */
+    ImmutableList<TensorInfo> outputs();
+
+    /**
+     * Predicts once.
+     *
+     * @param values one buffer per input, in native byte order; what remains of it is the value
+     * @param shapes the shapes of the inputs. As in the stock engine they do not matter when every
+     *     value has as many bytes as the file's shape asks for
+     * @return one value per output, in memory of its own
+     * @throws IllegalArgumentException if a value cannot be that of its input
+     * @throws IllegalStateException if the model is closed, a file of it was changed in place, or
+     *     the engine fails
+     */
+    List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> shapes);
+
+    /** Returns what was planned, and what happened until now. */
+    PlanReport report();
+
+    @Override
+    void close();
+}

@@ -1,0 +1,99 @@
+package org.djlplan.memplan.slicing;
+
+import java.util.List;
+
+/**
+ * The slices with which the engine's kernels compute the same bits as without.
+ *
+ * <p>All of them multiply matrices with Eigen: {@code m} output channels times {@code n} places,
+ * sums of {@code k} products. Sums are rounded alike if they are cut into the same runs and if an
+ * output channel goes the same way through the innermost kernel, which takes {@value #CHANNELS}
+ * channels at once and the rest in another way. As found in TensorFlow Lite 2.6.2 for x86-64, and
+ * in Eigen's {@code GeneralBlockPanelKernel.h} and {@code TensorContractionThreadPool.h}:
+ *
+ * <ul>
+ *   <li>One thread, and fully connected layers with any number: the runs depend on {@code k} only,
+ *       so slices of whole groups of channels do, and slices of rows, too, if there is no rest or
+ *       the places are whole groups of {@value #PLACES}.
+ *   <li>More threads: the runs are shorter than with one if there is work for more than one, and
+ *       blocks of channels are whole groups if the places are what is shared out.
+ * </ul>
+ */
+final class KernelBits {
+
+    /** Output channels that the innermost kernel takes at once. */
+    static final int CHANNELS = 8;
+
+    /** Places that it takes at once. */
+    static final int PLACES = 4;
+
+    /** The longest run of products with more than one thread. */
+    private static final int LONGEST_RUN = 320;
+
+    /** The cost of an output of that many products or more, in Eigen's cycles, at least. */
+    private static final double CYCLES_PER_OUTPUT = 80;
+
+    /** Cycles for which Eigen takes another thread. */
+    private static final double CYCLES_PER_THREAD = 100_000;
+
+    private KernelBits() {}
+
+    /** Returns whether slices along output channels give the same bits. */
+    static boolean keptByChannels(Layer layer, List<Integer> slices, int threads) {
+        if (slices.size() == 1) {
+            return true;
+        }
+        List<Integer> allButLast = slices.subList(0, slices.size() - 1);
+        if (!allButLast.stream().allMatch(size -> size % CHANNELS == 0)
+                || slices.get(slices.size() - 1) < CHANNELS) {
+            return false;
+        }
+        return threads == 1
+                || !layer.convolution()
+                || (isShared(layer, layer.out().channels(), threads)
+                        && slices.stream().allMatch(size -> isShared(layer, size, threads)));
+    }
+
+    /** Returns whether slices along output rows give the same bits. */
+    static boolean keptByRows(Layer layer, List<Integer> slices, int threads) {
+        if (slices.size() == 1) {
+            return true;
+        }
+        return threads == 1
+                && (layer.out().channels() % CHANNELS == 0
+                        || slices.stream()
+                                .allMatch(rows -> rows * layer.out().width() % PLACES == 0));
+    }
+
+    /**
+     * Whether all threads share the places, in blocks of whole groups of channels. By channels
+     * would be shared in blocks whose size depends on the processor's caches.
+     */
+    private static boolean isShared(Layer layer, int channels, int threads) {
+        int places = layer.out().places();
+        return channels % CHANNELS == 0
+                && places >= 2 * PLACES
+                && isSharedByPlaces(channels, places, threads)
+                && (layer.depth() <= LONGEST_RUN || isWorkForAll(channels, places, threads));
+    }
+
+    /** Eigen's {@code shardByCol}, where its columns are the places. */
+    private static boolean isSharedByPlaces(int channels, int places, int threads) {
+        int each = places / threads;
+        if (each < PLACES && channels / threads >= PLACES) {
+            return false;
+        }
+        boolean uneven = each < 4 * PLACES && places % (threads * PLACES) != 0;
+        boolean evenByChannels = channels % (threads * PLACES) == 0 || channels / places >= 6;
+        if (uneven && evenByChannels) {
+            return false;
+        }
+        return each >= 16 * PLACES || channels <= 32L * places;
+    }
+
+    /** Eigen's {@code TensorCostModel::numThreads}. */
+    private static boolean isWorkForAll(int channels, int places, int threads) {
+        double cycles = CYCLES_PER_OUTPUT * channels * places;
+        return (cycles - CYCLES_PER_THREAD) / CYCLES_PER_THREAD + 0.9 >= threads;
+    }
+}

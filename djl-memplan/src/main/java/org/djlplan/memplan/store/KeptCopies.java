@@ -1,0 +1,277 @@
+package org.djlplan.memplan.store;
+
+import com.google.common.hash.HashCode;
+import com.google.common.hash.Hashing;
+import com.google.common.io.MoreFiles;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributeView;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Large files that are made from a model and kept where {@link FolderStore} keeps values. A file is
+ * found again only while size, time and a sample of its content are as they were; after another
+ * time, as when a folder was copied, while all of its content is. Together a model's files take no
+ * more than a quota, unless a single one does: those read longest ago go.
+ *
+ * <p>One process makes a file, others wait for it. The system frees the lock of a process that is
+ * killed, and whoever makes a file of the model next removes what it left.
+ */
+public final class KeptCopies {
+
+    private static final Logger logger = LoggerFactory.getLogger(KeptCopies.class);
+
+    private static final String LOCK = ".lock";
+
+    /** Then it is made twice: its maker may stand still. */
+    private static final Duration LONGEST_WAIT = Duration.ofMinutes(5);
+
+    private static final Duration LOOK_EVERY = Duration.ofMillis(20);
+
+    private final Path model;
+    private final KeptFolders folders;
+    private final FolderStore<KeptCopy> known;
+    private final String ending;
+
+    /** A file that is as it was made, and what is known of it. */
+    public record Found(Path file, KeptCopy copy) {}
+
+    /** Makes a file. */
+    @FunctionalInterface
+    public interface Maker {
+
+        /**
+         * Writes all of it.
+         *
+         * @param file does not exist; goes when this fails
+         * @return where begins what kernels derive from weights; empty for nothing
+         */
+        OptionalLong make(Path file) throws IOException;
+    }
+
+    /**
+     * @param model the model's file
+     * @param cacheFolder where to keep what cannot be kept beside it
+     * @param ending of the files' names
+     */
+    public KeptCopies(Path model, Path cacheFolder, String ending) {
+        Path absolute = model.toAbsolutePath();
+        this.model = absolute;
+        folders = KeptFolders.at(absolute.getParent(), cacheFolder);
+        known = FolderStore.at(new KeptCopyCodec(), absolute.getParent(), cacheFolder);
+        this.ending = ending;
+    }
+
+    private String nameOf(StoreKey key) {
+        return ReadableNames.of(key.model(), key.model() + '\0' + key.facts()) + ending;
+    }
+
+    /**
+     * Returns the file that was made under an equal key, or makes it. While another process makes
+     * it, this one waits, for minutes at most.
+     *
+     * @param usable whether a file that is intact may be used
+     * @param quotaBytes what the model's files may take
+     * @param maker may be called again, for another place
+     * @throws IOException if it can be made nowhere
+     */
+    public Found findOrMake(StoreKey key, Predicate<Found> usable, long quotaBytes, Maker maker)
+            throws IOException {
+        Optional<Found> before = find(key, false);
+        if (before.filter(usable).isPresent()) {
+            return before.get();
+        }
+        Optional<StoreLock> lock = await(nameOf(key));
+        try {
+            // Another one may have made it meanwhile.
+            Optional<Found> made =
+                    find(key, true)
+                            .filter(found -> !before.equals(Optional.of(found)))
+                            .filter(usable);
+            if (made.isPresent()) {
+                return made.get();
+            }
+            if (lock.filter(StoreLock::acrossProcesses).isPresent()) {
+                removeLeftOvers(key);
+            }
+            return make(key, quotaBytes, maker);
+        } finally {
+            lock.ifPresent(StoreLock::close);
+        }
+    }
+
+    /** Returns the lock of a file; empty if another one still has it after some time. */
+    private Optional<StoreLock> await(String name) throws IOException {
+        Optional<StoreLock> lock = tryLock(name);
+        if (lock.isEmpty()) {
+            logger.info("{} is being made: waiting for it", name);
+        }
+        long begin = System.nanoTime();
+        while (lock.isEmpty() && System.nanoTime() - begin < LONGEST_WAIT.toNanos()) {
+            try {
+                Thread.sleep(LOOK_EVERY.toMillis());
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException("interrupted while " + name + " is being made");
+            }
+            lock = tryLock(name);
+        }
+        return lock;
+    }
+
+    private Optional<StoreLock> tryLock(String name) {
+        String lock = name + LOCK;
+        return StoreLock.tryAcquire(
+                folders.beside().resolve(lock),
+                List.of(
+                        () -> {
+                            folders.createBeside();
+                            return folders.beside().resolve(lock);
+                        },
+                        () -> {
+                            folders.createCache();
+                            return folders.cache().resolve(lock);
+                        }));
+    }
+
+    /** Removes what processes that were killed had written of the model's files so far. */
+    private void removeLeftOvers(StoreKey key) {
+        for (Path folder : folders.newestFirst()) {
+            try {
+                for (Path file : KeptFolders.files(folder, ReadableNames::isTemporary)) {
+                    String name = ReadableNames.ofTemporary(file.getFileName().toString());
+                    if (ReadableNames.mayBeOf(key.model(), name, ending)
+                            && (name.equals(nameOf(key)) || nobodyMakes(name))) {
+                        Files.deleteIfExists(file);
+                    }
+                }
+                KeptFolders.evict(
+                        folder, name -> ReadableNames.mayBeOf(key.model(), name, ending + LOCK));
+            } catch (IOException e) {
+                logger.debug("{} is not tidied", folder, e);
+            }
+        }
+    }
+
+    private boolean nobodyMakes(String name) {
+        try (StoreLock lock = tryLock(name).orElse(null)) {
+            return lock != null && lock.acrossProcesses();
+        }
+    }
+
+    /**
+     * @param loud whether a file that is not intact is told
+     */
+    private Optional<Found> find(StoreKey key, boolean loud) {
+        Optional<KeptCopy> copy = known.load(key);
+        if (copy.isEmpty()) {
+            return Optional.empty();
+        }
+        for (Path folder : folders.newestFirst()) {
+            Path file = folder.resolve(nameOf(key));
+            if (KeptFolders.isFile(file)) {
+                Optional<Found> found = intact(key, file, copy.get());
+                if (found.isPresent()) {
+                    noteUse(file);
+                    return found;
+                }
+                if (loud) {
+                    logger.warn("{} is not what was made from {}; to be made anew", file, model);
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    private Optional<Found> intact(StoreKey key, Path file, KeptCopy copy) {
+        try {
+            if (Files.size(file) != copy.bytes()
+                    || !ModelFiles.sampledContent(file).equals(copy.sample())) {
+                return Optional.empty();
+            }
+            if (modifiedNanos(file) == copy.modifiedNanos()) {
+                return Optional.of(new Found(file, copy));
+            }
+            if (whole(file) != copy.whole()) {
+                return Optional.empty();
+            }
+            KeptCopy moved =
+                    new KeptCopy(
+                            copy.bytes(),
+                            modifiedNanos(file),
+                            copy.sample(),
+                            copy.whole(),
+                            copy.derivedBeginBytes());
+            known.save(key, moved);
+            return Optional.of(new Found(file, moved));
+        } catch (IOException e) {
+            logger.debug("{} cannot be read", file, e);
+            return Optional.empty();
+        }
+    }
+
+    /** Makes a file, which is there as a whole or not at all. */
+    private Found make(StoreKey key, long quotaBytes, Maker maker) throws IOException {
+        String name = nameOf(key);
+        long[] derivedBegin = {0};
+        Path file =
+                folders.write(
+                                name,
+                                place ->
+                                        FileReplacement.replace(
+                                                place,
+                                                temporary ->
+                                                        derivedBegin[0] =
+                                                                maker.make(temporary).orElse(0)))
+                        .file();
+        KeptCopy copy =
+                new KeptCopy(
+                        Files.size(file),
+                        modifiedNanos(file),
+                        ModelFiles.sampledContent(file),
+                        whole(file),
+                        derivedBegin[0]);
+        known.save(key, copy);
+        try {
+            KeptFolders.evict(
+                    file.getParent(),
+                    other -> ReadableNames.mayBeOf(key.model(), other, ending),
+                    quotaBytes,
+                    file);
+        } catch (IOException e) {
+            logger.debug("Nothing is removed beside {}", file, e);
+        }
+        return new Found(file, copy);
+    }
+
+    private static long modifiedNanos(Path file) throws IOException {
+        return Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS).to(TimeUnit.NANOSECONDS);
+    }
+
+    private static long whole(Path file) throws IOException {
+        HashCode hash = MoreFiles.asByteSource(file).hash(Hashing.crc32c());
+        return hash.padToLong();
+    }
+
+    /** The time of its last change is what tells that it was not changed. */
+    private static void noteUse(Path file) {
+        try {
+            Files.getFileAttributeView(file, BasicFileAttributeView.class)
+                    .setTimes(null, FileTime.from(Instant.now()), null);
+        } catch (IOException e) {
+            logger.debug("{} looks as long unused as before", file, e);
+        }
+    }
+}

@@ -1,0 +1,518 @@
+/*
+ * Keeps a few pieces of the weights in memory while a prediction runs. An allocation of the thread
+ * that predicts begins a step; one loader thread carries the actions of a schedule out in their
+ * order, each when enough steps have finished, and a step waits until those that it needs are done.
+ * A prediction without a schedule drops all pieces at each allocation; so does the rest of one that
+ * allocates otherwise than its schedule says.
+ */
+#define _GNU_SOURCE
+#include "torch_weights.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
+
+enum { PAGEMAP_ENTRIES = 4096, LOOKED_UP_BYTES = 512 << 10 };
+
+static pthread_mutex_t schedules_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* ---- schedules ------------------------------------------------------------------------------- */
+
+void djlplan_schedule_delete(struct djlplan_schedule *schedule) {
+    if (schedule == NULL) return;
+    pthread_mutex_lock(&schedules_lock);
+    int holders = --schedule->holders;
+    pthread_mutex_unlock(&schedules_lock);
+    if (holders > 0) return;
+    free(schedule->bytes);
+    free(schedule->needs);
+    free(schedule->action);
+    free(schedule);
+}
+
+static void hold(struct djlplan_schedule *schedule) {
+    pthread_mutex_lock(&schedules_lock);
+    schedule->holders++;
+    pthread_mutex_unlock(&schedules_lock);
+}
+
+/* Whether no step waits for an action that waits for the step or a later one. */
+static bool ends(const struct djlplan_schedule *schedule) {
+    int done = 0, latest = 0;
+    for (int step = 0; step < schedule->steps; step++) {
+        if (schedule->needs[step] < 0 || schedule->needs[step] > schedule->actions) return false;
+        for (; done < schedule->needs[step]; done++) {
+            if (schedule->action[done].after > latest) latest = schedule->action[done].after;
+        }
+        if (schedule->needs[step] > 0 && latest > step) return false;
+    }
+    return true;
+}
+
+struct djlplan_schedule *djlplan_schedule_create(const int64_t *bytes, const int32_t *needs,
+                                                 int steps, const int32_t *actions, int count) {
+    struct djlplan_schedule *schedule = calloc(1, sizeof *schedule);
+    if (schedule == NULL) return NULL;
+    *schedule = (struct djlplan_schedule){
+        .holders = 1,
+        .steps = steps,
+        .bytes = malloc(((size_t)steps + 1) * sizeof *schedule->bytes),
+        .needs = malloc(((size_t)steps + 1) * sizeof *schedule->needs),
+        .actions = count,
+        .action = malloc(((size_t)count + 1) * sizeof *schedule->action)};
+    bool made = schedule->bytes != NULL && schedule->needs != NULL && schedule->action != NULL;
+    for (int i = 0; made && i < steps; i++) {
+        schedule->bytes[i] = bytes[i];
+        schedule->needs[i] = needs[i];
+    }
+    for (int i = 0; made && i < count; i++) {
+        const int32_t *values = actions + DJLPLAN_ACTION_VALUES * (size_t)i;
+        schedule->action[i] = (struct action){values[0], (enum djlplan_action)values[1], values[2]};
+    }
+    if (made && ends(schedule)) return schedule;
+    djlplan_schedule_delete(schedule);
+    return NULL;
+}
+
+/* Whether all pieces of a schedule are pieces of the weights. The caller holds the lock. */
+static bool fits(const struct djlplan_weights *weights, const struct djlplan_schedule *schedule) {
+    for (int i = 0; i < schedule->actions; i++) {
+        int piece = schedule->action[i].piece;
+        if (piece < 0 || piece >= weights->piece_count) return false;
+    }
+    return true;
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+static uint64_t checksum(const char *bytes, int64_t count) {
+    uint64_t lanes[8] = {0};
+    for (int64_t i = 0; i < count; i += (int64_t)sizeof lanes) {
+        uint64_t words[8];
+        memcpy(words, bytes + i, sizeof words);
+        for (int lane = 0; lane < 8; lane++) {
+            lanes[lane] = (lanes[lane] + words[lane]) * UINT64_C(0x9E3779B97F4A7C15);
+        }
+    }
+    uint64_t sum = 0;
+    for (int lane = 0; lane < 8; lane++) sum = (sum ^ lanes[lane]) * UINT64_C(0x9E3779B97F4A7C15);
+    return sum;
+}
+
+/* Reads past the page cache; where the file system refuses, through it. */
+static bool read_piece(const struct djlplan_weights *weights, const struct piece *piece, char *to) {
+    int file = weights->direct_file >= 0 ? weights->direct_file : weights->file;
+    for (int64_t done = 0; done < piece->bytes;) {
+        ssize_t count =
+            pread(file, to + done, (size_t)(piece->bytes - done), piece->offset + done);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0 && file != weights->file) {
+            file = weights->file;
+            continue;
+        }
+        if (count <= 0) return false;
+        done += count;
+    }
+    if (file == weights->file) {
+        posix_fadvise(file, piece->offset, piece->bytes, POSIX_FADV_DONTNEED);
+    }
+    return true;
+}
+
+/*
+ * Puts a copy over the pages of the file: whoever touches them before reads the file, never zeros.
+ */
+static bool copy_piece(struct djlplan_weights *weights, struct piece *piece) {
+    size_t bytes = (size_t)piece->bytes;
+    char *copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy == MAP_FAILED) return false;
+    if (read_piece(weights, piece, copy)) {
+        piece->checksum = checksum(copy, piece->bytes);
+        if (mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+                   weights->base + piece->offset) != MAP_FAILED) {
+            piece->copied = true;
+            return true;
+        }
+    }
+    munmap(copy, bytes);
+    return false;
+}
+
+/* A piece that cannot be loaded is read when it is touched. */
+static int load_piece(struct djlplan_weights *weights, struct piece *piece, bool direct) {
+    if (piece->copied || (direct && copy_piece(weights, piece))) return 0;
+    return madvise(weights->base + piece->offset, (size_t)piece->bytes, MADV_POPULATE_READ) == 0
+               ? 0
+               : errno;
+}
+
+static bool write_back(const struct djlplan_weights *weights, const struct piece *piece) {
+    for (int64_t done = 0; done < piece->bytes;) {
+        ssize_t count = pwrite(weights->file, weights->base + piece->offset + done,
+                               (size_t)(piece->bytes - done), piece->offset + done);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return false;
+        done += count;
+    }
+    return true;
+}
+
+/* A copy that the model wrote to goes back to the file; while that is not possible, it stays. */
+static void drop_piece(struct djlplan_weights *weights, struct piece *piece) {
+    char *address = weights->base + piece->offset;
+    if (!piece->copied) {
+        madvise(address, (size_t)piece->bytes, MADV_DONTNEED);
+        return;
+    }
+    if (checksum(address, piece->bytes) != piece->checksum && !write_back(weights, piece)) return;
+    piece->copied = mmap(address, (size_t)piece->bytes, PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_FIXED, weights->file, piece->offset) == MAP_FAILED;
+}
+
+/* Drops all but what is pinned. The loader is not busy; the caller holds the lock. */
+static void drop_all(struct djlplan_weights *weights) {
+    bool same = true;
+    for (int i = 0; i < weights->piece_count; i++) {
+        same &= !weights->pieces[i].copied && !weights->pieces[i].pinned;
+    }
+    if (same) {
+        if (weights->used > 0) madvise(weights->base, (size_t)weights->used, MADV_DONTNEED);
+        return;
+    }
+    for (int i = 0; i < weights->piece_count; i++) {
+        if (!weights->pieces[i].pinned) drop_piece(weights, &weights->pieces[i]);
+    }
+}
+
+/* ---- the loader ------------------------------------------------------------------------------ */
+
+static bool has_work(const struct stream *stream) {
+    return stream->schedule != NULL && stream->next < stream->schedule->actions &&
+           stream->schedule->action[stream->next].after <= stream->step;
+}
+
+static void carry_out(struct djlplan_weights *weights, const struct action *action) {
+    struct piece *piece = &weights->pieces[action->piece];
+    bool direct = weights->stream.direct;
+    pthread_mutex_unlock(&weights->lock);
+    int problem = 0;
+    switch (action->kind) {
+    case DJLPLAN_DROP: drop_piece(weights, piece); break;
+    case DJLPLAN_LOAD:
+    case DJLPLAN_PIN: problem = load_piece(weights, piece, direct); break;
+    case DJLPLAN_LOOK_UP: break;
+    }
+    pthread_mutex_lock(&weights->lock);
+    if (action->kind == DJLPLAN_LOAD) weights->stream.loaded_bytes += piece->bytes;
+    if (weights->stream.failed == 0) weights->stream.failed = problem;
+}
+
+static void *load(void *argument) {
+    struct djlplan_weights *weights = argument;
+    struct stream *stream = &weights->stream;
+    pthread_setname_np(pthread_self(), "djlplan-loader");
+    pthread_mutex_lock(&weights->lock);
+    while (!stream->stops) {
+        if (!has_work(stream)) {
+            pthread_cond_wait(&stream->wake, &weights->lock);
+            continue;
+        }
+        const struct action *action = &stream->schedule->action[stream->next];
+        stream->busy = true;
+        carry_out(weights, action);
+        stream->busy = false;
+        if (stream->next < stream->schedule->actions) stream->next++;
+        pthread_cond_broadcast(&stream->done);
+    }
+    pthread_mutex_unlock(&weights->lock);
+    return NULL;
+}
+
+bool djlplan_stream_init(struct stream *stream) {
+    return pthread_cond_init(&stream->wake, NULL) == 0 &&
+           pthread_cond_init(&stream->done, NULL) == 0;
+}
+
+static bool ensure_loader(struct djlplan_weights *weights) {
+    struct stream *stream = &weights->stream;
+    if (stream->runs) return true;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    stream->runs = pthread_create(&stream->loader, NULL, load, weights) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return stream->runs;
+}
+
+/* Has the loader do nothing more, and drops what is there. The caller holds the lock. */
+static void stand_back(struct djlplan_weights *weights) {
+    struct stream *stream = &weights->stream;
+    if (stream->schedule != NULL) stream->next = stream->schedule->actions;
+    while (stream->busy) pthread_cond_wait(&stream->done, &weights->lock);
+    drop_all(weights);
+}
+
+void djlplan_stream_stop(struct djlplan_weights *weights) {
+    struct stream *stream = &weights->stream;
+    stand_back(weights);
+    if (!stream->runs) return;
+    stream->stops = true;
+    stream->runs = false;
+    pthread_cond_broadcast(&stream->wake);
+    pthread_mutex_unlock(&weights->lock);
+    pthread_join(stream->loader, NULL);
+    pthread_mutex_lock(&weights->lock);
+}
+
+void djlplan_stream_free(struct djlplan_weights *weights) {
+    struct stream *stream = &weights->stream;
+    djlplan_schedule_delete(stream->schedule);
+    pthread_cond_destroy(&stream->wake);
+    pthread_cond_destroy(&stream->done);
+    free(stream->steps);
+    free(stream->touches);
+}
+
+/* ---- watched runs ---------------------------------------------------------------------------- */
+
+static bool note_step(struct stream *stream, int64_t bytes) {
+    if (stream->step_count == stream->step_capacity) {
+        int capacity = stream->step_capacity == 0 ? 1024 : 2 * stream->step_capacity;
+        int64_t *steps = realloc(stream->steps, 2 * (size_t)capacity * sizeof *steps);
+        if (steps == NULL) return false;
+        stream->steps = steps;
+        stream->step_capacity = capacity;
+    }
+    stream->steps[2 * stream->step_count] = bytes;
+    stream->steps[2 * stream->step_count++ + 1] = 0;
+    return true;
+}
+
+static bool note_touch(struct stream *stream, int piece, int pages) {
+    if (stream->touch_count == stream->touch_capacity) {
+        int capacity = stream->touch_capacity == 0 ? 1024 : 2 * stream->touch_capacity;
+        struct touch *touches = realloc(stream->touches, (size_t)capacity * sizeof *touches);
+        if (touches == NULL) return false;
+        stream->touches = touches;
+        stream->touch_capacity = capacity;
+    }
+    stream->touches[stream->touch_count++] = (struct touch){stream->step_count - 1, piece, pages};
+    return true;
+}
+
+/* How many of some pages are in memory; all, if nobody knows. */
+static int present(int pagemap, const char *address, int64_t pages) {
+    uint64_t entries[PAGEMAP_ENTRIES];
+    int found = 0;
+    while (pages > 0) {
+        size_t wanted = (size_t)(pages < PAGEMAP_ENTRIES ? pages : PAGEMAP_ENTRIES);
+        ssize_t got = pread(pagemap, entries, wanted * sizeof *entries,
+                            (off_t)((uintptr_t)address / WEIGHTS_PAGE * sizeof *entries));
+        if (got <= 0) return found + (int)pages;
+        size_t count = (size_t)got / sizeof *entries;
+        for (size_t i = 0; i < count; i++) {
+            found += (int)(entries[i] >> 63);
+        }
+        pages -= (int64_t)count;
+        address += count * WEIGHTS_PAGE;
+    }
+    return found;
+}
+
+/* Notes the pieces that the step touched, and how long it took. The caller holds the lock. */
+static void note_touches(struct djlplan_weights *weights, int pagemap) {
+    struct stream *stream = &weights->stream;
+    stream->steps[2 * stream->step_count - 1] = now() - stream->since;
+    for (int i = 0; i < weights->piece_count; i++) {
+        const struct piece *piece = &weights->pieces[i];
+        int pages =
+            present(pagemap, weights->base + piece->offset, piece->bytes / WEIGHTS_PAGE);
+        if (pages > 0 && !note_touch(stream, i, pages)) stream->incomplete = true;
+    }
+}
+
+static void end_watched_step(struct djlplan_weights *weights) {
+    int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    if (pagemap < 0) {
+        weights->stream.incomplete = true;
+        return;
+    }
+    note_touches(weights, pagemap);
+    close(pagemap);
+}
+
+static void watched_step(struct djlplan_weights *weights, int64_t bytes) {
+    struct stream *stream = &weights->stream;
+    if (stream->step_count > 0 && !stream->incomplete) end_watched_step(weights);
+    if (!stream->incomplete && !note_step(stream, bytes)) stream->incomplete = true;
+    drop_all(weights);
+    stream->since = now();
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+/* Waits until all is there that the step needs. The caller holds the lock. */
+static void await(struct djlplan_weights *weights) {
+    struct stream *stream = &weights->stream;
+    int needed = stream->schedule->needs[stream->step];
+    if (has_work(stream) && !stream->busy) pthread_cond_signal(&stream->wake);
+    if (stream->next >= needed) return;
+    int64_t since = now();
+    while (stream->next < needed) pthread_cond_wait(&stream->done, &weights->lock);
+    stream->waited_nanos += now() - since;
+}
+
+static void scheduled_step(struct djlplan_weights *weights, int64_t bytes) {
+    struct stream *stream = &weights->stream;
+    int step = stream->step + 1;
+    if (step >= stream->schedule->steps || stream->schedule->bytes[step] != bytes) {
+        stand_back(weights);
+        stream->mode = STREAM_LAZY;
+        return;
+    }
+    stream->step = step;
+    await(weights);
+}
+
+void djlplan_stream_step(struct djlplan_weights *weights, int64_t bytes) {
+    switch (weights->stream.mode) {
+    case STREAM_SCHEDULED: scheduled_step(weights, bytes); break;
+    case STREAM_WATCHED: watched_step(weights, bytes); break;
+    case STREAM_LAZY: drop_all(weights); break;
+    case STREAM_IDLE: break;
+    }
+}
+
+/*
+ * Has a touch bring little into memory: a mapping that is cut into parts, of which one is unlike the
+ * next, cannot have the large pages in which a file may be in the page cache.
+ */
+static void cut_mapping(struct djlplan_weights *weights, int64_t offset, int64_t bytes) {
+    for (int64_t part = 0; part < bytes; part += 2 * LOOKED_UP_BYTES) {
+        int64_t left = bytes - part;
+        madvise(weights->base + offset + part,
+                (size_t)(left < LOOKED_UP_BYTES ? left : LOOKED_UP_BYTES), MADV_RANDOM);
+    }
+}
+
+static void join_mapping(struct djlplan_weights *weights) {
+    if (weights->used > 0) madvise(weights->base, (size_t)weights->used, MADV_NORMAL);
+}
+
+/* Takes a schedule for this run and those after it. The caller holds the lock. */
+static void take_schedule(struct djlplan_weights *weights, struct djlplan_schedule *schedule) {
+    struct stream *stream = &weights->stream;
+    if (stream->schedule == schedule) return;
+    for (int i = 0; i < weights->piece_count; i++) weights->pieces[i].pinned = false;
+    stand_back(weights);
+    djlplan_schedule_delete(stream->schedule);
+    stream->schedule = schedule;
+    stream->step = stream->next = 0;
+    if (schedule == NULL) return;
+    hold(schedule);
+    for (int i = 0; i < schedule->actions; i++) {
+        const struct action *action = &schedule->action[i];
+        if (action->kind == DJLPLAN_PIN) weights->pieces[action->piece].pinned = true;
+        if (action->kind == DJLPLAN_LOOK_UP) {
+            const struct piece *piece = &weights->pieces[action->piece];
+            cut_mapping(weights, piece->offset, piece->bytes);
+        }
+    }
+}
+
+static void begin(struct djlplan_weights *weights, struct djlplan_schedule *schedule, int flags) {
+    struct stream *stream = &weights->stream;
+    bool direct = (flags & DJLPLAN_STREAM_DIRECT) != 0;
+    if (direct != stream->direct) take_schedule(weights, NULL);
+    stream->direct = direct;
+    bool scheduled = schedule != NULL && fits(weights, schedule) && ensure_loader(weights);
+    take_schedule(weights, scheduled ? schedule : NULL);
+    stream->waited_nanos = stream->loaded_bytes = 0;
+    stream->failed = 0;
+    if (scheduled) {
+        stream->mode = STREAM_SCHEDULED;
+        await(weights);
+        return;
+    }
+    stream->mode = (flags & DJLPLAN_STREAM_WATCHED) != 0 ? STREAM_WATCHED : STREAM_LAZY;
+    if (stream->mode == STREAM_WATCHED) {
+        stream->step_count = stream->touch_count = 0;
+        stream->incomplete = false;
+        cut_mapping(weights, 0, weights->used);
+        watched_step(weights, 0);
+    }
+}
+
+int djlplan_weights_begin(struct djlplan_weights *weights, struct djlplan_schedule *schedule,
+                          int flags) {
+    if (djlplan_weights_current != NULL) return DJLPLAN_ENGINE_ERROR;
+    pthread_mutex_lock(&weights->lock);
+    bool idle = weights->stream.mode == STREAM_IDLE && !weights->loading && !weights->stream.stops;
+    if (idle) {
+        weights->holders++;
+        begin(weights, schedule, flags);
+        djlplan_weights_current = weights;
+    }
+    pthread_mutex_unlock(&weights->lock);
+    return idle ? DJLPLAN_OK : DJLPLAN_ENGINE_ERROR;
+}
+
+void djlplan_weights_end(struct djlplan_weights *weights, int64_t *figures) {
+    djlplan_weights_current = NULL;
+    pthread_mutex_lock(&weights->lock);
+    struct stream *stream = &weights->stream;
+    if (stream->mode == STREAM_WATCHED) {
+        if (!stream->incomplete) end_watched_step(weights);
+        join_mapping(weights);
+    }
+    figures[DJLPLAN_STREAM_AS_PLANNED] =
+        stream->mode == STREAM_SCHEDULED && stream->step == stream->schedule->steps - 1;
+    figures[DJLPLAN_STREAM_WAITED_NANOS] = stream->waited_nanos;
+    figures[DJLPLAN_STREAM_LOADED_BYTES] = stream->loaded_bytes;
+    figures[DJLPLAN_STREAM_FAILED] = stream->failed;
+    stand_back(weights);
+    stream->mode = STREAM_IDLE;
+    stream->step = stream->next = 0;
+    /* The first loads of the next run. */
+    if (has_work(stream)) pthread_cond_signal(&stream->wake);
+    djlplan_weights_release(weights);
+}
+
+int64_t djlplan_weights_steps(struct djlplan_weights *weights, int64_t *out, int64_t capacity) {
+    pthread_mutex_lock(&weights->lock);
+    const struct stream *stream = &weights->stream;
+    int64_t count = stream->incomplete ? -1 : 2 * (int64_t)stream->step_count;
+    for (int64_t i = 0; i < count && i < capacity; i++) out[i] = stream->steps[i];
+    pthread_mutex_unlock(&weights->lock);
+    return count;
+}
+
+int64_t djlplan_weights_touches(struct djlplan_weights *weights, int32_t *out, int64_t capacity) {
+    pthread_mutex_lock(&weights->lock);
+    const struct stream *stream = &weights->stream;
+    int64_t count = stream->incomplete ? -1 : DJLPLAN_TOUCH_VALUES * (int64_t)stream->touch_count;
+    for (int64_t i = 0; i + 2 < count && i + 2 < capacity; i += DJLPLAN_TOUCH_VALUES) {
+        const struct touch *touch = &stream->touches[i / DJLPLAN_TOUCH_VALUES];
+        out[i] = touch->step;
+        out[i + 1] = touch->piece;
+        out[i + 2] = touch->pages;
+    }
+    pthread_mutex_unlock(&weights->lock);
+    return count;
+}

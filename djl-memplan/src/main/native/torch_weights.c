@@ -1,0 +1,282 @@
+/*
+ * Weights in a file: while a model is loaded, its large blocks come to lie in a shared mapping of a
+ * file without a name, one behind the other. What is written to them is in the file, so pages may
+ * leave memory at any time and are read again when they are touched: late, never wrong.
+ */
+#define _GNU_SOURCE
+#include "arena.h"
+#include "torch_weights.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SWEEP_NANOS = 500 * 1000 };
+
+_Thread_local struct djlplan_weights *djlplan_weights_current;
+
+static int64_t round_up(int64_t bytes, int64_t to) { return (bytes + to - 1) / to * to; }
+
+/* A file of which nobody but this process knows, or −1. */
+static int open_file(const char *folder) {
+    int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/weights-XXXXXX", folder) >= (int)sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    file = mkostemp(path, O_CLOEXEC);
+    if (file >= 0) unlink(path);
+    return file;
+}
+
+/* The same file, read past the page cache; −1 where that is not possible. */
+static int open_direct(int file) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    return open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+}
+
+/* Maps the file over addresses of an arena's, by which a free finds the weights. */
+static int map_file(struct djlplan_weights *weights) {
+    if (ftruncate(weights->file, weights->capacity) != 0) return errno;
+    void *base = djlplan_arena_create(weights->capacity, 0);
+    if (base == NULL) return ENOMEM;
+    if (mmap(base, (size_t)weights->capacity, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+             weights->file, 0) == MAP_FAILED) {
+        int problem = errno;
+        djlplan_arena_free(base);
+        return problem;
+    }
+    weights->base = base;
+    djlplan_arena_of(base)->weights = weights;
+    return 0;
+}
+
+struct djlplan_weights *djlplan_weights_create(const char *folder, int64_t bytes,
+                                               int32_t *problem) {
+    struct djlplan_weights *weights = calloc(1, sizeof *weights);
+    *problem = ENOMEM;
+    if (weights == NULL || !djlplan_stream_init(&weights->stream)) {
+        free(weights);
+        return NULL;
+    }
+    pthread_mutex_init(&weights->lock, NULL);
+    weights->holders = 1;
+    weights->capacity = round_up(bytes, DJLPLAN_WEIGHT_PIECE_BYTES);
+    weights->file = open_file(folder);
+    *problem = weights->file < 0 ? errno : map_file(weights);
+    if (*problem != 0) {
+        if (weights->file >= 0) close(weights->file);
+        free(weights);
+        return NULL;
+    }
+    weights->direct_file = open_direct(weights->file);
+    return weights;
+}
+
+/* ---- loading --------------------------------------------------------------------------------- */
+
+/* Drops again and again what the engine has written, so that little of it is in memory. */
+static void *sweep(void *argument) {
+    struct djlplan_weights *weights = argument;
+    const struct timespec pause = {0, SWEEP_NANOS};
+    pthread_mutex_lock(&weights->lock);
+    while (weights->loading) {
+        int64_t used = weights->used;
+        pthread_mutex_unlock(&weights->lock);
+        if (used > 0) madvise(weights->base, (size_t)used, MADV_DONTNEED);
+        nanosleep(&pause, NULL);
+        pthread_mutex_lock(&weights->lock);
+    }
+    pthread_mutex_unlock(&weights->lock);
+    return NULL;
+}
+
+int djlplan_weights_load(struct djlplan_weights *weights) {
+    if (djlplan_weights_current != NULL) return EBUSY;
+    pthread_mutex_lock(&weights->lock);
+    int problem = weights->loading ? EBUSY : 0;
+    if (problem == 0) {
+        weights->loading = true;
+        sigset_t all, before;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        problem = pthread_create(&weights->sweeper, NULL, sweep, weights);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        weights->loading = problem == 0;
+        weights->holders += problem == 0; /* this thread, until it knows that loading ended */
+    }
+    pthread_mutex_unlock(&weights->lock);
+    if (problem == 0) djlplan_weights_current = weights;
+    return problem;
+}
+
+/*
+ * Cuts the file into pieces of what the system may map at once, so that a touch of one never brings
+ * in pages of another. The caller holds the lock.
+ */
+static bool cut(struct djlplan_weights *weights) {
+    int64_t size = DJLPLAN_WEIGHT_PIECE_BYTES;
+    int count = (int)((weights->used + size - 1) / size);
+    weights->pieces = calloc((size_t)count + 1, sizeof *weights->pieces);
+    if (weights->pieces == NULL) return false;
+    for (int i = 0; i < count; i++) {
+        int64_t left = weights->used - i * size;
+        weights->pieces[i] = (struct piece){.offset = i * size, .bytes = left < size ? left : size};
+    }
+    weights->piece_count = count;
+    return true;
+}
+
+int djlplan_weights_loaded(struct djlplan_weights *weights) {
+    pthread_mutex_lock(&weights->lock);
+    if (djlplan_weights_current == weights) {
+        djlplan_weights_current = NULL;
+        weights->holders--; /* never the last: the caller is one */
+    }
+    bool sweeps = weights->loading;
+    weights->loading = false;
+    int problem = weights->problem;
+    if (problem == 0 && weights->pieces == NULL && !cut(weights)) problem = ENOMEM;
+    int64_t used = weights->used;
+    pthread_mutex_unlock(&weights->lock);
+    if (sweeps) pthread_join(weights->sweeper, NULL);
+    if (used > 0) madvise(weights->base, (size_t)used, MADV_DONTNEED);
+    return problem;
+}
+
+int djlplan_weights_uncache(struct djlplan_weights *weights) {
+    if (fdatasync(weights->file) != 0) return errno;
+    return posix_fadvise(weights->file, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+/* Whether there is room for one block more. The caller holds the lock. */
+static bool ensure_room(struct djlplan_weights *weights) {
+    if (weights->block_count < weights->block_capacity) return true;
+    int capacity = weights->block_capacity == 0 ? 256 : 2 * weights->block_capacity;
+    struct weight_block *blocks =
+        realloc(weights->blocks, (size_t)capacity * sizeof *weights->blocks);
+    if (blocks == NULL) return false;
+    weights->blocks = blocks;
+    weights->block_capacity = capacity;
+    return true;
+}
+
+/*
+ * Takes the next place in the file, whose room on disk is taken, too: a disk that is full shows
+ * here and not at a touch. The caller holds the lock.
+ */
+static void *take_block(struct djlplan_weights *weights, size_t bytes) {
+    if (bytes > (size_t)(weights->capacity - weights->used) || !ensure_room(weights)) return NULL;
+    int64_t offset = weights->used;
+    int64_t whole = round_up((int64_t)bytes, WEIGHTS_PAGE);
+    int problem = posix_fallocate(weights->file, offset, whole);
+    if (problem != 0) {
+        weights->problem = problem;
+        return NULL;
+    }
+    /* What was written before: the sweeper may come late. */
+    if (offset > 0) madvise(weights->base, (size_t)offset, MADV_DONTNEED);
+    weights->blocks[weights->block_count++] = (struct weight_block){offset, whole, true};
+    weights->used = offset + whole;
+    weights->holders++;
+    return weights->base + offset;
+}
+
+void *djlplan_weights_allocate(struct djlplan_weights *weights, size_t bytes) {
+    void *block = NULL;
+    pthread_mutex_lock(&weights->lock);
+    if (weights->stream.mode != STREAM_IDLE) {
+        djlplan_stream_step(weights, (int64_t)bytes);
+    } else if (!weights->loading) {
+        /* Another thread has ended it. */
+        djlplan_weights_current = NULL;
+        djlplan_weights_release(weights);
+        return NULL;
+    } else if (bytes >= DJLPLAN_LEAST_WEIGHT_BYTES) {
+        block = take_block(weights, bytes);
+    }
+    pthread_mutex_unlock(&weights->lock);
+    return block;
+}
+
+/* ---- frees ----------------------------------------------------------------------------------- */
+
+static int by_offset(const void *a, const void *b) {
+    int64_t first = ((const struct weight_block *)a)->offset;
+    int64_t second = ((const struct weight_block *)b)->offset;
+    return (first > second) - (first < second);
+}
+
+/* The last place is taken again by the next block. The caller holds the lock. */
+static void give_back(struct djlplan_weights *weights) {
+    while (weights->loading && weights->block_count > 0 &&
+           !weights->blocks[weights->block_count - 1].alive) {
+        weights->used = weights->blocks[--weights->block_count].offset;
+    }
+}
+
+void djlplan_weights_free(struct djlplan_weights *weights, const void *block) {
+    const struct weight_block key = {(const char *)block - weights->base, 0, true};
+    pthread_mutex_lock(&weights->lock);
+    struct weight_block *found =
+        weights->block_count == 0 ? NULL
+                                  : bsearch(&key, weights->blocks, (size_t)weights->block_count,
+                                            sizeof key, by_offset);
+    if (found == NULL || !found->alive) {
+        pthread_mutex_unlock(&weights->lock);
+        return;
+    }
+    found->alive = false;
+    give_back(weights);
+    djlplan_weights_release(weights);
+}
+
+void djlplan_weights_release(struct djlplan_weights *weights) {
+    bool last = --weights->holders == 0;
+    pthread_mutex_unlock(&weights->lock);
+    if (!last) return;
+    djlplan_arena_free(weights->base);
+    close(weights->file);
+    if (weights->direct_file >= 0) close(weights->direct_file);
+    djlplan_stream_free(weights);
+    pthread_mutex_destroy(&weights->lock);
+    free(weights->blocks);
+    free(weights->pieces);
+    free(weights);
+}
+
+void djlplan_weights_close(struct djlplan_weights *weights) {
+    pthread_mutex_lock(&weights->lock);
+    djlplan_stream_stop(weights);
+    djlplan_weights_release(weights);
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+int64_t djlplan_weights_bytes(struct djlplan_weights *weights) {
+    pthread_mutex_lock(&weights->lock);
+    int64_t bytes = weights->used;
+    pthread_mutex_unlock(&weights->lock);
+    return bytes;
+}
+
+int64_t djlplan_weights_blocks(struct djlplan_weights *weights, int64_t *out, int64_t capacity) {
+    pthread_mutex_lock(&weights->lock);
+    int64_t count = 2 * (int64_t)weights->block_count;
+    for (int64_t i = 0; i + 1 < count && i + 1 < capacity; i += 2) {
+        out[i] = weights->blocks[i / 2].offset;
+        out[i + 1] = weights->blocks[i / 2].bytes;
+    }
+    pthread_mutex_unlock(&weights->lock);
+    return count;
+}

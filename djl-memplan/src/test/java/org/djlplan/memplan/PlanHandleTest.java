@@ -1,0 +1,130 @@
+package org.djlplan.memplan;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import ai.djl.Model;
+import ai.djl.nn.Block;
+import ai.djl.nn.Blocks;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.budget.BudgetTooSmallException;
+import org.djlplan.memplan.config.Budget;
+import org.djlplan.memplan.djl.BudgetControl;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.report.PlanReport.Plan;
+import org.djlplan.memplan.report.PlanReport.Predictions;
+import org.junit.jupiter.api.Test;
+
+class PlanHandleTest {
+
+    private static final long LEAST_BYTES = 20_000_000;
+
+    private final Block block = Blocks.identityBlock();
+    private final Model model =
+            (Model)
+                    Proxy.newProxyInstance(
+                            Model.class.getClassLoader(),
+                            new Class<?>[] {Model.class},
+                            (proxy, method, arguments) ->
+                                    switch (method.getName()) {
+                                        case "getBlock" -> block;
+                                        default -> throw new AssertionError(method);
+                                    });
+    private final List<Budget> budgets = new ArrayList<>();
+
+    private PlanHandle planned() {
+        PlanReport report =
+                new PlanReport(
+                        "TFLite",
+                        Optional.empty(),
+                        Plan.NONE,
+                        List.of(),
+                        Predictions.NONE,
+                        Optional.empty(),
+                        Optional.empty(),
+                        Optional.empty());
+        PlanReport.register(block, () -> report);
+        return PlanHandle.of(model).orElseThrow();
+    }
+
+    private PlanHandle budgeted() {
+        BudgetControl.register(
+                block,
+                budget -> {
+                    if (budget instanceof Budget.Bytes given && given.bytes() < LEAST_BYTES) {
+                        throw new BudgetTooSmallException("at least 20 MB", LEAST_BYTES);
+                    }
+                    budgets.add(budget);
+                });
+        return planned();
+    }
+
+    @Test
+    void of_modelThatIsNotOurs_isEmpty() {
+        assertEquals(Optional.empty(), PlanHandle.of(model));
+    }
+
+    @Test
+    void report_planned_isThatOfTheModel() {
+        assertEquals("TFLite", planned().report().engine());
+    }
+
+    @Test
+    void setBudget_everyForm_reachesTheModel() throws BudgetTooSmallException {
+        PlanHandle plan = budgeted();
+        plan.setBudget(48_000_000);
+        plan.setBudget("48MiB");
+        plan.setBudget("25%");
+        plan.setBudget("auto");
+        plan.setBudget("none");
+        assertEquals(
+                List.of(
+                        new Budget.Bytes(48_000_000),
+                        new Budget.Bytes(48 << 20),
+                        new Budget.ShareOfStock(.25),
+                        new Budget.Auto(),
+                        new Budget.Unlimited()),
+                budgets);
+    }
+
+    @Test
+    void setBudget_tooSmall_namesTheLeastWhichThenFits() throws BudgetTooSmallException {
+        PlanHandle plan = budgeted();
+        BudgetTooSmallException refused =
+                assertThrows(BudgetTooSmallException.class, () -> plan.setBudget("1MB"));
+        plan.setBudget(refused.leastBytes());
+        assertEquals(List.of(new Budget.Bytes(LEAST_BYTES)), budgets);
+    }
+
+    @Test
+    void setBudget_noBudget_isAnArgumentError() {
+        PlanHandle plan = budgeted();
+        assertThrows(IllegalArgumentException.class, () -> plan.setBudget(0));
+        assertEquals(
+                "a budget of \"much\": must be " + Budget.ALLOWED,
+                assertThrows(IllegalArgumentException.class, () -> plan.setBudget("much"))
+                        .getMessage());
+        assertEquals(List.of(), budgets);
+    }
+
+    @Test
+    void setBudget_modelWithoutOne_saysWhichOptionSetsIt() {
+        PlanHandle plan = planned();
+        assertEquals(
+                "loaded without a budget; memplan.budget sets one",
+                assertThrows(IllegalStateException.class, () -> plan.setBudget(1)).getMessage());
+    }
+
+    @Test
+    void setBudget_modelThatRunsAsStock_saysWhy() {
+        PlanReport report = PlanReport.unplanned("TFLite", "no such platform");
+        PlanReport.register(block, () -> report);
+        PlanHandle plan = PlanHandle.of(model).orElseThrow();
+        assertEquals(
+                "runs as stock: no such platform",
+                assertThrows(IllegalStateException.class, () -> plan.setBudget(1)).getMessage());
+    }
+}

@@ -1,0 +1,45 @@
+package org.djlplan.memplan.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine.TypeConversionException;
+
+class RivalTest {
+
+    @TempDir Path folder;
+
+    @Test
+    void convert_folderOfOldDjl_putsItsJarsInThePlaceOfOurs() throws Exception {
+        Path jar = Files.createFile(folder.resolve("api-0.27.0.jar"));
+        Path unused = Files.createFile(folder.resolve("notes.txt"));
+        Rival rival = new Rival.Converter().convert("djl-0.27=" + folder);
+        assertEquals("djl-0.27", rival.name());
+        assertTrue(rival.classPath().orElseThrow().startsWith(jar + File.pathSeparator));
+    }
+
+    @Test
+    void beside_jarsOfOneRelease_areLeftOut() {
+        String ours =
+                String.join(File.pathSeparator, "/m/api-1.jar", "/m/gson-2.jar", "/m/classes");
+        assertEquals(
+                String.join(File.pathSeparator, "old.jar", "/m/gson-2.jar", "/m/classes"),
+                Rival.beside(List.of("old.jar"), ours));
+    }
+
+    @Test
+    void convert_oldDjlWithoutAPlace_asksForOne() {
+        TypeConversionException e =
+                assertThrows(
+                        TypeConversionException.class,
+                        () -> new Rival.Converter().convert("djl-0.27"));
+        assertTrue(e.getMessage().contains("djl-0.27=FOLDER"), e.getMessage());
+    }
+}

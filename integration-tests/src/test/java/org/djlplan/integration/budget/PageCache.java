@@ -1,0 +1,30 @@
+package org.djlplan.integration.budget;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** What of files the system keeps in memory. */
+final class PageCache {
+
+    private PageCache() {}
+
+    /** Writes all files of a folder to disk and drops what is cached of them. */
+    static void drop(Path folder) throws IOException {
+        for (Path file : filesIn(folder)) {
+            org.djlplan.memplan.cli.PageCache.drop(file);
+        }
+    }
+
+    /** Returns all files in a folder and the folders in it. */
+    static List<Path> filesIn(Path folder) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            return files.filter(Files::isRegularFile)
+                    .sorted(Comparator.comparingInt(Path::getNameCount).reversed())
+                    .toList();
+        }
+    }
+}

@@ -1,0 +1,8 @@
+package org.djlplan.integration.current;
+
+import org.djlplan.integration.budget.BudgetBench;
+import org.junit.jupiter.api.Tag;
+
+/** {@link BudgetBench} on a current DJL. */
+@Tag("djl-current")
+class CurrentBudgetBench extends BudgetBench {}

@@ -1,0 +1,64 @@
+package org.djlplan.integration.current;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.ZooModel;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.djlplan.integration.support.Planned;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.integration.support.TestModels;
+import org.djlplan.integration.support.Tolerance;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.PlanReport;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Delegation measured in a child JVM, which loads the library that our engine TFLite has. */
+@Tag("djl-current")
+@Tag("long")
+class CurrentDelegationTest {
+
+    @TempDir Path folder;
+
+    private static DelegationReport report(ZooModel<NDList, NDList> model) {
+        return PlanReport.of(model).orElseThrow().delegation().orElseThrow();
+    }
+
+    private static Map<String, Object> options(String profile) {
+        return Map.of(
+                "delegation.profile",
+                profile,
+                "delegation.profileBudget",
+                "1s",
+                "memplan.threads",
+                "1");
+    }
+
+    @Test
+    void load_oneLine_measuresKeepsAndDelegates() throws Exception {
+        Path file = Files.copy(TestModels.built("mobilenet_v2"), folder.resolve("model.tflite"));
+        int delegated;
+        try (ZooModel<NDList, NDList> model = Planned.load(file, options("blocking"));
+                StockInterpreter stock = new StockInterpreter(file, 1)) {
+            assertEquals("MEASURED", report(model).origin(), report(model).toString());
+            delegated = report(model).delegatedOperators();
+            assertTrue(delegated > 0, report(model).toString());
+            List<ByteBuffer> inputs = stock.randomInputs(1);
+            Tolerance.assertWithin(
+                    stock.run(inputs),
+                    Planned.predict(model, inputs, stock.shapes()),
+                    report(model).toString());
+        }
+        try (ZooModel<NDList, NDList> model = Planned.load(file, options("off"))) {
+            assertEquals("STORED", report(model).origin());
+            assertEquals(delegated, report(model).delegatedOperators());
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package org.djlplan.integration.current;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.djlplan.integration.support.ChildJvm;
+import org.djlplan.integration.support.TestModels;
+import org.djlplan.integration.tflite.Probe;
+import org.djlplan.integration.tflite.lifecycle.SoakTest;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** {@link SoakTest} on a current DJL with the engine of ours, planned and not. */
+@Tag("djl-current")
+class CurrentSoakTest extends SoakTest {
+
+    private static final int MAX_GROWTH_BYTES = 4 << 20;
+    private static final int MAX_MORE_MAPPINGS = 20;
+
+    @TempDir Path childFolder;
+
+    @Override
+    protected boolean leavesSomeUnplanned() {
+        return true;
+    }
+
+    @Override
+    protected int longPredictions() {
+        return 800_000;
+    }
+
+    @Override
+    protected String reportName() {
+        return "stress-current.txt";
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @ValueSource(strings = {"reload", "reloadPlain"})
+    void loadPredictClose_again_memoryStaysFlat(String how) throws Exception {
+        ChildJvm.Result result =
+                new ChildJvm(childFolder)
+                        .options("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC")
+                        .run(Probe.class, how, TestModels.built("blaze_face").toString());
+        assertEquals(0, result.exitCode(), result.err());
+        List<Long> grown = result.out().lines().map(Long::valueOf).toList();
+        assertTrue(grown.get(0) < MAX_GROWTH_BYTES, "grew by " + grown.get(0) + " bytes");
+        assertTrue(grown.get(1) < MAX_MORE_MAPPINGS, "grew by " + grown.get(1) + " mappings");
+    }
+}

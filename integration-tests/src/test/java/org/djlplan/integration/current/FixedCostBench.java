@@ -1,0 +1,184 @@
+package org.djlplan.integration.current;
+
+import ai.djl.engine.Engine;
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.repository.zoo.ZooModel;
+import com.sun.jna.Library;
+import com.sun.jna.Memory;
+import com.sun.jna.Native;
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.Pointer;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.djlplan.integration.networks.OddModels;
+import org.djlplan.integration.support.Planned;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.memplan.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What a prediction costs beside the model: one operator, through DJL and our engine, against the
+ * same three calls of the engine's C interface in a loop. Prints medians of rounds that alternate;
+ * asserts nothing, because machines are noisy.
+ */
+@Tag("bench")
+@Tag("djl-current")
+class FixedCostBench {
+
+    private static final int RTLD_LAZY = 1;
+    private static final int ROUNDS = 1_001;
+
+    /** Less than a slice of time that a busy system gives. */
+    private static final int TIMES = 200;
+
+    private static final int WARM_UP_ROUNDS = 400;
+
+    @TempDir Path folder;
+
+    private interface Step {
+        void run() throws Exception;
+    }
+
+    /** The engine's functions, called as cheaply as Java can. */
+    private static final class Bare {
+
+        static {
+            StockInterpreter.loadEngine();
+            try {
+                Native.register(
+                        Bare.class,
+                        NativeLibrary.getInstance(
+                                EngineLibrary.loaded().file().toString(),
+                                Map.of(Library.OPTION_OPEN_FLAGS, RTLD_LAZY)));
+            } catch (UnplannableException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
+        /** These live as long as the process. */
+        private final Pointer interpreter;
+
+        private final Pointer input;
+        private final Pointer output;
+        private final Pointer in;
+        private final Pointer out;
+        private final long inputBytes;
+        private final long outputBytes;
+
+        Bare(Path file) {
+            Pointer options = TfLiteInterpreterOptionsCreate();
+            TfLiteInterpreterOptionsSetNumThreads(options, 1);
+            interpreter =
+                    TfLiteInterpreterCreate(TfLiteModelCreateFromFile(file.toString()), options);
+            TfLiteInterpreterAllocateTensors(interpreter);
+            input = TfLiteInterpreterGetInputTensor(interpreter, 0);
+            output = TfLiteInterpreterGetOutputTensor(interpreter, 0);
+            inputBytes = TfLiteTensorByteSize(input);
+            outputBytes = TfLiteTensorByteSize(output);
+            in = new Memory(inputBytes);
+            in.clear(inputBytes);
+            out = new Memory(outputBytes);
+        }
+
+        void run() {
+            TfLiteTensorCopyFromBuffer(input, in, inputBytes);
+            TfLiteInterpreterInvoke(interpreter);
+            TfLiteTensorCopyToBuffer(output, out, outputBytes);
+        }
+
+        static native Pointer TfLiteModelCreateFromFile(String file);
+
+        static native Pointer TfLiteInterpreterOptionsCreate();
+
+        static native void TfLiteInterpreterOptionsSetNumThreads(Pointer options, int threads);
+
+        static native Pointer TfLiteInterpreterCreate(Pointer model, Pointer options);
+
+        static native int TfLiteInterpreterAllocateTensors(Pointer interpreter);
+
+        static native Pointer TfLiteInterpreterGetInputTensor(Pointer interpreter, int index);
+
+        static native Pointer TfLiteInterpreterGetOutputTensor(Pointer interpreter, int index);
+
+        static native long TfLiteTensorByteSize(Pointer tensor);
+
+        static native int TfLiteTensorCopyFromBuffer(Pointer tensor, Pointer data, long bytes);
+
+        static native int TfLiteTensorCopyToBuffer(Pointer tensor, Pointer data, long bytes);
+
+        static native int TfLiteInterpreterInvoke(Pointer interpreter);
+    }
+
+    @Test
+    void print() throws Exception {
+        Path file = folder.resolve("one.tflite");
+        TfLiteWriter.write(OddModels.singleOperator(), file);
+        Map<String, Object> onCaller = Map.of("memplan.threads", 1, "memplan.workers", 0);
+        Bare bare = new Bare(file);
+        try (StockInterpreter shapes = new StockInterpreter(file, 1);
+                ZooModel<NDList, NDList> plain = Planned.loadPlain(file, 1);
+                ZooModel<NDList, NDList> planned = Planned.loadDirectly(file, onCaller);
+                ZooModel<NDList, NDList> onWorkers =
+                        Planned.loadDirectly(file, Map.of("memplan.threads", 1));
+                Predictor<NDList, NDList> plainPredictor = plain.newPredictor();
+                Predictor<NDList, NDList> plannedPredictor = planned.newPredictor();
+                Predictor<NDList, NDList> workersPredictor = onWorkers.newPredictor();
+                NDManager manager = plain.getNDManager().newSubManager()) {
+            List<ByteBuffer> inputs = shapes.randomInputs(1);
+            NDList arrays = Planned.inputs(manager, inputs, shapes.shapes());
+            Map<String, Step> steps = new LinkedHashMap<>();
+            steps.put("C interface", bare::run);
+            steps.put("unplanned", () -> plainPredictor.predict(arrays).close());
+            steps.put("planned, caller's thread", () -> plannedPredictor.predict(arrays).close());
+            steps.put("planned, workers", () -> workersPredictor.predict(arrays).close());
+            print(steps);
+        }
+    }
+
+    private static void print(Map<String, Step> steps) throws Exception {
+        List<Step> all = List.copyOf(steps.values());
+        double[][] micros = new double[all.size()][ROUNDS];
+        for (int round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
+            for (int i = 0; i < all.size(); i++) {
+                // Rounds of the warm-up are overwritten.
+                micros[i][Math.max(0, round)] = micros(all.get(i));
+            }
+        }
+        double bare = median(micros[0]);
+        System.out.printf(
+                Locale.ROOT,
+                "DJL %s, TFLite %s: microseconds of a prediction, and beyond the C interface%n",
+                Engine.getDjlVersion(),
+                Engine.getEngine("TFLite").getVersion());
+        int i = 0;
+        for (String name : steps.keySet()) {
+            double median = median(micros[i++]);
+            System.out.printf(Locale.ROOT, "%-26s %6.2f %+6.2f%n", name, median, median - bare);
+        }
+    }
+
+    private static double micros(Step step) throws Exception {
+        long start = System.nanoTime();
+        for (int i = 0; i < TIMES; i++) {
+            step.run();
+        }
+        return (System.nanoTime() - start) / 1e3 / TIMES;
+    }
+
+    private static double median(double[] values) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        return sorted[sorted.length / 2];
+    }
+}

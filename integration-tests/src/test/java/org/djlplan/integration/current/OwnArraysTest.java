@@ -1,0 +1,348 @@
+package org.djlplan.integration.current;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.Device;
+import ai.djl.Model;
+import ai.djl.engine.Engine;
+import ai.djl.inference.Predictor;
+import ai.djl.modality.Classifications;
+import ai.djl.modality.cv.Image;
+import ai.djl.modality.cv.ImageFactory;
+import ai.djl.modality.cv.transform.CenterCrop;
+import ai.djl.modality.cv.transform.Normalize;
+import ai.djl.modality.cv.transform.Resize;
+import ai.djl.modality.cv.transform.ToTensor;
+import ai.djl.modality.cv.translator.ImageClassificationTranslator;
+import ai.djl.modality.cv.util.NDImageUtils;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDArrays;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.index.NDIndex;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.translate.Batchifier;
+import ai.djl.translate.Pipeline;
+import java.awt.Color;
+import java.awt.image.BufferedImage;
+import java.nio.ByteBuffer;
+import java.nio.FloatBuffer;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.djlplan.integration.support.TestModels;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The arrays of our engine, with the same results beside another engine and without one. */
+@Tag("djl-current")
+class OwnArraysTest {
+
+    private NDManager manager;
+
+    @BeforeEach
+    void open() {
+        manager = NDManager.newBaseManager(Device.cpu(), "TFLite");
+    }
+
+    @AfterEach
+    void close() {
+        manager.close();
+    }
+
+    private NDArray counted(long... shape) {
+        int count = (int) new Shape(shape).size();
+        float[] values = new float[count];
+        for (int i = 0; i < count; i++) {
+            values[i] = i;
+        }
+        return manager.create(values, new Shape(shape));
+    }
+
+    private static void assertValues(NDArray array, Shape shape, double... values) {
+        assertEquals(shape, array.getShape());
+        Number[] found = array.toType(DataType.FLOAT64, false).toArray();
+        double[] numbers =
+                IntStream.range(0, found.length).mapToDouble(i -> found[i].doubleValue()).toArray();
+        assertArrayEquals(values, numbers, 1e-6);
+    }
+
+    @Test
+    void create_directBuffer_isNotCopied() {
+        ByteBuffer given = manager.allocateDirect(8);
+        NDArray array = manager.create(given, new Shape(2), DataType.FLOAT32);
+        given.putFloat(4, 5);
+        assertArrayEquals(new float[] {0, 5}, array.toFloatArray());
+    }
+
+    @Test
+    void create_heapBuffer_isCopied() {
+        FloatBuffer given = FloatBuffer.wrap(new float[] {1, 2});
+        NDArray array = manager.create(given, new Shape(2), DataType.FLOAT32);
+        given.put(0, 7);
+        assertArrayEquals(new float[] {1, 2}, array.toFloatArray());
+    }
+
+    @Test
+    void create_ofNumbersAndRanges() {
+        assertValues(manager.full(new Shape(2), 3, DataType.INT64), new Shape(2), 3, 3);
+        assertValues(manager.zeros(new Shape(2), DataType.UINT8), new Shape(2), 0, 0);
+        assertValues(manager.arange(1, 3, 0.5f), new Shape(4), 1, 1.5, 2, 2.5);
+        assertValues(manager.arange(3), new Shape(3), 0, 1, 2);
+        assertValues(manager.eye(2), new Shape(2, 2), 1, 0, 0, 1);
+        assertValues(manager.linspace(0, 1, 3), new Shape(3), 0, 0.5, 1);
+        assertValues(manager.create(7), new Shape(), 7);
+        assertValues(manager.create(new boolean[] {true, false}), new Shape(2), 1, 0);
+    }
+
+    @Test
+    void randomUniform_needsAnotherEngine() {
+        if (Engine.hasEngine("PyTorch")) {
+            NDArray random = manager.randomUniform(1, 2, new Shape(9));
+            assertTrue(random.min().getFloat() >= 1 && random.max().getFloat() <= 2);
+        } else {
+            assertThrows(
+                    UnsupportedOperationException.class,
+                    () -> manager.randomUniform(1, 2, new Shape(9)));
+        }
+    }
+
+    @Test
+    void toType_convertsEveryTypeToEveryOther() {
+        List<DataType> types =
+                List.of(
+                        DataType.FLOAT32,
+                        DataType.FLOAT64,
+                        DataType.FLOAT16,
+                        DataType.UINT8,
+                        DataType.INT8,
+                        DataType.INT32,
+                        DataType.INT64);
+        for (DataType one : types) {
+            for (DataType other : types) {
+                NDArray array = counted(3).toType(one, false).toType(other, true);
+                assertEquals(other, array.getDataType());
+                assertValues(array, new Shape(3), 0, 1, 2);
+            }
+        }
+        NDArray fractions = manager.create(new float[] {-1.7f, 1.7f, 200});
+        assertValues(fractions.toType(DataType.INT32, false), new Shape(3), -1, 1, 200);
+        assertValues(fractions.toType(DataType.BOOLEAN, false), new Shape(3), 1, 1, 1);
+        assertEquals(200, fractions.toType(DataType.UINT8, false).toUint8Array()[2]);
+    }
+
+    @Test
+    void reshape_sharesTheMemory() {
+        NDArray array = counted(2, 3);
+        NDArray other = array.reshape(3, -1);
+        array.set(new float[] {9, 8, 7, 6, 5, 4});
+        assertValues(other, new Shape(3, 2), 9, 8, 7, 6, 5, 4);
+        assertEquals(new Shape(1, 2, 3), array.expandDims(0).getShape());
+        assertEquals(new Shape(2, 3, 1), array.expandDims(-1).getShape());
+        assertEquals(new Shape(2, 3), array.expandDims(1).squeeze(1).getShape());
+        assertEquals(new Shape(2, 3), array.expandDims(0).expandDims(-1).squeeze().getShape());
+        assertEquals(new Shape(6), array.flatten().getShape());
+        assertThrows(IllegalArgumentException.class, () -> array.reshape(4, 2));
+    }
+
+    @Test
+    void get_indicesAndSlices() {
+        NDArray array = counted(2, 3, 2);
+        assertValues(array.get(1, 2), new Shape(2), 10, 11);
+        assertValues(array.get(0), new Shape(3, 2), 0, 1, 2, 3, 4, 5);
+        assertValues(array.get(":, 1:, 0"), new Shape(2, 2), 2, 4, 8, 10);
+        assertValues(array.get("..., -1"), new Shape(2, 3), 1, 3, 5, 7, 9, 11);
+        assertValues(array.get("1, ::2"), new Shape(2, 2), 6, 7, 10, 11);
+        assertEquals(7, array.getFloat(1, 0, 1));
+    }
+
+    @Test
+    void set_indicesAndSlices() {
+        NDArray array = counted(2, 3);
+        array.set(new NDIndex(0), manager.create(new float[] {5, 6, 7}));
+        array.set(new NDIndex(":, 2"), 9);
+        array.set(new NDIndex("1, :2"), part -> part.mul(2));
+        assertValues(array, new Shape(2, 3), 5, 6, 9, 6, 8, 9);
+    }
+
+    @Test
+    void transpose_imageToChannelsFirstAndBack() {
+        NDArray image = counted(2, 2, 3);
+        NDArray channels = image.transpose(2, 0, 1);
+        assertValues(channels, new Shape(3, 2, 2), 0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11);
+        assertEquals(image, channels.transpose(1, 2, 0));
+        assertValues(counted(2, 3).transpose(), new Shape(3, 2), 0, 3, 1, 4, 2, 5);
+        assertValues(counted(3).flip(0), new Shape(3), 2, 1, 0);
+    }
+
+    @Test
+    void stackConcatAndSplit() {
+        NDArray one = counted(2, 2);
+        NDArray other = one.add(10);
+        assertValues(
+                NDArrays.stack(new NDList(one, other)),
+                new Shape(2, 2, 2),
+                0,
+                1,
+                2,
+                3,
+                10,
+                11,
+                12,
+                13);
+        assertValues(
+                NDArrays.stack(new NDList(one, other), 2),
+                new Shape(2, 2, 2),
+                0,
+                10,
+                1,
+                11,
+                2,
+                12,
+                3,
+                13);
+        assertValues(
+                NDArrays.concat(new NDList(one, other), 1),
+                new Shape(2, 4),
+                0,
+                1,
+                10,
+                11,
+                2,
+                3,
+                12,
+                13);
+        NDList parts = counted(4, 1).split(2);
+        assertValues(parts.get(1), new Shape(2, 1), 2, 3);
+        parts = counted(1, 4).split(new long[] {1, 3}, 1);
+        assertValues(parts.get(1), new Shape(1, 2), 1, 2);
+    }
+
+    @Test
+    void batchify_thereAndBack() {
+        NDList[] samples = {new NDList(counted(2)), new NDList(counted(2).add(5))};
+        NDList batch = Batchifier.STACK.batchify(samples);
+        assertValues(batch.singletonOrThrow(), new Shape(2, 2), 0, 1, 5, 6);
+        NDList[] back = Batchifier.STACK.unbatchify(batch);
+        assertEquals(2, back.length);
+        assertValues(back[1].singletonOrThrow().squeeze(), new Shape(2), 5, 6);
+    }
+
+    @Test
+    void arithmetic() {
+        NDArray array = counted(4);
+        assertValues(array.add(1).mul(2).sub(4).div(2), new Shape(4), -1, 0, 1, 2);
+        assertValues(array.neg().abs().square().sqrt(), new Shape(4), 0, 1, 2, 3);
+        assertValues(array.clip(1, 2), new Shape(4), 1, 1, 2, 2);
+        assertValues(array.gt(1).toType(DataType.FLOAT32, false), new Shape(4), 0, 0, 1, 1);
+        NDArray whole = array.toType(DataType.INT32, false);
+        assertEquals(DataType.INT32, whole.add(1).getDataType());
+        assertValues(whole.div(2), new Shape(4), 0, 0.5, 1, 1.5);
+        NDArray own = counted(2).addi(1).muli(counted(2).add(2)).divi(2).subi(counted(2));
+        assertValues(own, new Shape(2), 1, 2);
+        NDArray rows = counted(2, 2);
+        assertValues(rows.sub(manager.create(new float[] {0, 1})), new Shape(2, 2), 0, 0, 2, 2);
+        assertValues(rows.sum(new int[] {0}), new Shape(2), 2, 4);
+        assertValues(rows.mean(new int[] {1}, true), new Shape(2, 1), 0.5, 2.5);
+        assertValues(rows.max(), new Shape(), 3);
+        assertValues(rows.argMax(1), new Shape(2), 1, 1);
+        assertValues(rows.mul(0).softmax(-1), new Shape(2, 2), 0.5, 0.5, 0.5, 0.5);
+        long exact = (1L << 60) + 1;
+        assertEquals(exact + 1, manager.create(new long[] {exact}).add(1).toLongArray()[0]);
+    }
+
+    @Test
+    void encode_andDecode_giveTheSame() {
+        NDList list = new NDList(counted(2, 2), manager.create(new int[] {3}));
+        NDList back = NDList.decode(manager, list.encode());
+        assertEquals(list.get(0), back.get(0));
+        assertEquals(list.get(1), back.get(1));
+    }
+
+    @Test
+    void close_managerClosesItsArrays_andDetachedOnesStay() {
+        NDArray kept;
+        NDArray gone;
+        try (NDManager sub = manager.newSubManager()) {
+            gone = sub.create(1f);
+            kept = sub.create(2f);
+            kept.attach(manager);
+            assertEquals(1, sub.getManagedArrays().size());
+        }
+        assertThrows(IllegalStateException.class, gone::toFloatArray);
+        assertEquals(2, kept.getFloat());
+        assertValues(kept.add(kept), new Shape(), 4);
+        kept.detach();
+        NDArray detached = kept;
+        assertTrue(manager.getManagedArrays().stream().noneMatch(array -> array == detached));
+        assertEquals(2, kept.getFloat());
+        kept.close();
+    }
+
+    private static Image image(int width, int height) {
+        BufferedImage pixels = new BufferedImage(width, height, BufferedImage.TYPE_INT_RGB);
+        for (int y = 0; y < height; y++) {
+            for (int x = 0; x < width; x++) {
+                pixels.setRGB(x, y, new Color(x, 2 * y, x + y).getRGB());
+            }
+        }
+        return ImageFactory.getInstance().fromImage(pixels);
+    }
+
+    @Test
+    void images_resizedCroppedAndNormalized() {
+        NDArray pixels = image(8, 4).toNDArray(manager);
+        assertEquals(new Shape(4, 8, 3), pixels.getShape());
+        assertEquals(7, pixels.toUint8Array()[7 * 3]);
+        NDArray half = NDImageUtils.resize(pixels, 4, 2, Image.Interpolation.BILINEAR);
+        assertEquals(new Shape(2, 4, 3), half.getShape());
+        assertValues(half.toType(DataType.FLOAT32, false).get("0, :, 1"), new Shape(4), 1, 1, 1, 1);
+        NDArray cropped = new CenterCrop(4, 4).transform(pixels);
+        assertEquals(new Shape(4, 4, 3), cropped.getShape());
+        NDArray tensor = new ToTensor().transform(pixels);
+        assertEquals(new Shape(3, 4, 8), tensor.getShape());
+        assertEquals(7 / 255f, tensor.getFloat(0, 0, 7), 1e-6f);
+        float[] mean = {0, 1 / 255f, 0};
+        float[] scale = {1 / 255f, 0.5f, 1};
+        NDArray normal = new Normalize(mean, scale).transform(tensor);
+        assertEquals(7, normal.getFloat(0, 0, 7), 1e-5f);
+        assertEquals(10 / 255f, normal.getFloat(1, 3, 0), 1e-6f);
+    }
+
+    @Test
+    void classification_ofAnImage() throws Exception {
+        try (Model model = Model.newInstance("mobilenet_v1", "TFLite")) {
+            model.load(TestModels.built("mobilenet_v1"));
+            Shape input = model.describeInput().valueAt(0);
+            int classes = (int) model.describeOutput().valueAt(0).size();
+            Pipeline pipeline =
+                    new Pipeline()
+                            .add(new Resize((int) input.get(2), (int) input.get(1)))
+                            .add(new ToTensor())
+                            .add(new Normalize(new float[3], new float[] {1, 1, 1}))
+                            .add(array -> array.transpose(1, 2, 0));
+            ImageClassificationTranslator translator =
+                    ImageClassificationTranslator.builder()
+                            .setPipeline(pipeline)
+                            .optSynset(
+                                    IntStream.range(0, classes)
+                                            .mapToObj(i -> "class " + i)
+                                            .toList())
+                            .optApplySoftmax(true)
+                            .build();
+            try (Predictor<Image, Classifications> predictor = model.newPredictor(translator)) {
+                Classifications found = predictor.predict(image(40, 30));
+                double sum = found.getProbabilities().stream().mapToDouble(p -> p).sum();
+                assertEquals(1, sum, 1e-3);
+                assertTrue(found.best().getProbability() >= 1.0 / classes);
+                assertEquals(found.toString(), predictor.predict(image(40, 30)).toString());
+                assertEquals(1, predictor.batchPredict(List.of(image(40, 30))).size());
+            }
+        }
+    }
+}

@@ -1,0 +1,374 @@
+package org.djlplan.integration.current;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.Device;
+import ai.djl.MalformedModelException;
+import ai.djl.Model;
+import ai.djl.engine.Engine;
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.NoopTranslator;
+import ai.djl.translate.TranslateException;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+import org.djlplan.integration.networks.OddModels;
+import org.djlplan.integration.support.NeedsModels;
+import org.djlplan.integration.support.ProcessSize;
+import org.djlplan.integration.support.RealModels;
+import org.djlplan.integration.support.TestModels;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.source.tflite.TfLiteFile;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The engine "TFLite" of ours, as users of a current DJL load models with it. */
+@Tag("djl-current")
+class OwnEngineTest {
+
+    private static final int PREDICTIONS = 4;
+    private static final int DAMAGED = 200;
+    private static final int THREADS = 8;
+    private static final int WARM_UP = 4;
+    private static final int LOADS = 12;
+
+    @TempDir Path folder;
+
+    private static Criteria.Builder<NDList, NDList> criteria(Path model) {
+        return Criteria.builder()
+                .setTypes(NDList.class, NDList.class)
+                .optEngine("TFLite")
+                .optModelPath(model);
+    }
+
+    /** The values of all outputs for some inputs, one after the other. */
+    static List<ByteBuffer> predict(ZooModel<NDList, NDList> model) throws Exception {
+        List<ByteBuffer> values = new ArrayList<>();
+        try (Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            for (int i = 0; i < PREDICTIONS; i++) {
+                for (NDArray output : predictor.predict(inputs(model, manager, i))) {
+                    ByteBuffer copy = ByteBuffer.allocate(output.toByteBuffer().remaining());
+                    values.add(copy.put(output.toByteBuffer()).rewind());
+                }
+            }
+        }
+        return values;
+    }
+
+    static NDList inputs(Model model, NDManager manager, int seed) {
+        Random random = new Random(seed);
+        NDList list = new NDList();
+        model.describeInput()
+                .values()
+                .forEach(
+                        shape -> {
+                            float[] values = new float[(int) shape.size()];
+                            for (int i = 0; i < values.length; i++) {
+                                values[i] = random.nextFloat() * 2 - 1;
+                            }
+                            list.add(manager.create(values, shape));
+                        });
+        return list;
+    }
+
+    static List<Path> models() {
+        return TestModels.built();
+    }
+
+    @NeedsModels(RealModels.TFLITE)
+    @ParameterizedTest
+    @MethodSource("real")
+    void predict_realModel_planIsTheEnginesToTheByte(Path file) throws Exception {
+        assertPlannedIsPlain(file);
+    }
+
+    static List<Path> real() {
+        return TestModels.real();
+    }
+
+    @ParameterizedTest
+    @MethodSource("models")
+    void predict_planned_isTheEnginesToTheByte(Path file) throws Exception {
+        assertPlannedIsPlain(file);
+    }
+
+    private static void assertPlannedIsPlain(Path file) throws Exception {
+        List<ByteBuffer> expected;
+        try (ZooModel<NDList, NDList> plain =
+                criteria(file).optOption("numThreads", "1").build().loadModel()) {
+            assertTrue(PlanReport.of(plain).isEmpty());
+            expected = predict(plain);
+        }
+        try (ZooModel<NDList, NDList> planned =
+                criteria(file)
+                        .optTranslatorFactory(
+                                new PlannedTranslatorFactory()
+                                        .with("memplan.threads", 1)
+                                        .with("delegation.enabled", false))
+                        .build()
+                        .loadModel()) {
+            assertEquals(expected, predict(planned));
+            PlanReport report = PlanReport.of(planned).orElseThrow();
+            assertTrue(report.planned(), report::toString);
+            assertTrue(report.plan().arenaBytes() > 0);
+        }
+    }
+
+    private Path written(TfLiteFile network, String name) throws IOException {
+        Path file = folder.resolve(name);
+        TfLiteWriter.write(network, file);
+        return file;
+    }
+
+    private static List<ByteBuffer> predict(Criteria.Builder<NDList, NDList> criteria)
+            throws Exception {
+        try (ZooModel<NDList, NDList> model = criteria.build().loadModel()) {
+            return predict(model);
+        }
+    }
+
+    @Test
+    void load_fromFolderArchiveUrlAndStream_areTheSameModel() throws Exception {
+        Path file = Files.copy(TestModels.built("chains"), folder.resolve("chains.tflite"));
+        Path archive = folder.resolve("archive.zip");
+        try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(archive))) {
+            zip.putNextEntry(new ZipEntry("archive/inside.tflite"));
+            Files.copy(file, zip);
+        }
+        List<ByteBuffer> expected = predict(criteria(file));
+        assertEquals(expected, predict(criteria(folder).optModelName("chains")));
+        assertEquals(expected, predict(criteria(archive).optModelName("inside")));
+        assertEquals(
+                expected,
+                predict(
+                        Criteria.builder()
+                                .setTypes(NDList.class, NDList.class)
+                                .optEngine("TFLite")
+                                .optModelUrls(folder.toUri().toString())
+                                .optModelName("chains")));
+        Path copy;
+        try (Model model = Model.newInstance("streamed", "TFLite");
+                InputStream stream = Files.newInputStream(file)) {
+            model.load(stream);
+            try (Predictor<NDList, NDList> predictor =
+                            model.newPredictor(new NoopTranslator(null));
+                    NDManager manager = model.getNDManager().newSubManager()) {
+                NDArray output = predictor.predict(inputs(model, manager, 0)).head();
+                assertEquals(
+                        expected.get(0).asReadOnlyBuffer(), ByteBuffer.wrap(output.toByteArray()));
+            }
+            copy = model.getModelPath();
+            assertTrue(Files.exists(copy));
+        }
+        assertTrue(Files.notExists(copy));
+    }
+
+    @Test
+    void load_noFile_saysWhereItLooked() {
+        IOException e = assertThrows(FileNotFoundException.class, () -> load(folder));
+        assertTrue(e.toString().contains(folder.getFileName().toString()), e::toString);
+        try (Model model = Model.newInstance("absent", "TFLite")) {
+            assertThrows(FileNotFoundException.class, () -> model.load(folder));
+        }
+    }
+
+    private static void load(Path path) throws Exception {
+        criteria(path).build().loadModel().close();
+    }
+
+    @Test
+    void load_customOperator_isNamed() throws Exception {
+        Path file = written(OddModels.customOperator(), "custom.tflite");
+        MalformedModelException e = assertThrows(MalformedModelException.class, () -> load(file));
+        assertTrue(e.getMessage().contains("NoSuchOperator"), e::getMessage);
+    }
+
+    /** Bytes all over the file, and ends too early: an error of DJL's or a model, nothing else. */
+    @Test
+    void load_damaged_isAnErrorOrAModel() throws Exception {
+        byte[] sound = Files.readAllBytes(TestModels.built("chains"));
+        Random random = new Random(1);
+        int refused = 0;
+        for (int i = 0; i < DAMAGED; i++) {
+            byte[] damaged = sound.clone();
+            for (int j = 0; j < 8; j++) {
+                damaged[random.nextInt(damaged.length)] = (byte) random.nextInt();
+            }
+            if (i % 2 == 0) {
+                damaged = Arrays.copyOf(damaged, random.nextInt(damaged.length));
+            }
+            Path file = Files.write(folder.resolve("damaged.tflite"), damaged);
+            try (Model model = Model.newInstance("damaged", "TFLite")) {
+                model.load(file);
+            } catch (MalformedModelException e) {
+                refused++;
+                assertTrue(e.getMessage().contains("damaged.tflite"), e::getMessage);
+            }
+        }
+        assertTrue(refused >= DAMAGED / 2, refused + " of " + DAMAGED);
+    }
+
+    @Test
+    void predict_otherShape_resizesTheInput() throws Exception {
+        Path file = written(OddModels.unusedSubgraph(), "chain.tflite");
+        for (boolean planned : new boolean[] {false, true}) {
+            Criteria.Builder<NDList, NDList> criteria = criteria(file);
+            if (planned) {
+                criteria.optTranslatorFactory(new PlannedTranslatorFactory());
+            }
+            try (ZooModel<NDList, NDList> model = criteria.build().loadModel();
+                    Predictor<NDList, NDList> predictor = model.newPredictor();
+                    NDManager manager = model.getNDManager().newSubManager()) {
+                Shape inFile = model.describeInput().valueAt(0);
+                Shape three = new Shape(3).addAll(inFile.slice(1));
+                for (Shape shape : List.of(inFile, three, inFile)) {
+                    NDArray output =
+                            predictor.predict(new NDList(manager.ones(shape))).singletonOrThrow();
+                    assertEquals(shape, output.getShape());
+                    float[] values = output.toFloatArray();
+                    for (float value : values) {
+                        assertEquals(values[0], value);
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void predict_dynamicOutput_hasTheShapeOfTheRun() throws Exception {
+        Path file = written(OddModels.dynamicOutput(), "dynamic.tflite");
+        try (ZooModel<NDList, NDList> model = criteria(file).build().loadModel();
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            for (int[] repeats : new int[][] {{1, 1}, {2, 3}, {1, 2}}) {
+                NDArray row = manager.ones(new Shape(1, 16));
+                NDArray output =
+                        predictor
+                                .predict(new NDList(row, manager.create(repeats)))
+                                .singletonOrThrow();
+                assertEquals(new Shape(repeats[0], 16L * repeats[1]), output.getShape());
+                assertEquals((float) Math.tanh(1), output.toFloatArray()[0], 1e-6f);
+            }
+        }
+    }
+
+    @Test
+    void predict_wrongInput_saysWhatTheModelHas() throws Exception {
+        try (ZooModel<NDList, NDList> model =
+                        criteria(TestModels.built("chains")).build().loadModel();
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            NDList two = new NDList(manager.ones(new Shape(1)), manager.ones(new Shape(1)));
+            Exception e = assertThrows(TranslateException.class, () -> predictor.predict(two));
+            assertTrue(e.getCause().getMessage().contains("2 inputs were given, the model has 1"));
+            NDList bytes = new NDList(manager.ones(new Shape(3), DataType.UINT8));
+            e = assertThrows(TranslateException.class, () -> predictor.predict(bytes));
+            assertTrue(e.getCause().getMessage().contains("FLOAT32"), e.getCause()::getMessage);
+        }
+    }
+
+    @Test
+    void predict_manyThreads_eachGetsItsOwnAnswer() throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+        try (ZooModel<NDList, NDList> model =
+                criteria(TestModels.built("chains")).build().loadModel()) {
+            List<ByteBuffer> expected = predict(model);
+            List<Future<List<ByteBuffer>>> answers = new ArrayList<>();
+            for (int i = 0; i < THREADS * PREDICTIONS; i++) {
+                answers.add(threads.submit(() -> predict(model)));
+            }
+            for (Future<List<ByteBuffer>> answer : answers) {
+                assertEquals(expected, answer.get());
+            }
+        } finally {
+            threads.shutdown();
+        }
+    }
+
+    @Test
+    void close_model_endsPredictionsAndArraysStay() throws Exception {
+        ZooModel<NDList, NDList> model = criteria(TestModels.built("chains")).build().loadModel();
+        Predictor<NDList, NDList> predictor = model.newPredictor();
+        try (NDManager manager = NDManager.newBaseManager(Device.cpu(), "TFLite")) {
+            NDList inputs = inputs(model, manager, 0);
+            NDArray output = predictor.predict(inputs).head();
+            float[] before = output.toFloatArray();
+            output.detach();
+            model.close();
+            model.close();
+            assertArrayEquals(before, output.toFloatArray());
+            output.close();
+            output.close();
+            assertThrows(IllegalStateException.class, output::toByteBuffer);
+            assertThrows(TranslateException.class, () -> predictor.predict(inputs));
+        }
+    }
+
+    /** A model that stayed would take 17 MB, and its interpreter some more. */
+    @Test
+    void loadAndClose_manyTimes_leavesNothing() throws Exception {
+        Path file = TestModels.built("mobilenet_v1");
+        long before = 0;
+        for (int i = -WARM_UP; i < LOADS; i++) {
+            if (i == 0) {
+                before = ProcessSize.residentBytes();
+            }
+            try (ZooModel<NDList, NDList> model = criteria(file).build().loadModel();
+                    Predictor<NDList, NDList> predictor = model.newPredictor();
+                    NDManager manager = NDManager.newBaseManager(Device.cpu(), "TFLite")) {
+                predictor.predict(inputs(model, manager, 0)).close();
+                assertEquals(List.of(), model.getNDManager().getManagedArrays());
+            }
+        }
+        long grown = ProcessSize.residentBytes() - before;
+        assertTrue(grown < LOADS * 5_000_000L, grown + " bytes more");
+    }
+
+    @Test
+    void outputs_haveTheModelsNames() throws Exception {
+        try (ZooModel<NDList, NDList> model =
+                        criteria(TestModels.built("mobilenet_v1")).build().loadModel();
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            NDArray output = predictor.predict(inputs(model, manager, 0)).singletonOrThrow();
+            assertEquals(model.describeOutput().keyAt(0), output.getName());
+            assertEquals(model.describeOutput().valueAt(0), output.getShape());
+        }
+    }
+
+    @Test
+    void engine_tellsTheLibrarysVersion_andLeavesTheDefaultToOthers() {
+        Engine engine = Engine.getEngine("TFLite");
+        assertTrue(engine.getVersion().startsWith("2.2"), engine.getVersion());
+        String expected = Engine.hasEngine("PyTorch") ? "PyTorch" : "TFLite";
+        assertEquals(expected, Engine.getDefaultEngineName());
+    }
+}

@@ -1,0 +1,96 @@
+package org.djlplan.integration.current;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Random;
+import org.djlplan.integration.support.TestModels;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.OutputAgreement;
+import org.djlplan.memplan.report.PlanReport;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A model of 8 bits: what the one line delegates of it, and why that is accepted. */
+@Tag("djl-current")
+class QuantizedDelegationTest {
+
+    private static final int CLASSES = 1001;
+
+    /** Of 66: the delegate takes all but the mean and the softmax. */
+    private static final int MOST_OPERATORS = 62;
+
+    /** Accepted of quantized outputs, at most. */
+    private static final int MOST_STEPS = 16;
+
+    @TempDir Path folder;
+
+    @Test
+    void load_smallImages_delegatesAlmostAll() throws Exception {
+        assertDelegated("mobilenet_v2_int8_64", 64);
+    }
+
+    @Tag("long")
+    @Test
+    void load_usualImages_delegatesAlmostAll() throws Exception {
+        assertDelegated("mobilenet_v2_int8", 224);
+    }
+
+    private void assertDelegated(String name, int side) throws Exception {
+        Path file = Files.copy(TestModels.built(name), folder.resolve(name + ".tflite"));
+        byte[] image = new byte[side * side * 3];
+        new Random(5).nextBytes(image);
+        byte[] kernels;
+        try (ZooModel<NDList, NDList> model = load(file, false)) {
+            kernels = scores(model, image, side);
+        }
+        try (ZooModel<NDList, NDList> model = load(file, true)) {
+            DelegationReport report = PlanReport.of(model).orElseThrow().delegation().orElseThrow();
+            assertTrue(report.delegatedOperators() >= MOST_OPERATORS, report::toString);
+            assertEquals(1, report.outputs().size());
+            OutputAgreement output = report.outputs().get(0);
+            assertTrue(output.difference() <= output.limit(), report::toString);
+            byte[] delegated = scores(model, image, side);
+            assertEquals(CLASSES, delegated.length);
+            for (int i = 0; i < CLASSES; i++) {
+                int steps = Math.abs(kernels[i] - delegated[i]);
+                assertTrue(steps <= MOST_STEPS, steps + " steps");
+            }
+        }
+    }
+
+    private static ZooModel<NDList, NDList> load(Path file, boolean delegate) throws Exception {
+        return Criteria.builder()
+                .setTypes(NDList.class, NDList.class)
+                .optEngine("TFLite")
+                .optModelPath(file)
+                .optTranslatorFactory(new PlannedTranslatorFactory())
+                .optArgument("delegation.enabled", delegate)
+                .optArgument("delegation.profile", "blocking")
+                .optArgument("memplan.threads", 1)
+                .build()
+                .loadModel();
+    }
+
+    private static byte[] scores(ZooModel<NDList, NDList> model, byte[] image, int side)
+            throws Exception {
+        try (Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = model.getNDManager().newSubManager()) {
+            Shape shape = new Shape(1, side, side, 3);
+            NDList input = new NDList(manager.create(ByteBuffer.wrap(image), shape, DataType.INT8));
+            return predictor.predict(input).head().toByteArray();
+        }
+    }
+}

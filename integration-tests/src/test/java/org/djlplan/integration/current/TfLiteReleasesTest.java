@@ -1,0 +1,295 @@
+package org.djlplan.integration.current;
+
+import static java.util.Comparator.naturalOrder;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.collect.ImmutableSortedSet;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.stream.Stream;
+import org.djlplan.integration.support.Bits;
+import org.djlplan.integration.support.ModelSketch;
+import org.djlplan.integration.support.ModelSketch.Form;
+import org.djlplan.integration.support.NeedsModels;
+import org.djlplan.integration.support.RealModels;
+import org.djlplan.integration.support.Served;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.integration.support.TestModels;
+import org.djlplan.integration.support.Tolerance;
+import org.djlplan.memplan.candidates.CandidateInterpreters;
+import org.djlplan.memplan.cli.demo.Activation;
+import org.djlplan.memplan.cli.demo.NetworkBuilder;
+import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.config.InPlace;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.runtime.tflite.EngineView;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.serving.ServedModel;
+import org.djlplan.memplan.source.tflite.FlatTable;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The engine's library of current DJL: planned memory, and the bytes of its own interpreter. */
+@Tag("djl-current")
+class TfLiteReleasesTest {
+
+    private static final int RUNS = 20;
+
+    private static final double MOST_OF_THE_ENGINE = 1.005;
+
+    /** Of two of six convolutions of large images; what a process takes is no exact figure. */
+    private static final long BUFFERS_BYTES = 8_000_000;
+
+    @TempDir Path folder;
+
+    @BeforeAll
+    static void loadEngine() throws Exception {
+        StockInterpreter.loadEngine();
+    }
+
+    @Test
+    void loaded_isTheFileAndItsVersion() throws Exception {
+        EngineLibrary loaded = EngineLibrary.loaded();
+        assertEquals("libjnitensorflowlite.so", loaded.file().getFileName().toString());
+        assertTrue(loaded.version().startsWith("2.2"), loaded.version());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"chains", "blaze_face"})
+    void run_smallNetwork_givesTheBytesOfTheEngine(String name) throws Exception {
+        compare(TestModels.built(name), 2);
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @MethodSource(TestModels.BUILT_ON_ONE_AND_TWO_THREADS)
+    void run_builtNetwork_givesTheBytesOfTheEngine(Path file, int threads) throws Exception {
+        compare(file, threads);
+    }
+
+    @Tag("long")
+    @NeedsModels(RealModels.TFLITE)
+    @ParameterizedTest
+    @MethodSource(TestModels.REAL_ON_ONE_AND_TWO_THREADS)
+    void run_realModel_givesTheBytesOfTheEngine(Path file, int threads) throws Exception {
+        compare(file, threads);
+    }
+
+    private static void compare(Path file, int threads) throws Exception {
+        try (StockInterpreter engine = new StockInterpreter(file, threads);
+                ServedModel model =
+                        Served.open(file, Served.alone("best", InPlace.TRUE, threads))) {
+            for (int run = 0; run < RUNS; run++) {
+                assertSame(engine, model, run);
+            }
+            assertPlanned(model);
+        }
+    }
+
+    private static void assertSame(StockInterpreter engine, ServedModel model, int seed) {
+        List<ByteBuffer> inputs = engine.randomInputs(seed);
+        Bits.assertSame(engine.run(inputs), run(model, inputs, engine.shapes()), "input " + seed);
+    }
+
+    private static void assertPlanned(ServedModel model) {
+        assertTrue(model.report().planned());
+        assertEquals(0, model.report().predictions().unplanned());
+    }
+
+    /** Of any bits: which of two NaNs is kept may depend on where a result is written. */
+    @ParameterizedTest
+    @CsvSource({"ADD,AddOptions", "MUL,MulOptions", "SUB,SubOptions", "DIV,DivOptions"})
+    void run_resultOverAnOperand_givesTheBytesOfTheEngine(String operator, String options)
+            throws Exception {
+        for (int length : new int[] {7, 64, 1001}) {
+            Form form = Form.of(ElementType.FLOAT32, 1, length);
+            ModelSketch sketch = new ModelSketch();
+            int[] operands = {sketch.input(form), sketch.input(form)};
+            for (int i = 0; i < operands.length; i++) {
+                operands[i] = sketch.operator("NEG", Optional.empty(), form, operands[i]);
+            }
+            int result =
+                    sketch.operator(operator, Optional.of(FlatTable.of(options)), form, operands);
+            sketch.output(sketch.operator("NEG", Optional.empty(), form, result));
+            Path file = sketch.write(folder.resolve(operator + length + ".tflite"));
+            try (StockInterpreter engine = new StockInterpreter(file, 1);
+                    ServedModel model = Served.open(file, Served.alone("best", InPlace.TRUE, 1))) {
+                assertEquals(1, model.report().plan().inPlaceRecords());
+                Random random = new Random(length);
+                for (int run = 0; run < RUNS; run++) {
+                    List<ByteBuffer> inputs =
+                            Stream.generate(() -> Bits.random(form.type(), form.bytes(), random))
+                                    .limit(operands.length)
+                                    .toList();
+                    Bits.assertSame(
+                            engine.run(inputs), run(model, inputs, engine.shapes()), operator);
+                }
+            }
+        }
+    }
+
+    @Test
+    void arena_builtNetworks_isNeverAboveTheEngines() throws Exception {
+        assertArenas(TestModels.built());
+    }
+
+    @Tag("long")
+    @NeedsModels(RealModels.TFLITE)
+    @Test
+    void arena_realModels_isNeverAboveTheEngines() throws Exception {
+        assertArenas(TestModels.real());
+    }
+
+    /** Inputs and outputs counted; the engine lays some tensors over others, too. */
+    private static void assertArenas(List<Path> models) throws Exception {
+        double product = 1;
+        for (Path file : models) {
+            try (ServedModel model = Served.open(file, Served.alone("best", InPlace.TRUE, 1))) {
+                PlanReport.Plan plan = model.report().plan();
+                double ratio =
+                        (double) (plan.arenaBytes() + plan.inputOutputBytes())
+                                / EngineView.of(file, 1).arenaBytes();
+                assertTrue(ratio <= MOST_OF_THE_ENGINE, file + ": " + ratio);
+                product *= ratio;
+            }
+        }
+        assertTrue(Math.pow(product, 1.0 / models.size()) < 1, product + " altogether");
+    }
+
+    @Test
+    void resize_forthAndBack_givesTheBytesOfTheEngine() throws Exception {
+        NetworkBuilder network = new NetworkBuilder("any size", 3);
+        Value x = network.input("image", 1, 8, 8, 3);
+        x = network.unary("TANH", network.conv2d(x, 4, 3, 1, Activation.NONE));
+        Value y = network.conv2d(x, 4, 3, 1, Activation.NONE);
+        x = network.conv2d(network.add(x, y, Activation.NONE), 2, 3, 1, Activation.NONE);
+        Path file = folder.resolve("any.tflite");
+        TfLiteWriter.write(network.output(x).build(), file);
+        try (ServedModel model = Served.open(file, Served.alone("best", InPlace.TRUE, 2))) {
+            for (int size : new int[] {8, 33, 8, 5, 64, 8}) {
+                try (StockInterpreter engine = new StockInterpreter(file, 2)) {
+                    engine.resize(1, size, size, 3);
+                    assertSame(engine, model, size);
+                }
+            }
+            assertPlanned(model);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {Integer.MAX_VALUE, 1})
+    void delegated_smallNetwork_isPlannedAndWithinTolerance(int every) throws Exception {
+        assertDelegated(TestModels.built("uneven"), every);
+    }
+
+    /** A pointer for each of 3 × 3 places of an image: 4.7 MB for each of the convolutions. */
+    @Test
+    void delegated_transientBuffers_takesLessMemoryForTheSameOutputs() throws Exception {
+        NetworkBuilder network = new NetworkBuilder("large images", 4);
+        Value x = network.input("image", 1, 256, 256, 4);
+        for (int i = 0; i < 6; i++) {
+            x = network.conv2d(x, 4, 3, 1, Activation.RELU6);
+        }
+        Path file = folder.resolve("large.tflite");
+        TfLiteWriter.write(network.output(x).build(), file);
+        assertDelegated(file, Integer.MAX_VALUE, Delegates.XNNPACK_TRANSIENT);
+        Trial kept = all(file, Delegates.XNNPACK);
+        Trial built = all(file, Delegates.XNNPACK_TRANSIENT);
+        assertEquals(kept.kernels(), built.kernels());
+        assertEquals(kept.errors(), built.errors());
+        assertTrue(
+                built.memoryBytes() + BUFFERS_BYTES < kept.memoryBytes(),
+                built.memoryBytes() + " of " + kept.memoryBytes());
+    }
+
+    private static Trial all(Path file, String delegate) throws Exception {
+        try (CandidateInterpreters candidates = Served.candidates(file, delegate)) {
+            return candidates.prepare(
+                    new Candidate(
+                            candidates.partitions().stream()
+                                    .flatMap(Set::stream)
+                                    .collect(
+                                            ImmutableSortedSet.toImmutableSortedSet(
+                                                    naturalOrder())),
+                            1));
+        }
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @MethodSource("unions")
+    void delegated_whicheverOperators_isPlannedAndWithinTolerance(Path file, int every)
+            throws Exception {
+        assertDelegated(file, every);
+    }
+
+    /** Delegates so many operators in a row, leaves as many to CPU kernels, and so on. */
+    private static void assertDelegated(Path file, int every) throws Exception {
+        assertDelegated(file, every, Delegates.XNNPACK);
+    }
+
+    private static void assertDelegated(Path file, int every, String delegate) throws Exception {
+        SortedSet<Integer> operators;
+        try (CandidateInterpreters candidates = Served.candidates(file, delegate)) {
+            operators =
+                    candidates.partitions().stream()
+                            .flatMap(Set::stream)
+                            .filter(operator -> operator / every % 2 == 0)
+                            .collect(ImmutableSortedSet.toImmutableSortedSet(naturalOrder()));
+        }
+        DelegationChoice choice =
+                new DelegationChoice(new Candidate(operators, 1), Origin.MEASURED, "a test");
+        try (StockInterpreter engine = new StockInterpreter(file, 1);
+                ServedModel model = Served.open(file, delegate, choice)) {
+            for (int run = 0; run < RUNS; run++) {
+                List<ByteBuffer> inputs = engine.randomInputs(run);
+                Tolerance.assertWithin(
+                        engine.run(inputs), run(model, inputs, engine.shapes()), file + ", " + run);
+            }
+            assertPlanned(model);
+            DelegationReport report = model.report().delegation().orElseThrow();
+            assertEquals(operators.size(), report.delegatedOperators());
+        }
+    }
+
+    /** All of a network, and pieces of it with CPU kernels between them. */
+    static Stream<Arguments> unions() {
+        return Stream.concat(TestModels.built().stream(), Stream.of(TestModels.built("uneven")))
+                .flatMap(
+                        file ->
+                                Stream.of(Integer.MAX_VALUE, 5)
+                                        .map(every -> Arguments.of(file, every)));
+    }
+
+    private static List<ByteBuffer> run(
+            ServedModel model, List<ByteBuffer> inputs, List<List<Integer>> shapes) {
+        List<ByteBuffer> outputs = new ArrayList<>();
+        for (OutputTensor output : model.run(inputs, shapes)) {
+            outputs.add(output.data());
+        }
+        return outputs;
+    }
+}

@@ -1,0 +1,279 @@
+package org.djlplan.integration.delegation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.gson.JsonObject;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.djlplan.integration.delegation.FaultyDelegate.Fault;
+import org.djlplan.integration.support.BudgetModels;
+import org.djlplan.integration.support.Forgery;
+import org.djlplan.integration.support.Freed;
+import org.djlplan.integration.support.Near;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.memplan.config.GivenOptions;
+import org.djlplan.memplan.config.PlanOptions;
+import org.djlplan.memplan.report.BudgetReport;
+import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.serving.BudgetedKernels;
+import org.djlplan.memplan.serving.BudgetedModel;
+import org.djlplan.memplan.source.tflite.TfLiteGraphs;
+import org.djlplan.memplan.source.tflite.TfLiteReader;
+import org.djlplan.memplan.spi.DelegateFactory;
+import org.djlplan.memplan.spi.DelegationProvider.Terms;
+import org.djlplan.memplan.spi.NativeDelegate;
+import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.memplan.testing.LogCapture;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Delegates inside a budget that are wrong, slow or late; and what is kept of their trials. */
+@Timeout(120)
+class BudgetedDelegateTest {
+
+    private static final String BUDGET = "44MB";
+    private static final int SLOW_PREDICTIONS = 5;
+
+    /** The least that the rule for delegated outputs accepts. */
+    private static final double LIMIT = 1e-4;
+
+    /** On a machine with other work a delegate may be slower when it is tried. */
+    private static final int LOADS = 8;
+
+    private static final Duration LONGEST = Duration.ofSeconds(30);
+
+    @TempDir Path folder;
+
+    private Path file;
+    private List<List<Integer>> shapes;
+    private List<ByteBuffer> input;
+    private ByteBuffer expected;
+
+    @BeforeEach
+    void copy() throws Exception {
+        file =
+                Files.copy(
+                        BudgetModels.SMALL_RESNET.file(),
+                        Files.createDirectory(folder.resolve("model")).resolve("model.tflite"));
+        StockInterpreter.loadEngine();
+        try (StockInterpreter stock = new StockInterpreter(file, 1)) {
+            shapes = stock.shapes();
+            input = stock.randomInputs(1);
+            expected = stock.run(input).get(0);
+        }
+    }
+
+    /** Counts the delegates that are made. */
+    private static final class Counting implements DelegateFactory {
+
+        private final DelegateFactory inner;
+        private final AtomicInteger made = new AtomicInteger();
+
+        Counting(String name) {
+            inner = Delegates.named(name);
+        }
+
+        @Override
+        public NativeDelegate create(int threads) {
+            made.incrementAndGet();
+            return inner.create(threads);
+        }
+    }
+
+    private BudgetedModel open(String name, DelegateFactory delegates, boolean whileLoading)
+            throws Exception {
+        return BudgetedModel.open(
+                file,
+                PlanOptions.parse(
+                        GivenOptions.of(
+                                Map.of("memplan.budget", BUDGET, "memplan.threads", 1),
+                                Map.of(),
+                                Map.of(),
+                                List.of())),
+                folder,
+                Optional.of(
+                        new BudgetedKernels(
+                                name,
+                                delegates,
+                                new Terms(Tolerance.AUTO, OptionalLong.empty(), whileLoading),
+                                folder)),
+                bytes -> {
+                    throw new AssertionError("there is no room for all");
+                });
+    }
+
+    private BudgetedModel open(boolean whileLoading) throws Exception {
+        return open(Delegates.XNNPACK, Delegates.named(Delegates.XNNPACK), whileLoading);
+    }
+
+    private static BudgetReport report(BudgetedModel model) {
+        return model.report().budget().orElseThrow();
+    }
+
+    private ByteBuffer run(BudgetedModel model) {
+        List<OutputTensor> outputs = model.run(input, shapes);
+        return outputs.get(0).data();
+    }
+
+    private void assertNear(BudgetedModel model) {
+        double error = Near.relativeError(run(model), expected);
+        assertTrue(error <= LIMIT, "error: " + error);
+    }
+
+    private Path kept() throws IOException {
+        return Forgery.kept(file, ".kernels.json");
+    }
+
+    /** Has a selection kept. */
+    private BudgetReport selected() throws Exception {
+        for (int i = 0; i < LOADS; i++) {
+            try (BudgetedModel model = open(true)) {
+                if (report(model).delegatedOperators() > 0) {
+                    return report(model);
+                }
+            }
+        }
+        throw new AssertionError("nothing was ever delegated");
+    }
+
+    @Test
+    void open_selectedBefore_delegatesTheSameWithoutATrial() throws Exception {
+        BudgetReport before = selected();
+        String text = Files.readString(kept());
+        Counting delegates = new Counting(Delegates.XNNPACK);
+        try (BudgetedModel model = open(Delegates.XNNPACK, delegates, true)) {
+            assertEquals(before.delegatedOperators(), report(model).delegatedOperators());
+            assertEquals(before.delegatedBytes(), report(model).delegatedBytes());
+            assertEquals(before.arenaBytes(), report(model).arenaBytes());
+            assertNear(model);
+            // One looks at the model, one serves.
+            assertEquals(2, delegates.made.get());
+        }
+        assertEquals(text, Files.readString(kept()));
+        Freed.assertEverything();
+    }
+
+    @Test
+    void open_keptSelectionIsDamaged_warnsOnceAndSelectsAnew() throws Exception {
+        BudgetReport unused = selected();
+        Path damaged = kept();
+        Files.writeString(
+                damaged, Files.readString(damaged).replace("\"steps\":[", "\"steps\":[9999,"));
+        try (LogCapture log = new LogCapture();
+                BudgetedModel model = open(false)) {
+            assertEquals(0, report(model).delegatedOperators());
+            assertEquals(expected, run(model));
+            assertEquals(1, log.ours("WARN").size(), () -> log.lines().toString());
+            assertTrue(log.ours("WARN").get(0).contains("made anew"), log.lines().toString());
+        }
+        unused = selected();
+        assertFalse(Files.readString(damaged).contains("9999"));
+    }
+
+    @Test
+    void open_wrongOutputs_staysInCpuKernelsAndTriesNotAgain() throws Exception {
+        List<Integer> additions =
+                TfLiteGraphs.toGraph(TfLiteReader.read(file), "model").operators().stream()
+                        .filter(operator -> operator.type().equals("ADD"))
+                        .map(operator -> operator.index())
+                        .toList();
+        FaultyDelegate faulty = FaultyDelegate.compile(folder);
+        faulty.claim(additions, true);
+        faulty.select(FaultyDelegate.EVERY, Fault.CHANNEL_ZERO);
+        List<Integer> made = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            Counting delegates = new Counting(faulty.name());
+            try (BudgetedModel model = open("faulty", delegates, true)) {
+                assertEquals(0, report(model).delegatedOperators());
+                assertEquals(0, report(model).delegatedBytes());
+                assertEquals(expected, run(model));
+            }
+            made.add(delegates.made.get());
+        }
+        // The first time one more is made, and tried.
+        assertEquals(made.get(1) + 1, made.get(0));
+        Freed.assertEverything();
+    }
+
+    @Test
+    void run_slowAgainAndAgain_goesBackToCpuKernels() throws Exception {
+        BudgetReport unused = selected();
+        // Every prediction takes more than three times as long as the CPU kernels did then.
+        Forgery.change(
+                kept(),
+                "kernels",
+                value -> {
+                    JsonObject trial = value.getAsJsonArray("trials").get(0).getAsJsonObject();
+                    trial.addProperty("nanos", 1);
+                    trial.addProperty("cpuNanos", 2);
+                });
+        try (BudgetedModel model = open(false)) {
+            assertTrue(report(model).delegatedOperators() > 0);
+            for (int i = 0; i < SLOW_PREDICTIONS; i++) {
+                assertNear(model);
+            }
+            long end = System.nanoTime() + LONGEST.toNanos();
+            while (report(model).delegatedOperators() > 0 && System.nanoTime() < end) {
+                Thread.sleep(10);
+                assertNear(model);
+            }
+            assertEquals(0, report(model).delegatedOperators());
+            assertEquals(expected, run(model));
+        }
+        Freed.assertEverything();
+    }
+
+    /** Is made when it is allowed to, and tells that it was asked for. */
+    private static final class Late implements DelegateFactory {
+
+        private final CountDownLatch asked = new CountDownLatch(1);
+        private final CountDownLatch allowed = new CountDownLatch(1);
+
+        @Override
+        public NativeDelegate create(int threads) {
+            if (Thread.currentThread().getName().equals("djl-plan-budget-kernels")) {
+                asked.countDown();
+                try {
+                    allowed.await();
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+            return Delegates.named(Delegates.XNNPACK).create(threads);
+        }
+    }
+
+    @Test
+    void run_whileKernelsAreSelected_doesNotWait() throws Exception {
+        Late delegates = new Late();
+        try (BudgetedModel model = open(Delegates.XNNPACK, delegates, false)) {
+            try {
+                delegates.asked.await();
+                for (int i = 0; i < 10; i++) {
+                    assertEquals(expected, run(model));
+                }
+            } finally {
+                delegates.allowed.countDown();
+            }
+            for (int i = 0; i < 50; i++) {
+                assertNear(model);
+            }
+        }
+        Freed.assertEverything();
+    }
+}

@@ -1,0 +1,31 @@
+package org.djlplan.integration.nativecode;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What loads weights while a model runs, compiled with sanitizers into a program of its own. */
+class StreamCodeTest {
+
+    @TempDir Path folder;
+
+    @Test
+    void stream_goodAndBadUses_violatesNoMemory() throws Exception {
+        NativeProgram program = new NativeProgram(folder);
+        check(program, program.memoryChecker());
+    }
+
+    @Test
+    void stream_loaderAndModel_haveNoRaces() throws Exception {
+        NativeProgram program = new NativeProgram(folder);
+        check(program, program.threadChecker());
+    }
+
+    private static void check(NativeProgram program, NativeProgram.Checker checker)
+            throws Exception {
+        Path check =
+                program.compile(checker, List.of(NativeProgram.SOURCES.resolve("check_stream.c")));
+        program.assertOk(checker, List.of(check.toString()));
+    }
+}

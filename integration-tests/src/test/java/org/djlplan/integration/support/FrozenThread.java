@@ -1,0 +1,95 @@
+package org.djlplan.integration.support;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.djlplan.memplan.testing.Await;
+import org.junit.jupiter.api.Assumptions;
+
+/** Threads of another process that stand still until this is closed: in a freezer (cgroup v1). */
+public final class FrozenThread implements AutoCloseable {
+
+    private static final Path GROUPS = Path.of("/sys/fs/cgroup/freezer");
+    private static final AtomicInteger MADE = new AtomicInteger();
+
+    private final String name;
+    private final Path folder;
+    private final List<String> threads;
+
+    /**
+     * Freezes all threads of a name; where that is not possible the test is skipped, with the
+     * reason.
+     *
+     * @param pid the process
+     * @param name as Linux has it, at most 15 bytes
+     */
+    public static FrozenThread of(long pid, String name) throws IOException {
+        List<String> threads = threads(pid, name);
+        if (threads.isEmpty()) {
+            throw new IllegalArgumentException("no thread " + name + " in process " + pid);
+        }
+        Path folder =
+                GROUPS.resolve(
+                        "djlplan-test-"
+                                + ProcessHandle.current().pid()
+                                + "-"
+                                + MADE.incrementAndGet());
+        try {
+            Files.createDirectories(folder);
+            for (String thread : threads) {
+                Files.writeString(folder.resolve("tasks"), thread);
+            }
+            Files.writeString(folder.resolve("freezer.state"), "FROZEN");
+        } catch (IOException e) {
+            return Assumptions.abort("no freezer of version 1 can be made here: " + e);
+        }
+        return new FrozenThread(name, folder, threads);
+    }
+
+    private FrozenThread(String name, Path folder, List<String> threads) {
+        this.name = name;
+        this.folder = folder;
+        this.threads = threads;
+    }
+
+    private static List<String> threads(long pid, String name) throws IOException {
+        try (Stream<Path> tasks = Files.list(Path.of("/proc", Long.toString(pid), "task"))) {
+            return tasks.filter(task -> name.equals(nameOf(task)))
+                    .map(task -> task.getFileName().toString())
+                    .toList();
+        }
+    }
+
+    private static String nameOf(Path task) {
+        try {
+            return Files.readString(task.resolve("comm")).strip();
+        } catch (IOException e) {
+            // It has ended.
+            return "";
+        }
+    }
+
+    /** Returns the threads' name. */
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public void close() throws IOException {
+        Files.writeString(folder.resolve("freezer.state"), "THAWED");
+        for (String thread : threads) {
+            Files.writeString(GROUPS.resolve("tasks"), thread);
+        }
+        Await.until(
+                () -> {
+                    try {
+                        return Files.deleteIfExists(folder) || !Files.exists(folder);
+                    } catch (IOException e) {
+                        return false;
+                    }
+                });
+    }
+}

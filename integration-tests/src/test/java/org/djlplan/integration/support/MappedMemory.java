@@ -1,0 +1,43 @@
+package org.djlplan.integration.support;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.function.IntFunction;
+
+/**
+ * Buffers in a file without a name: memory beside the heap, which the system may write out. They
+ * stay usable after {@link #close}.
+ */
+final class MappedMemory implements IntFunction<ByteBuffer>, AutoCloseable {
+
+    private final FileChannel channel;
+    private long usedBytes;
+
+    /** Takes space in a folder. */
+    MappedMemory(Path folder) throws IOException {
+        Path file = Files.createTempFile(folder, "weights", ".tmp");
+        channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        Files.delete(file);
+    }
+
+    @Override
+    public ByteBuffer apply(int bytes) {
+        try {
+            ByteBuffer buffer = channel.map(FileChannel.MapMode.READ_WRITE, usedBytes, bytes);
+            usedBytes += bytes;
+            return buffer;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+}

@@ -1,0 +1,194 @@
+package org.djlplan.integration.tflite.budget;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ModelException;
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.ZooModel;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.djlplan.integration.support.BudgetModels;
+import org.djlplan.integration.support.Near;
+import org.djlplan.integration.support.Planned;
+import org.djlplan.integration.tflite.budget.Budgeted.Answers;
+import org.djlplan.memplan.PlanHandle;
+import org.djlplan.memplan.report.BudgetReport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Models inside a budget of which XNNPACK runs what pays. */
+class BudgetDelegationTest {
+
+    private static final int INPUTS = 5;
+
+    /** The least that the rule for delegated outputs accepts. */
+    private static final double LIMIT = 1e-4;
+
+    /**
+     * Nothing is delegated that was not faster when it was tried, and on a machine with other work
+     * it may have been slower.
+     */
+    private static final int LOADS = 8;
+
+    private static final Map<String, String> BLOCKING = Map.of("delegation.profile", "blocking");
+
+    private static final Duration LONGEST = Duration.ofSeconds(30);
+
+    @TempDir Path folder;
+
+    private static ZooModel<NDList, NDList> load(
+            Path file, String budget, int threads, Map<String, String> delegation)
+            throws IOException, ModelException {
+        Map<String, Object> options = new TreeMap<>(delegation);
+        options.put("memplan.budget", budget);
+        options.put("memplan.threads", threads);
+        return Planned.load(file, options);
+    }
+
+    private static ZooModel<NDList, NDList> loadDelegating(Path file, String budget, int threads)
+            throws IOException, ModelException {
+        for (int i = 1; ; i++) {
+            ZooModel<NDList, NDList> model = load(file, budget, threads, BLOCKING);
+            if (Budgeted.report(model).delegatedOperators() > 0 || i == LOADS) {
+                return model;
+            }
+            model.close();
+        }
+    }
+
+    private static void assertNear(ZooModel<NDList, NDList> model, Answers expected)
+            throws Exception {
+        for (int i = 0; i < INPUTS; i++) {
+            List<ByteBuffer> outputs =
+                    Planned.predict(model, expected.inputs().get(i), expected.shapes());
+            for (int output = 0; output < outputs.size(); output++) {
+                double error =
+                        Near.relativeError(
+                                outputs.get(output), expected.outputs().get(i).get(output));
+                assertTrue(error <= LIMIT, "input " + i + ": " + error);
+            }
+        }
+    }
+
+    private static void assertStock(ZooModel<NDList, NDList> model, Answers expected)
+            throws Exception {
+        for (int i = 0; i < INPUTS; i++) {
+            assertEquals(
+                    expected.outputs().get(i),
+                    Planned.predict(model, expected.inputs().get(i), expected.shapes()));
+        }
+    }
+
+    @ParameterizedTest(name = "{0}, {1} threads, the least budget and {2} bytes")
+    @CsvSource({
+        "SMALL_RESNET, 1, 26000000",
+        "SMALL_VGG, 1, 16000000",
+        "SMALL_VGG_F16, 1, 16000000"
+    })
+    void predict_withPartsDelegated_answersWithinTheRule(
+            BudgetModels network, int threads, long moreBytes) throws Exception {
+        Path file = Budgeted.copy(network, folder);
+        long budgetBytes = Budgeted.leastBytes(file, threads) + moreBytes;
+        Answers expected = Answers.of(file, threads, INPUTS);
+        try (ZooModel<NDList, NDList> model =
+                loadDelegating(file, Long.toString(budgetBytes), threads)) {
+            BudgetReport report = Budgeted.report(model);
+            assertTrue(report.delegatedOperators() > 0, report.toString());
+            assertTrue(report.delegatedBytes() > 0, report.toString());
+            assertTrue(
+                    report.arenaBytes() + report.delegatedBytes() <= budgetBytes,
+                    report.toString());
+            assertNear(model, expected);
+        }
+    }
+
+    /** Threads of a delegate wait for each other on a busy machine: perhaps nothing is taken. */
+    @ParameterizedTest(name = "{0}, the least budget and {1} bytes")
+    @CsvSource({"SMALL_RESNET, 14000000", "SMALL_VGG, 15000000"})
+    void predict_twoThreads_answersWithinTheRule(BudgetModels network, long moreBytes)
+            throws Exception {
+        Path file = Budgeted.copy(network, folder);
+        long budgetBytes = Budgeted.leastBytes(file, 2) + moreBytes;
+        Answers expected = Answers.of(file, 2, INPUTS);
+        try (ZooModel<NDList, NDList> model = load(file, Long.toString(budgetBytes), 2, BLOCKING)) {
+            BudgetReport report = Budgeted.report(model);
+            assertTrue(
+                    report.arenaBytes() + report.delegatedBytes() <= budgetBytes,
+                    report.toString());
+            assertNear(model, expected);
+        }
+    }
+
+    /** The copy has no filters any more, and the model itself has none of 32 bits. */
+    @Test
+    void predict_filtersThatAreNowhere_stayInCpuKernels() throws Exception {
+        Path file = Budgeted.copy(BudgetModels.SMALL_VGG_F16, folder);
+        Answers expected = Answers.of(file, 2, INPUTS);
+        try (ZooModel<NDList, NDList> model = load(file, "36MB", 2, BLOCKING)) {
+            assertNear(model, expected);
+        }
+    }
+
+    @ParameterizedTest(name = "{0}={1}")
+    @CsvSource({
+        "delegation.enabled, false",
+        "delegation.profile, off",
+        "delegation.exclude, type:CONV_2D",
+        "delegation.objective, memory",
+        "delegation.tolerance, 0"
+    })
+    void load_notToBeDelegated_answersAsStock(String key, String value) throws Exception {
+        Path file = Budgeted.copy(BudgetModels.SMALL_RESNET, folder);
+        Answers expected = Answers.of(file, 1, INPUTS);
+        try (ZooModel<NDList, NDList> model = load(file, "30MB", 1, Map.of(key, value))) {
+            assertEquals(0, Budgeted.report(model).delegatedOperators());
+            assertEquals(0, Budgeted.report(model).delegatedBytes());
+            assertStock(model, expected);
+        }
+    }
+
+    @Test
+    void setBudget_downAndUpAgain_delegatesWhatFits() throws Exception {
+        Path file = Budgeted.copy(BudgetModels.SMALL_RESNET, folder);
+        Answers expected = Answers.of(file, 1, INPUTS);
+        try (ZooModel<NDList, NDList> model = loadDelegating(file, "36MB", 1)) {
+            PlanHandle handle = PlanHandle.of(model).orElseThrow();
+            long leastBytes = Budgeted.leastBytes(file, 1);
+            handle.setBudget(leastBytes);
+            BudgetReport least = Budgeted.report(model);
+            assertEquals(leastBytes, least.budgetBytes());
+            assertTrue(least.arenaBytes() + least.delegatedBytes() <= leastBytes, least.toString());
+            assertNear(model, expected);
+
+            // Selected anew when nobody predicts for a while.
+            handle.setBudget("36MB");
+            assertEquals(36_000_000, Budgeted.report(model).budgetBytes());
+            assertNear(model, expected);
+            boolean again = delegatesSoon(model);
+            if (!again) {
+                // It was slower when it was tried, for whatever reason.
+                handle.setBudget("44MB");
+                again = delegatesSoon(model);
+            }
+            assertTrue(again, Budgeted.report(model).toString());
+            assertNear(model, expected);
+        }
+    }
+
+    private static boolean delegatesSoon(ZooModel<NDList, NDList> model)
+            throws InterruptedException {
+        long end = System.nanoTime() + LONGEST.toNanos();
+        while (Budgeted.report(model).delegatedOperators() == 0 && System.nanoTime() < end) {
+            Thread.sleep(100);
+        }
+        return Budgeted.report(model).delegatedOperators() > 0;
+    }
+}

@@ -1,0 +1,130 @@
+package org.djlplan.integration.tflite.budget;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.TranslateException;
+import com.google.common.base.Throwables;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import org.djlplan.integration.support.Planned;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.memplan.PlanHandle;
+import org.djlplan.memplan.budget.BudgetTooSmallException;
+import org.djlplan.memplan.cli.demo.Activation;
+import org.djlplan.memplan.cli.demo.NetworkBuilder;
+import org.djlplan.memplan.cli.demo.Value;
+import org.djlplan.memplan.report.BudgetReport;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Inputs of other shapes than in the file, inside a budget. */
+class BudgetShapesTest {
+
+    private static final List<Integer> IN_FILE = List.of(1, 32, 32, 8);
+    private static final List<Integer> LARGER = List.of(1, 96, 64, 8);
+    private static final List<Integer> BATCH = List.of(2, 32, 32, 8);
+    private static final List<Integer> ENORMOUS = List.of(1, 2048, 2048, 8);
+
+    @TempDir Path folder;
+
+    private Path file;
+
+    /** Weights of 12 MB, in layers of 1 to 5 MB. */
+    @BeforeEach
+    void write() throws Exception {
+        NetworkBuilder network = new NetworkBuilder("fully convolutional", 1);
+        Value x = network.input("input", 1, 32, 32, 8);
+        x = network.conv2d(x, 64, 3, 2, Activation.RELU);
+        x = network.conv2d(x, 512, 3, 2, Activation.RELU);
+        x = network.conv2d(x, 256, 3, 1, Activation.RELU);
+        Value y = network.conv2d(x, 256, 3, 1, Activation.NONE);
+        x = network.add(x, y, Activation.RELU);
+        x = network.conv2d(x, 384, 3, 2, Activation.RELU);
+        file = folder.resolve("model.tflite");
+        TfLiteWriter.write(
+                network.output(network.conv2d(x, 4, 1, 1, Activation.NONE)).build(), file);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void predict_shapesBackAndForth_givesTheBytesOfStock(int threads) throws Exception {
+        long least = Budgeted.leastBytes(file, threads);
+        // Sliced anew for each; a batch cannot be sliced.
+        assertAllAsStock(least + 2_000_000, List.of(IN_FILE, LARGER, IN_FILE, LARGER), threads);
+        assertAllAsStock(least + 7_000_000, List.of(IN_FILE, LARGER, BATCH, IN_FILE), threads);
+    }
+
+    private void assertAllAsStock(long budgetBytes, List<List<Integer>> shapes, int threads)
+            throws Exception {
+        try (ZooModel<NDList, NDList> model =
+                Budgeted.load(file, Long.toString(budgetBytes), "auto", threads)) {
+            for (List<Integer> shape : shapes) {
+                assertSameAsStock(model, shape, threads);
+                PlanReport report = PlanReport.of(model).orElseThrow();
+                assertEquals(List.of(shape), report.interpreters().get(0).inputShapes());
+                BudgetReport held = report.budget().orElseThrow();
+                assertEquals(budgetBytes, held.budgetBytes());
+                assertTrue(held.arenaBytes() <= budgetBytes, held.toString());
+                assertTrue(held.bytesLoadedPerPrediction() > 0, held.toString());
+            }
+        }
+    }
+
+    @Test
+    void predict_shapeThatDoesNotFit_namesTheLeastBudgetAndTheModelGoesOn() throws Exception {
+        long least = Budgeted.leastBytes(file, 1);
+        try (ZooModel<NDList, NDList> model =
+                Budgeted.load(file, Long.toString(least), "auto", 1)) {
+            assertSameAsStock(model, IN_FILE, 1);
+            List<ByteBuffer> values = List.of(ByteBuffer.allocateDirect(4 * 2048 * 2048 * 8));
+            TranslateException e =
+                    assertThrows(
+                            TranslateException.class,
+                            () -> Planned.predict(model, values, List.of(ENORMOUS)));
+            BudgetTooSmallException cause =
+                    Throwables.getCausalChain(e).stream()
+                            .filter(BudgetTooSmallException.class::isInstance)
+                            .map(BudgetTooSmallException.class::cast)
+                            .findFirst()
+                            .orElseThrow(() -> new AssertionError(e));
+            assertTrue(cause.leastBytes() > least, cause.getMessage());
+            assertSameAsStock(model, IN_FILE, 1);
+        }
+    }
+
+    @Test
+    void setBudget_whileOtherShapesAreServed_servesBoth() throws Exception {
+        long least = Budgeted.leastBytes(file, 1);
+        try (ZooModel<NDList, NDList> model =
+                Budgeted.load(file, Long.toString(least + 5_000_000), "auto", 1)) {
+            assertSameAsStock(model, LARGER, 1);
+            PlanHandle.of(model).orElseThrow().setBudget(least + 2_000_000);
+            assertSameAsStock(model, LARGER, 1);
+            assertSameAsStock(model, IN_FILE, 1);
+            PlanHandle.of(model).orElseThrow().setBudget(least);
+            assertSameAsStock(model, IN_FILE, 1);
+        }
+    }
+
+    private void assertSameAsStock(ZooModel<NDList, NDList> model, List<Integer> shape, int threads)
+            throws Exception {
+        try (StockInterpreter stock = new StockInterpreter(file, threads)) {
+            stock.resize(shape.stream().mapToInt(Integer::intValue).toArray());
+            List<ByteBuffer> inputs = stock.randomInputs(1);
+            assertEquals(
+                    stock.run(inputs),
+                    Planned.predict(model, inputs, stock.shapes()),
+                    shape.toString());
+        }
+    }
+}

@@ -1,0 +1,83 @@
+package org.djlplan.integration.tflite.budget;
+
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import ai.djl.ModelException;
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.ZooModel;
+import com.google.common.base.Throwables;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.djlplan.integration.support.BudgetModels;
+import org.djlplan.integration.support.Planned;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.memplan.budget.BudgetTooSmallException;
+import org.djlplan.memplan.report.BudgetReport;
+import org.djlplan.memplan.report.PlanReport;
+
+/** Loads models with a budget. */
+final class Budgeted {
+
+    private Budgeted() {}
+
+    /** Copies a model into a folder of its own, as what is made of it is kept beside it. */
+    static Path copy(BudgetModels model, Path folder) throws IOException {
+        Path own = Files.createTempDirectory(folder, "model");
+        return Files.copy(model.file(), own.resolve("model.tflite"));
+    }
+
+    /** Loads a model with a budget as users write it, read in a way. */
+    static ZooModel<NDList, NDList> load(Path file, String budget, String io, int threads)
+            throws IOException, ModelException {
+        return Planned.load(
+                file,
+                Map.of("memplan.budget", budget, "memplan.io", io, "memplan.threads", threads));
+    }
+
+    /** Returns the least budget in which a model runs, as the error of a smaller one names it. */
+    static long leastBytes(Path file, int threads) {
+        ModelException e =
+                assertThrows(
+                        ModelException.class, () -> load(file, "1KB", "auto", threads).close());
+        return Throwables.getCausalChain(e).stream()
+                .filter(BudgetTooSmallException.class::isInstance)
+                .map(BudgetTooSmallException.class::cast)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(e))
+                .leastBytes();
+    }
+
+    /** Returns a budget for all that the model cannot do without, and for a third of its file. */
+    static String third(Path file, int threads) throws IOException {
+        return Long.toString(leastBytes(file, threads) + Files.size(file) / 3);
+    }
+
+    /** Returns what is reported of a model's budget. */
+    static BudgetReport report(ZooModel<NDList, NDList> model) {
+        return PlanReport.of(model).orElseThrow().budget().orElseThrow();
+    }
+
+    /** What the stock engine answers to some random inputs. */
+    record Answers(
+            List<List<Integer>> shapes,
+            List<List<ByteBuffer>> inputs,
+            List<List<ByteBuffer>> outputs) {
+
+        static Answers of(Path file, int threads, int count) {
+            try (StockInterpreter stock = new StockInterpreter(file, threads)) {
+                List<List<ByteBuffer>> inputs = new ArrayList<>();
+                List<List<ByteBuffer>> outputs = new ArrayList<>();
+                for (int seed = 0; seed < count; seed++) {
+                    inputs.add(stock.randomInputs(seed));
+                    outputs.add(stock.run(inputs.get(seed)));
+                }
+                return new Answers(stock.shapes(), inputs, outputs);
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package org.djlplan.integration.tflite.slicing;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.memplan.source.tflite.TfLiteFile;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
+
+/** A model that is written as rewritten ones are, and run in the stock engine. */
+final class RewrittenModel {
+
+    private RewrittenModel() {}
+
+    /** Returns the outputs for random inputs, the same for all models with such inputs. */
+    static List<ByteBuffer> run(TfLiteFile model, Path folder, int threads) throws IOException {
+        Path file = folder.resolve("model.tflite");
+        TfLiteWriter.writePageAligned(model, file, bytes -> {});
+        try (StockInterpreter interpreter = new StockInterpreter(file, threads)) {
+            return interpreter.run(interpreter.randomInputs(3));
+        } finally {
+            Files.delete(file);
+        }
+    }
+}

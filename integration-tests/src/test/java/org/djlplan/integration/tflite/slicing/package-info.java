@@ -1,0 +1,2 @@
+/** Rewritten models compute what the originals do, bit by bit. */
+package org.djlplan.integration.tflite.slicing;

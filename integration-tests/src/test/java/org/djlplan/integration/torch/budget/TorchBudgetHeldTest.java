@@ -1,0 +1,77 @@
+package org.djlplan.integration.torch.budget;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.integration.budget.Contestant;
+import org.djlplan.integration.budget.ContestantProcess;
+import org.djlplan.integration.support.NeedsModels;
+import org.djlplan.integration.support.RealModels;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * The most memory that a process had at once, as seen from outside, files' pages included: while a
+ * large model is loaded, at its first prediction, when nothing is known of it, and at later ones.
+ */
+@Tag("long")
+@NeedsModels(RealModels.LARGE_TORCHSCRIPT)
+class TorchBudgetHeldTest {
+
+    private static final double TOLERANCE = 1.05;
+    private static final long SEED = 3;
+
+    @TempDir Path folder;
+
+    @ParameterizedTest(name = "{0}, {1} threads, {2}, {3} bytes, {4} at once")
+    @CsvSource({
+        "resnet152, 1, mmap, 96000000, 1, true",
+        "resnet152, 2, direct, 96000000, 3, true",
+        "vgg19, 1, mmap, 128000000, 1, false",
+        "vgg19, 2, direct, 128000000, 1, false",
+        "bert_base, 1, mmap, 128000000, 1, true",
+        "bert_base, 2, direct, 128000000, 2, true"
+    })
+    void peak_fromTheLoadOn_isWithinTheBudget(
+            String name, int threads, String io, long budgetBytes, int atOnce, boolean same)
+            throws Exception {
+        Path file =
+                Files.createLink(
+                        Files.createDirectory(folder.resolve("model")).resolve(name + ".pt"),
+                        RealModels.LARGE_TORCHSCRIPT.file(name));
+        byte[] expected;
+        try (ContestantProcess stock = start(Contestant.stock(threads), file)) {
+            assertTrue(stock.loadNanos(file) > 0);
+            expected = stock.outputs(SEED);
+        }
+        List<Long> peaks = new ArrayList<>();
+        try (ContestantProcess process = start(Contestant.budget(budgetBytes, io, threads), file)) {
+            process.resetPeak();
+            assertTrue(process.loadNanos(file) > 0);
+            peaks.add(process.peakAboveIdleBytes());
+            for (int count : new int[] {1, 1, 2, 4, 16}) {
+                process.resetPeak();
+                assertEquals(count * atOnce, process.predictNanos(count, atOnce).length);
+                peaks.add(process.peakAboveIdleBytes());
+            }
+            byte[] actual = process.outputs(SEED);
+            if (same) {
+                assertArrayEquals(expected, actual);
+            }
+            String figures = peaks + "\n" + process.report();
+            peaks.forEach(peak -> assertTrue(peak <= budgetBytes * TOLERANCE, figures));
+        }
+    }
+
+    private ContestantProcess start(Contestant contestant, Path file) throws Exception {
+        return ContestantProcess.start(contestant, file, folder, Optional.empty());
+    }
+}

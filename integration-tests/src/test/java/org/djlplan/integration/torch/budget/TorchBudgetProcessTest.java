@@ -1,0 +1,205 @@
+package org.djlplan.integration.torch.budget;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.util.Utils;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.djlplan.integration.budget.Contestant;
+import org.djlplan.integration.budget.ContestantProcess;
+import org.djlplan.integration.support.NeedsModels;
+import org.djlplan.integration.support.RealModels;
+import org.djlplan.integration.support.TmpFs;
+import org.djlplan.integration.torch.Torch;
+import org.djlplan.memplan.testing.Await;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * What may go wrong with files and threads while ResNet-18 runs in a budget, in processes of their
+ * own: an error that says why, never a wrong answer, never the end of the process.
+ */
+@Tag("long")
+@NeedsModels(RealModels.TORCHSCRIPT)
+class TorchBudgetProcessTest {
+
+    /** The largest layers, of 9.4 MB, run as they are. */
+    private static final long UNSLICED = 64_000_000;
+
+    /** They run in slices. */
+    private static final long SLICED = 40_000_000;
+
+    private static final long SEED = 7;
+
+    private static final String ENGINES = "ENGINE_CACHE_DIR";
+
+    @TempDir Path folder;
+
+    private Path file;
+    private byte[] expected;
+
+    @BeforeEach
+    void askStock() throws Exception {
+        file = Torch.copy(RealModels.TORCHSCRIPT.file("resnet18"), folder);
+        try (ContestantProcess stock = loaded(Contestant.stock(1))) {
+            expected = stock.outputs(SEED);
+        }
+    }
+
+    private ContestantProcess start(Contestant contestant, Path model) throws Exception {
+        return ContestantProcess.start(contestant, model, folder, Optional.empty());
+    }
+
+    private ContestantProcess loaded(Contestant contestant) throws Exception {
+        ContestantProcess process = start(contestant, file);
+        try {
+            assertTrue(process.loadNanos(file) > 0);
+            return process;
+        } catch (Exception | Error e) {
+            process.close();
+            throw e;
+        }
+    }
+
+    /** Nothing but our own file is read, which nobody else can name. */
+    @ParameterizedTest
+    @ValueSource(strings = {"mmap", "direct"})
+    void predict_archiveCutOffReplacedDeleted_goesOnWithTheOldWeights(String io) throws Exception {
+        try (ContestantProcess process = loaded(Contestant.budget(UNSLICED, io, 1))) {
+            try (RandomAccessFile open = new RandomAccessFile(file.toFile(), "rw")) {
+                open.setLength(open.length() / 3);
+            }
+            assertArrayEquals(expected, process.outputs(SEED));
+            Path other = Torch.copy(RealModels.TORCHSCRIPT.file("squeezenet1_1"), folder);
+            Files.move(other, file, StandardCopyOption.REPLACE_EXISTING);
+            assertArrayEquals(expected, process.outputs(SEED));
+            Files.delete(file);
+            for (int i = 0; i < 4; i++) {
+                assertArrayEquals(expected, process.outputs(SEED));
+            }
+        }
+    }
+
+    /** Sets DJL's cache folder, but not that of its engines' libraries. */
+    private static Runnable useCache(Path cache) {
+        Optional<String> before = Optional.ofNullable(System.getProperty(ENGINES));
+        System.setProperty(ENGINES, Utils.getEngineCacheDir().toString());
+        Runnable undo = Torch.useCache(cache);
+        return () -> {
+            undo.run();
+            before.ifPresentOrElse(
+                    value -> System.setProperty(ENGINES, value),
+                    () -> System.clearProperty(ENGINES));
+        };
+    }
+
+    /** In DJL's cache folder there is no room for the file of the weights. */
+    @Test
+    void load_diskFull_isAnErrorAndLeavesNothing() throws Exception {
+        try (TmpFs small = TmpFs.mount(Files.createDirectory(folder.resolve("small")), "20m")) {
+            Runnable undo = useCache(small.folder());
+            try (ContestantProcess process = start(Contestant.budget(UNSLICED, "auto", 1), file)) {
+                IOException e = assertThrows(IOException.class, () -> process.loadNanos(file));
+                assertTrue(e.getMessage().contains("is not held inside its budget"), e.toString());
+                assertEquals(List.of(), filesOf(small.folder(), 1 << 20));
+                small.resize("100m");
+                assertTrue(process.loadNanos(file) > 0);
+                assertArrayEquals(expected, process.outputs(SEED));
+            } finally {
+                undo.run();
+            }
+        }
+    }
+
+    /** Neither beside the model nor in the cache folder is there room for the sliced copy. */
+    @Test
+    void load_diskFullForTheSlicedCopy_isNeverAWrongAnswer() throws Exception {
+        Path mount = Files.createDirectory(folder.resolve("small"));
+        try (TmpFs small = TmpFs.mount(mount, "60m")) {
+            Path cramped = Files.copy(file, small.folder().resolve("resnet18.pt"));
+            byte[] sliced;
+            try (ContestantProcess process = loaded(Contestant.budget(SLICED, "auto", 1))) {
+                sliced = process.outputs(SEED);
+            }
+            Runnable undo = useCache(small.folder().resolve("cache"));
+            try (ContestantProcess process = start(Contestant.budget(SLICED, "auto", 1), cramped)) {
+                assertThrows(IOException.class, () -> process.loadNanos(cramped));
+                assertEquals(List.of(cramped), filesOf(small.folder(), 1));
+                small.resize("200m");
+                assertTrue(process.loadNanos(cramped) > 0);
+                assertArrayEquals(sliced, process.outputs(SEED));
+            } finally {
+                undo.run();
+            }
+        }
+    }
+
+    private static long copiesIn(Path folder) throws IOException {
+        return filesOf(folder, 1).stream()
+                .filter(made -> made.toString().endsWith(".sliced.pt"))
+                .count();
+    }
+
+    private static List<Path> filesOf(Path folder, long leastBytes) throws IOException {
+        try (Stream<Path> left = Files.walk(folder)) {
+            return left.filter(Files::isRegularFile)
+                    .filter(each -> each.toFile().length() >= leastBytes)
+                    .toList();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 5, 20, 60, 150})
+    void load_afterOneWasKilledWhileSlicing_works(int millis) throws Exception {
+        byte[] sliced;
+        Path other = Torch.copy(file, folder);
+        try (ContestantProcess process = start(Contestant.budget(SLICED, "auto", 1), other)) {
+            assertTrue(process.loadNanos(other) > 0);
+            assertTrue(process.report().contains("operators sliced"), process.report());
+            sliced = process.outputs(SEED);
+        }
+        Path made = file.resolveSibling(".djlplan");
+        try (ContestantProcess process = start(Contestant.budget(SLICED, "auto", 1), file)) {
+            CompletableFuture<Void> loading =
+                    CompletableFuture.runAsync(
+                            () ->
+                                    assertThrows(
+                                            IOException.class,
+                                            () -> process.predictUntilItEnds(file)));
+            Await.until(() -> Files.isDirectory(made));
+            TimeUnit.MILLISECONDS.sleep(millis);
+            process.kill();
+            loading.get();
+        }
+        try (ContestantProcess next = loaded(Contestant.budget(SLICED, "auto", 1))) {
+            assertArrayEquals(sliced, next.outputs(SEED));
+            assertEquals(1, copiesIn(made), filesOf(made, 1).toString());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mmap", "direct"})
+    void predict_loaderStandsStill_waitsAndAnswersAsStock(String io) throws Exception {
+        try (ContestantProcess process = loaded(Contestant.budget(UNSLICED, io, 1))) {
+            for (int i = 0; i < 6; i++) {
+                assertArrayEquals(expected, process.outputs(SEED));
+            }
+            assertArrayEquals(expected, process.outputsBehindAFrozenLoader(SEED));
+        }
+    }
+}

@@ -1,0 +1,420 @@
+package org.djlplan.integration.torch.budget;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ModelException;
+import ai.djl.basicmodelzoo.cv.classification.MobileNetV1;
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Activation;
+import ai.djl.nn.Block;
+import ai.djl.nn.SequentialBlock;
+import ai.djl.nn.core.Linear;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.TranslateException;
+import com.google.common.base.Throwables;
+import com.sun.jna.Memory;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.torch.BlockModels;
+import org.djlplan.integration.torch.ModelInputs;
+import org.djlplan.integration.torch.Output;
+import org.djlplan.integration.torch.Torch;
+import org.djlplan.integration.torch.TorchScriptModel;
+import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.memplan.PlanHandle;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.budget.BudgetTooSmallException;
+import org.djlplan.memplan.report.BudgetReport;
+import org.djlplan.memplan.testing.LogCapture;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Small models in a budget: TorchScript files, and a block of large layers that is made here. */
+@OnEveryDjl
+class TorchBudgetTest {
+
+    private static final int LAYERS = 8;
+    private static final int UNITS = 1024;
+    private static final long LAYER_BYTES = 4L * UNITS * UNITS;
+    private static final int SEEDS = 8;
+
+    /** Room for what the engine takes beside the weights, and for half of these. */
+    private static final String BUDGET = "60MB";
+
+    @TempDir private Path folder;
+
+    @BeforeEach
+    void useOneThread() {
+        Torch.threads(1);
+    }
+
+    static List<TorchScriptModel> models() {
+        return TorchScriptModels.all();
+    }
+
+    private static SequentialBlock layers() {
+        SequentialBlock block = new SequentialBlock();
+        for (int i = 0; i < LAYERS; i++) {
+            block.add(Linear.builder().setUnits(UNITS).build()).add(Activation.reluBlock());
+        }
+        return block;
+    }
+
+    private static List<List<Output>> answers(ZooModel<NDList, NDList> model) throws Exception {
+        return answers(model, () -> {});
+    }
+
+    private static List<List<Output>> answers(ZooModel<NDList, NDList> model, Runnable afterEach)
+            throws Exception {
+        List<List<Output>> answers = new ArrayList<>();
+        try (Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            for (int seed = 0; seed < SEEDS; seed++) {
+                answers.add(Torch.predict(predictor, BlockModels.INPUTS, seed));
+                afterEach.run();
+            }
+        }
+        return answers;
+    }
+
+    private List<List<Output>> saveAndPredictStock() throws Exception {
+        BlockModels.save(layers(), folder);
+        try (ZooModel<NDList, NDList> stock = BlockModels.loadStock(layers(), folder)) {
+            return answers(stock);
+        }
+    }
+
+    private static BudgetReport report(ZooModel<NDList, NDList> model) {
+        return Torch.report(model).budget().orElseThrow();
+    }
+
+    @ParameterizedTest
+    @MethodSource("models")
+    void predict_torchScript_isSameAnswer(TorchScriptModel model) throws Exception {
+        Path file = Torch.copy(model, folder);
+        for (ModelInputs inputs : model.inputSets()) {
+            List<List<Output>> expected = Torch.stock(file, inputs, SEEDS);
+            try (ZooModel<NDList, NDList> planned =
+                            Torch.load(file, Map.of("memplan.budget", BUDGET));
+                    Predictor<NDList, NDList> predictor = planned.newPredictor()) {
+                for (int seed = 0; seed < SEEDS; seed++) {
+                    assertEquals(
+                            expected.get(seed),
+                            Torch.predict(predictor, inputs, seed),
+                            model + " " + seed);
+                }
+            }
+        }
+        Torch.assertNoArenas();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mmap", "direct"})
+    void predict_largeLayers_isSameAnswerFromLoadedPieces(String io) throws Exception {
+        List<List<Output>> expected = saveAndPredictStock();
+        // Twice: what the first learnt is kept.
+        for (int i = 0; i < 2; i++) {
+            try (ZooModel<NDList, NDList> model =
+                    BlockModels.load(
+                            layers(), folder, Map.of("memplan.budget", "32MB", "memplan.io", io))) {
+                assertEquals(expected, answers(model));
+                assertEquals(expected, answers(model));
+                BudgetReport report = report(model);
+                assertTrue(report.weightsBytes() >= (LAYERS - 1) * LAYER_BYTES, report.toString());
+                assertTrue(report.bytesLoadedPerPrediction() > LAYER_BYTES, report.toString());
+                assertEquals(0, report.slicedOperators());
+            }
+        }
+        try (Stream<Path> files = Files.list(folder.resolve(".djlplan"))) {
+            assertTrue(files.anyMatch(file -> file.toString().endsWith(".weights.json")));
+        }
+        Torch.assertNoArenas();
+    }
+
+    @Test
+    void predict_otherShapes_isSameAnswer() throws Exception {
+        BlockModels.save(layers(), folder);
+        try (ZooModel<NDList, NDList> stock = BlockModels.loadStock(layers(), folder);
+                ZooModel<NDList, NDList> model =
+                        BlockModels.load(layers(), folder, Map.of("memplan.budget", BUDGET))) {
+            for (int i = 0; i < 3; i++) {
+                for (long batch = 1; batch < 5; batch++) {
+                    ModelInputs inputs =
+                            ModelInputs.floats(
+                                    new Shape(batch, BlockModels.INPUT_SHAPE.get(1)).getShape());
+                    assertEquals(Torch.predict(stock, inputs, i), Torch.predict(model, inputs, i));
+                }
+            }
+        }
+    }
+
+    @Test
+    void predict_manyThreads_isSameAnswerOneAfterTheOther() throws Exception {
+        List<List<Output>> expected = saveAndPredictStock();
+        ExecutorService threads = Executors.newFixedThreadPool(4);
+        try (ZooModel<NDList, NDList> model =
+                        BlockModels.load(layers(), folder, Map.of("memplan.budget", BUDGET));
+                ZooModel<NDList, NDList> other =
+                        BlockModels.load(layers(), folder, Map.of("memplan.budget", BUDGET))) {
+            List<Callable<List<List<Output>>>> calls = new ArrayList<>();
+            for (int i = 0; i < 8; i++) {
+                ZooModel<NDList, NDList> either = i % 2 == 0 ? model : other;
+                calls.add(() -> answers(either));
+            }
+            for (Future<List<List<Output>>> call : threads.invokeAll(calls)) {
+                assertEquals(expected, call.get());
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+        Torch.assertNoArenas();
+    }
+
+    @Test
+    void setBudget_betweenPredictions_isSameAnswer() throws Exception {
+        List<List<Output>> expected = saveAndPredictStock();
+        try (ZooModel<NDList, NDList> model =
+                BlockModels.load(layers(), folder, Map.of("memplan.budget", BUDGET))) {
+            assertEquals(expected, answers(model));
+            PlanHandle plan = PlanHandle.of(model).orElseThrow();
+            long least = report(model).leastBudgetBytes();
+            for (long budget : new long[] {least, 2 * least, least + LAYER_BYTES, 10 * least}) {
+                plan.setBudget(budget);
+                assertEquals(expected, answers(model));
+                assertEquals(budget, report(model).budgetBytes());
+            }
+            plan.setBudget("none");
+            assertEquals(expected, answers(model));
+            assertEquals(0, report(model).bytesLoadedPerPrediction());
+            BudgetTooSmallException tooSmall =
+                    assertThrows(BudgetTooSmallException.class, () -> plan.setBudget(least / 2));
+            assertTrue(tooSmall.leastBytes() > least / 2);
+            assertEquals(expected, answers(model));
+        }
+    }
+
+    /** Refused on load: what the engine takes is more. */
+    @Test
+    void load_budgetBelowTheEngines_failsAndNamesTheLeast() throws Exception {
+        saveAndPredictStock();
+        ModelException refused = assertThrows(ModelException.class, () -> load("20MB", "strict"));
+        assertTrue(tooSmall(refused).leastBytes() > 20_000_000);
+        assertEquals(0, mappings());
+    }
+
+    @Test
+    void predict_budgetTooSmall_failsAndNamesTheLeastAndTheLayerUntilItIsLarger() throws Exception {
+        List<List<Output>> expected = saveAndPredictStock();
+        try (ZooModel<NDList, NDList> model = load("27MB", "strict")) {
+            for (int i = 0; i < 2; i++) {
+                TranslateException refused =
+                        assertThrows(TranslateException.class, () -> answers(model));
+                BudgetTooSmallException problem = tooSmall(refused);
+                assertTrue(problem.leastBytes() > 27_000_000, problem.getMessage());
+                assertTrue(problem.getMessage().contains("Linear_weight"), problem.getMessage());
+            }
+            PlanHandle.of(model).orElseThrow().setBudget(BUDGET);
+            assertEquals(expected, answers(model));
+        }
+    }
+
+    @Test
+    void predict_budgetTooSmallBestEffort_warnsOnceAndRunsInAsLittleAsItCan() throws Exception {
+        List<List<Output>> expected = saveAndPredictStock();
+        try (LogCapture log = new LogCapture();
+                ZooModel<NDList, NDList> model = load("20MB", "best-effort")) {
+            assertEquals(expected, answers(model));
+            assertEquals(expected, answers(model));
+            List<String> warnings = log.lines("WARN");
+            assertEquals(1, warnings.size(), warnings.toString());
+            assertTrue(warnings.get(0).contains("is too small"), warnings.toString());
+            BudgetReport report = report(model);
+            assertFalse(report.attainable());
+            assertTrue(report.arenaBytes() < 3 * LAYER_BYTES, report.toString());
+        }
+    }
+
+    private ZooModel<NDList, NDList> load(String budget, String mode) throws Exception {
+        return BlockModels.load(
+                layers(), folder, Map.of("memplan.budget", budget, "memplan.budgetMode", mode));
+    }
+
+    private static BudgetTooSmallException tooSmall(Exception thrown) {
+        return Throwables.getCausalChain(thrown).stream()
+                .filter(BudgetTooSmallException.class::isInstance)
+                .map(BudgetTooSmallException.class::cast)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(thrown));
+    }
+
+    /** As another model of the process would, which is loaded meanwhile. */
+    @Test
+    void predict_othersAllocateMeanwhile_isNotRefused() throws Exception {
+        List<List<Output>> expected = saveAndPredictStock();
+        try (ZooModel<NDList, NDList> model = load("38MB", "strict");
+                Memory others = new Memory(100 << 20)) {
+            others.clear();
+            assertEquals(expected, answers(model));
+            BudgetReport report = report(model);
+            assertTrue(report.leastBudgetBytes() > report.budgetBytes(), report.toString());
+            PlanHandle.of(model).orElseThrow().setBudget("40MB");
+            assertEquals(expected, answers(model));
+        }
+    }
+
+    /** With warm-up, what a model needs is known when it is loaded. */
+    @Test
+    void load_budgetTooSmallAndWarmUp_fails() throws Exception {
+        BlockModels.save(layers(), folder);
+        Map<String, String> options =
+                Map.of(
+                        "memplan.budget", "27MB",
+                        "memplan.warmup", "true",
+                        "memplan.inputShapes", "4,6");
+        ModelException refused =
+                assertThrows(
+                        ModelException.class, () -> BlockModels.load(layers(), folder, options));
+        assertTrue(tooSmall(refused).leastBytes() > 27_000_000);
+    }
+
+    /** At no moment is more of the weights in memory than the widest window has room for. */
+    @ParameterizedTest
+    @ValueSource(strings = {"mmap", "direct"})
+    void predict_always_hasNoMoreWeightsInMemoryThanPlanned(String io) throws Exception {
+        List<List<Output>> expected = saveAndPredictStock();
+        try (ZooModel<NDList, NDList> model =
+                        BlockModels.load(
+                                layers(),
+                                folder,
+                                Map.of("memplan.budget", "38MB", "memplan.io", io));
+                ResidentWeights weights = ResidentWeights.watch()) {
+            List<BudgetReport> reports = new ArrayList<>();
+            for (int round = 0; round < 2; round++) {
+                assertEquals(expected, answers(model, () -> reports.add(report(model))));
+            }
+            assertTrue(report(model).attainable(), reports.toString());
+            assertTrue(weights.mostBytes() > 0);
+            long most = reports.stream().mapToLong(BudgetReport::arenaBytes).max().orElseThrow();
+            assertTrue(most < 29_000_000, reports.toString());
+            assertTrue(weights.mostBytes() <= most, weights.mostBytes() + " " + reports);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "2"})
+    void predict_severalPredictorsOnWorkers_shareOneBudget(String workers) throws Exception {
+        List<List<Output>> expected = saveAndPredictStock();
+        Torch.threads(2);
+        long before = mappings();
+        ExecutorService threads = Executors.newFixedThreadPool(3);
+        try (ZooModel<NDList, NDList> model =
+                load(
+                        new PlannedTranslatorFactory()
+                                .with("memplan.budget", "40MB")
+                                .with("memplan.workers", workers))) {
+            assertEquals(before + 1, mappings());
+            List<Callable<List<List<Output>>>> calls = Collections.nCopies(6, () -> answers(model));
+            for (Future<List<List<Output>>> call : threads.invokeAll(calls)) {
+                assertEquals(expected, call.get());
+            }
+            assertTrue(report(model).attainable(), report(model).toString());
+        } finally {
+            threads.shutdownNow();
+        }
+        Torch.assertNoArenas();
+    }
+
+    private ZooModel<NDList, NDList> load(PlannedTranslatorFactory factory) throws Exception {
+        return Criteria.builder()
+                .setTypes(NDList.class, NDList.class)
+                .optEngine("PyTorch")
+                .optModelPath(folder)
+                .optModelName(BlockModels.NAME)
+                .optBlock(layers())
+                .optTranslatorFactory(factory)
+                .build()
+                .loadModel();
+    }
+
+    /** Each kind of inputs is watched once, however large its batches are. */
+    @Test
+    void predict_otherBatches_areHeldInTheBudgetToo() throws Exception {
+        BlockModels.save(layers(), folder);
+        try (ZooModel<NDList, NDList> stock = BlockModels.loadStock(layers(), folder);
+                ZooModel<NDList, NDList> model = load("40MB", "strict");
+                ResidentWeights weights = ResidentWeights.watch()) {
+            long widest = 0;
+            for (int i = 0; i < 3; i++) {
+                for (long batch : new long[] {1, 7, 64}) {
+                    ModelInputs inputs = BlockModels.INPUTS.ofBatch(batch);
+                    assertEquals(Torch.predict(stock, inputs, i), Torch.predict(model, inputs, i));
+                    BudgetReport report = report(model);
+                    assertTrue(report.attainable(), report.toString());
+                    assertTrue(i < 2 || report.bytesLoadedPerPrediction() > 0, report.toString());
+                    widest = Math.max(widest, report.arenaBytes());
+                }
+            }
+            assertTrue(widest < 29_000_000, () -> report(model).toString());
+            assertTrue(weights.mostBytes() <= widest, weights.mostBytes() + " of " + widest);
+        }
+    }
+
+    /** DJL's own MobileNet: an imperative block of many small layers and some large ones. */
+    @Test
+    void predict_networkOfDjls_isSameAnswer() throws Exception {
+        Shape images = new Shape(1, 3, 64, 64);
+        ModelInputs inputs = ModelInputs.floats(images.getShape());
+        BlockModels.save(mobileNet(), folder, images);
+        try (ZooModel<NDList, NDList> stock = BlockModels.loadStock(mobileNet(), folder);
+                ZooModel<NDList, NDList> model =
+                        BlockModels.load(mobileNet(), folder, Map.of("memplan.budget", "36MB"))) {
+            for (int seed = 0; seed < SEEDS; seed++) {
+                assertEquals(
+                        Torch.predict(stock, inputs, seed), Torch.predict(model, inputs, seed));
+            }
+            BudgetReport report = report(model);
+            assertTrue(report.attainable(), report.toString());
+            assertTrue(report.weightsBytes() > 10_000_000, report.toString());
+        }
+    }
+
+    private static Block mobileNet() {
+        return MobileNetV1.builder().setOutSize(10).build();
+    }
+
+    @Test
+    void close_modelBeforeItsArrays_leavesNoFile() throws Exception {
+        saveAndPredictStock();
+        ZooModel<NDList, NDList> model =
+                BlockModels.load(layers(), folder, Map.of("memplan.budget", BUDGET));
+        assertTrue(mappings() > 0);
+        answers(model);
+        model.close();
+        model.close();
+        assertEquals(0, mappings());
+    }
+
+    private static long mappings() throws IOException {
+        return ResidentWeights.mappings();
+    }
+}
