@@ -168,8 +168,7 @@ class RandomValuesTest {
                         4L * output.bytes(),
                         Storage.INTERMEDIATE,
                         Optional.empty());
-        Graph model =
-                new Graph("model", List.of(), List.of(in, out), List.of(0), List.of(1));
+        Graph model = new Graph("model", List.of(), List.of(in, out), List.of(0), List.of(1));
         assertEquals(expected, RandomValues.moves(model, input));
     }
 
