@@ -5,11 +5,6 @@ import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.repository.zoo.ZooModel;
-import com.sun.jna.Library;
-import com.sun.jna.Memory;
-import com.sun.jna.Native;
-import com.sun.jna.NativeLibrary;
-import com.sun.jna.Pointer;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -18,10 +13,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.djlplan.integration.networks.OddModels;
+import org.djlplan.integration.support.BareInterpreter;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
-import org.djlplan.memplan.runtime.tflite.EngineLibrary;
-import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -36,7 +30,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("djl-current")
 class FixedCostBench {
 
-    private static final int RTLD_LAZY = 1;
     private static final int ROUNDS = 1_001;
 
     /** Less than a slice of time that a busy system gives. */
@@ -50,82 +43,12 @@ class FixedCostBench {
         void run() throws Exception;
     }
 
-    /** The engine's functions, called as cheaply as Java can. */
-    private static final class Bare {
-
-        static {
-            StockInterpreter.loadEngine();
-            try {
-                Native.register(
-                        Bare.class,
-                        NativeLibrary.getInstance(
-                                EngineLibrary.loaded().file().toString(),
-                                Map.of(Library.OPTION_OPEN_FLAGS, RTLD_LAZY)));
-            } catch (UnplannableException e) {
-                throw new IllegalStateException(e);
-            }
-        }
-
-        /** These live as long as the process. */
-        private final Pointer interpreter;
-
-        private final Pointer input;
-        private final Pointer output;
-        private final Pointer in;
-        private final Pointer out;
-        private final long inputBytes;
-        private final long outputBytes;
-
-        Bare(Path file) {
-            Pointer options = TfLiteInterpreterOptionsCreate();
-            TfLiteInterpreterOptionsSetNumThreads(options, 1);
-            interpreter =
-                    TfLiteInterpreterCreate(TfLiteModelCreateFromFile(file.toString()), options);
-            TfLiteInterpreterAllocateTensors(interpreter);
-            input = TfLiteInterpreterGetInputTensor(interpreter, 0);
-            output = TfLiteInterpreterGetOutputTensor(interpreter, 0);
-            inputBytes = TfLiteTensorByteSize(input);
-            outputBytes = TfLiteTensorByteSize(output);
-            in = new Memory(inputBytes);
-            in.clear(inputBytes);
-            out = new Memory(outputBytes);
-        }
-
-        void run() {
-            TfLiteTensorCopyFromBuffer(input, in, inputBytes);
-            TfLiteInterpreterInvoke(interpreter);
-            TfLiteTensorCopyToBuffer(output, out, outputBytes);
-        }
-
-        static native Pointer TfLiteModelCreateFromFile(String file);
-
-        static native Pointer TfLiteInterpreterOptionsCreate();
-
-        static native void TfLiteInterpreterOptionsSetNumThreads(Pointer options, int threads);
-
-        static native Pointer TfLiteInterpreterCreate(Pointer model, Pointer options);
-
-        static native int TfLiteInterpreterAllocateTensors(Pointer interpreter);
-
-        static native Pointer TfLiteInterpreterGetInputTensor(Pointer interpreter, int index);
-
-        static native Pointer TfLiteInterpreterGetOutputTensor(Pointer interpreter, int index);
-
-        static native long TfLiteTensorByteSize(Pointer tensor);
-
-        static native int TfLiteTensorCopyFromBuffer(Pointer tensor, Pointer data, long bytes);
-
-        static native int TfLiteTensorCopyToBuffer(Pointer tensor, Pointer data, long bytes);
-
-        static native int TfLiteInterpreterInvoke(Pointer interpreter);
-    }
-
     @Test
     void print() throws Exception {
         Path file = folder.resolve("one.tflite");
         TfLiteWriter.write(OddModels.singleOperator(), file);
         Map<String, Object> onCaller = Map.of("memplan.threads", 1, "memplan.workers", 0);
-        Bare bare = new Bare(file);
+        BareInterpreter bare = BareInterpreter.cpu(file, 1);
         try (StockInterpreter shapes = new StockInterpreter(file, 1);
                 ZooModel<NDList, NDList> plain = Planned.loadPlain(file, 1);
                 ZooModel<NDList, NDList> planned = Planned.loadDirectly(file, onCaller);

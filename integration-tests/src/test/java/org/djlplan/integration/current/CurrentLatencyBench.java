@@ -1,0 +1,287 @@
+package org.djlplan.integration.current;
+
+import ai.djl.engine.Engine;
+import com.google.common.collect.ImmutableList;
+import com.google.common.math.Quantiles;
+import com.google.common.math.Stats;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import java.io.File;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.djlplan.integration.current.LatencyProgram.Way;
+import org.djlplan.integration.support.ChildJvm;
+import org.djlplan.integration.support.RealModels;
+import org.djlplan.integration.support.TestModels;
+import org.djlplan.memplan.child.ChildProcess;
+import org.djlplan.memplan.child.ChildProcess.Answer;
+import org.djlplan.memplan.child.JavaCommand;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The engine for current DJL beside DJL 0.27.0 with its own engine, and beside XNNPACK switched on
+ * by hand for everything in the same library: JVMs of their own that take turns, prediction by
+ * prediction. Prints a table; asserts nothing, because machines are noisy.
+ */
+@Tag("bench")
+@Tag("djl-current")
+class CurrentLatencyBench {
+
+    /** Sets of JVMs, one after another. */
+    private static final int SETS = 5;
+
+    private static final int ROUNDS = 11;
+    private static final double ROUND_MILLIS = 20;
+    private static final int MOST_PER_ROUND = 200;
+    private static final int WARM_UP = 300;
+    private static final double WARM_UP_MILLIS = 300;
+
+    /** Student's quantile of 97.5 % for four degrees of freedom: five sets. */
+    private static final double STUDENT = 2.776;
+
+    private static final Duration PATIENCE = Duration.ofMinutes(10);
+
+    private static final ImmutableList<String> JVM =
+            ImmutableList.of("-Xms128m", "-Xmx128m", "-XX:+UseSerialGC", "-XX:+AlwaysPreTouch");
+
+    private static final ImmutableList<String> BUILT =
+            ImmutableList.of("mobilenet_v1", "mobilenet_v2", "inception", "mobilenet_v2_int8");
+
+    private static final PrintStream OUT =
+            new PrintStream(System.out, true, StandardCharsets.UTF_8);
+
+    @TempDir Path folder;
+
+    /** Medians of a model in one set of JVMs: milliseconds, and ratios of rounds. */
+    private record Row(double stockMillis, double planned, double oneLine, double againstHand) {}
+
+    @Test
+    void printOnOneThread() throws Exception {
+        print(1);
+    }
+
+    @Test
+    void printOnTwoThreads() throws Exception {
+        print(2);
+    }
+
+    private void print(int threads) throws Exception {
+        Map<Path, List<Row>> rows = new TreeMap<>();
+        Map<Path, String> reasons = new TreeMap<>();
+        List<Path> models = models();
+        for (int set = 0; set < SETS; set++) {
+            try (Players players = new Players()) {
+                for (Path model : models) {
+                    String reason = players.load(model, threads);
+                    reasons.putIfAbsent(model, reason);
+                    rows.computeIfAbsent(model, m -> new ArrayList<>()).add(players.play(model));
+                }
+            }
+        }
+        print(
+                "DJL %s, TFLite %s, %d thread(s), medians of %d sets of JVMs%n",
+                Engine.getDjlVersion(), Engine.getEngine("TFLite").getVersion(), threads, SETS);
+        print(
+                "%-34s %9s %9s %9s %8s  %s%n",
+                "model", "0.27.0 ms", "planned", "one line", "/ hand", "delegated");
+        rows.forEach(
+                (model, sets) ->
+                        print(
+                                "%-34s %9.3f %9.3f %9.4f %8.3f  %s%n",
+                                model.getFileName(),
+                                median(sets.stream().map(Row::stockMillis).toList()),
+                                median(sets.stream().map(Row::planned).toList()),
+                                median(sets.stream().map(Row::oneLine).toList()),
+                                median(sets.stream().map(Row::againstHand).toList()),
+                                reasons.get(model)));
+        List<List<Row>> floats =
+                rows.entrySet().stream()
+                        .filter(row -> !isOfIntegers(row.getKey()))
+                        .map(Map.Entry::getValue)
+                        .toList();
+        printMean("planned / 0.27.0, floats", floats, Row::planned);
+        printMean("one line / 0.27.0, floats", floats, Row::oneLine);
+        printMean("one line / XNNPACK by hand", List.copyOf(rows.values()), Row::againstHand);
+    }
+
+    private interface Column {
+        double of(Row row);
+    }
+
+    /** Prints the geometric mean over models, with its interval over the sets of JVMs. */
+    private static void printMean(String name, List<List<Row>> rows, Column column) {
+        List<Double> logs = new ArrayList<>();
+        for (int set = 0; set < SETS; set++) {
+            int jvms = set;
+            logs.add(
+                    rows.stream()
+                            .mapToDouble(row -> Math.log(column.of(row.get(jvms))))
+                            .average()
+                            .orElseThrow());
+        }
+        Stats stats = Stats.of(logs);
+        double reach = STUDENT * stats.sampleStandardDeviation() / Math.sqrt(SETS);
+        print(
+                "%-28s geometric mean %.3f, 95 %% interval %.3f to %.3f%n",
+                name,
+                Math.exp(stats.mean()),
+                Math.exp(stats.mean() - reach),
+                Math.exp(stats.mean() + reach));
+    }
+
+    /** Returns copies in folders of their own, as what was measured is kept beside models. */
+    private List<Path> models() throws IOException {
+        List<Path> copies = new ArrayList<>();
+        for (Path model :
+                Stream.concat(
+                                RealModels.TFLITE.present().stream(),
+                                BUILT.stream().map(TestModels::built))
+                        .toList()) {
+            if (!model.getFileName().toString().startsWith("selfie_")) {
+                Path own = Files.createTempDirectory(folder, "model");
+                copies.add(Files.copy(model, own.resolve(model.getFileName())));
+            }
+        }
+        return copies;
+    }
+
+    private static boolean isOfIntegers(Path model) {
+        return model.toString().contains("_int8");
+    }
+
+    /** A JVM for each way to run models. */
+    private static final class Players implements AutoCloseable {
+
+        private final Map<Way, ChildProcess> processes = new EnumMap<>(Way.class);
+
+        Players() throws IOException {
+            for (Way way : Way.values()) {
+                processes.put(way, start(way));
+            }
+        }
+
+        private static ChildProcess start(Way way) throws IOException {
+            boolean old = way == Way.STOCK || way == Way.BARE;
+            List<String> classPath =
+                    old
+                            ? VersionMatrix.classPath(VersionMatrix.WITH_OWN_ENGINE)
+                            : ChildJvm.ownClassPath();
+            Map<String, String> properties = new TreeMap<>();
+            properties.put("ai.djl.offline", "true");
+            properties.put("org.slf4j.simpleLogger.defaultLogLevel", "error");
+            return ChildProcess.start(
+                    new ProcessBuilder(
+                            Stream.concat(
+                                            JavaCommand.of(
+                                                    JavaCommand.ofThisJvm(),
+                                                    JVM,
+                                                    properties,
+                                                    String.join(File.pathSeparator, classPath))
+                                                    .stream(),
+                                            Stream.of(LatencyProgram.class.getName()))
+                                    .toList()));
+        }
+
+        private static List<Way> ways(Path model) {
+            Way stock = isOfIntegers(model) ? Way.BARE : Way.STOCK;
+            return List.of(stock, Way.PLANNED, Way.ONE_LINE, Way.BY_HAND);
+        }
+
+        /** Returns what is delegated, and why. */
+        String load(Path model, int threads) throws IOException, InterruptedException {
+            String reason = "";
+            for (Way way : ways(model)) {
+                JsonObject request = new JsonObject();
+                request.addProperty("model", model.toString());
+                request.addProperty("file", model.toString());
+                request.addProperty("way", way.name());
+                request.addProperty("threads", threads);
+                String text = ask(way, request).get("text").getAsString();
+                reason = way == Way.ONE_LINE ? text : reason;
+            }
+            return reason;
+        }
+
+        /** Runs a model in turns. */
+        Row play(Path model) throws IOException, InterruptedException {
+            List<Way> ways = ways(model);
+            int[] counts = new int[ways.size()];
+            for (int i = 0; i < counts.length; i++) {
+                double millis = millis(ways.get(i), model, 1);
+                int warmUp = (int) Math.min(WARM_UP, 1 + WARM_UP_MILLIS / millis);
+                millis = millis(ways.get(i), model, warmUp);
+                counts[i] = (int) Math.min(MOST_PER_ROUND, 1 + ROUND_MILLIS / millis);
+            }
+            double[][] times = new double[ways.size()][ROUNDS];
+            for (int round = 0; round < ROUNDS; round++) {
+                for (int i = 0; i < counts.length; i++) {
+                    int turn = (round % 2 == 0 ? i : counts.length - 1 - i) + round / 2;
+                    int way = turn % counts.length;
+                    times[way][round] = millis(ways.get(way), model, counts[way]);
+                }
+            }
+            return new Row(
+                    Quantiles.median().compute(times[0]),
+                    ratio(times[1], times[0]),
+                    ratio(times[2], times[0]),
+                    ratio(times[2], times[3]));
+        }
+
+        private static double ratio(double[] ours, double[] others) {
+            double[] ratios = new double[ROUNDS];
+            for (int i = 0; i < ROUNDS; i++) {
+                ratios[i] = ours[i] / others[i];
+            }
+            return Quantiles.median().compute(ratios);
+        }
+
+        /** Returns the median of some predictions. */
+        private double millis(Way way, Path model, int count)
+                throws IOException, InterruptedException {
+            JsonObject request = new JsonObject();
+            request.addProperty("model", model.toString());
+            request.addProperty("count", count);
+            return Quantiles.median()
+                            .compute(
+                                    ask(way, request).getAsJsonArray("nanos").asList().stream()
+                                            .map(JsonElement::getAsLong)
+                                            .toList())
+                    / 1e6;
+        }
+
+        private JsonObject ask(Way way, JsonObject request)
+                throws IOException, InterruptedException {
+            Answer answer = processes.get(way).ask(request, PATIENCE);
+            if (answer instanceof Answer.Result result) {
+                return result.value().getAsJsonObject();
+            }
+            throw new IOException(way + ": " + answer + processes.get(way).lastErrorLines());
+        }
+
+        @Override
+        public void close() {
+            processes.values().forEach(ChildProcess::close);
+        }
+    }
+
+    private static double median(List<Double> values) {
+        return Quantiles.median().compute(values);
+    }
+
+    private static void print(String format, Object... arguments) {
+        OUT.printf(Locale.ROOT, format, arguments);
+    }
+}

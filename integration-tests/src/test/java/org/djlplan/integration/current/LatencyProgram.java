@@ -1,0 +1,143 @@
+package org.djlplan.integration.current;
+
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.tflite.engine.InterpreterByHand;
+import com.google.common.primitives.Longs;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.djlplan.integration.support.BareInterpreter;
+import org.djlplan.integration.support.Planned;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.memplan.child.ParentConnection;
+import org.djlplan.memplan.report.PlanReport;
+
+/**
+ * One way to run models of TensorFlow Lite, for {@link CurrentLatencyBench}, which asks for each
+ * step by a line of JSON. Each model that it loads stays.
+ */
+final class LatencyProgram {
+
+    /** Who runs a model. */
+    enum Way {
+        /** DJL without us, on its engine's CPU kernels. */
+        STOCK,
+        /** The C interface alone: where DJL's engine knows no arrays of 8 bits. */
+        BARE,
+        /** The C interface with XNNPACK for everything. */
+        BY_HAND,
+        /** The one line without delegation. */
+        PLANNED,
+        /** The one line. */
+        ONE_LINE
+    }
+
+    private interface Step {
+        void run() throws Exception;
+    }
+
+    private final Map<String, Step> steps = new HashMap<>();
+
+    private LatencyProgram() {}
+
+    public static void main(String[] arguments) throws Exception {
+        LatencyProgram program = new LatencyProgram();
+        ParentConnection parent = ParentConnection.open(() -> {});
+        while (true) {
+            JsonObject request = parent.take();
+            try {
+                parent.reply(program.answer(request));
+            } catch (Exception e) {
+                parent.fail("failed", e.toString());
+            }
+        }
+    }
+
+    private JsonObject answer(JsonObject request) throws Exception {
+        String name = request.get("model").getAsString();
+        JsonObject reply = new JsonObject();
+        if (request.has("file")) {
+            reply.addProperty(
+                    "text",
+                    load(
+                            name,
+                            Way.valueOf(request.get("way").getAsString()),
+                            Path.of(request.get("file").getAsString()),
+                            request.get("threads").getAsInt()));
+            return reply;
+        }
+        Step step = steps.get(name);
+        JsonArray nanos = new JsonArray();
+        for (int i = 0; i < request.get("count").getAsInt(); i++) {
+            long start = System.nanoTime();
+            step.run();
+            nanos.add(System.nanoTime() - start);
+        }
+        reply.add("nanos", nanos);
+        return reply;
+    }
+
+    /** Returns what there is to say of how it runs. */
+    private String load(String name, Way way, Path file, int threads) throws Exception {
+        List<ByteBuffer> inputs;
+        List<List<Integer>> shapes;
+        try (StockInterpreter model = new StockInterpreter(file, threads)) {
+            inputs = model.randomInputs(1);
+            shapes = model.shapes();
+        }
+        switch (way) {
+            case BARE, BY_HAND -> {
+                BareInterpreter bare =
+                        way == Way.BARE
+                                ? BareInterpreter.cpu(file, threads)
+                                : BareInterpreter.xnnpack(file, threads);
+                bare.setInputs(inputs);
+                steps.put(name, bare::run);
+                return "";
+            }
+            default -> {
+                ZooModel<NDList, NDList> model = load(way, file, threads);
+                NDList arrays = arrays(model.getNDManager(), inputs, shapes);
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                steps.put(name, () -> predictor.predict(arrays).close());
+                return PlanReport.of(model)
+                        .flatMap(PlanReport::delegation)
+                        .map(d -> d.delegatedOperators() + " operators, " + d.reason())
+                        .orElse("");
+            }
+        }
+    }
+
+    /** Returns floats, or integers of 8 bits where there is no room for floats. */
+    private static NDList arrays(
+            NDManager manager, List<ByteBuffer> values, List<List<Integer>> shapes) {
+        NDList arrays = new NDList();
+        for (int i = 0; i < values.size(); i++) {
+            Shape shape = new Shape(Longs.toArray(shapes.get(i)));
+            DataType type =
+                    values.get(i).remaining() == shape.size() ? DataType.INT8 : DataType.FLOAT32;
+            arrays.add(manager.create(values.get(i), shape, type));
+        }
+        return arrays;
+    }
+
+    private static ZooModel<NDList, NDList> load(Way way, Path file, int threads) throws Exception {
+        return switch (way) {
+            case STOCK -> InterpreterByHand.stock(file, threads);
+            case ONE_LINE ->
+                    Planned.load(
+                            file,
+                            Map.of("memplan.threads", threads, "delegation.profile", "blocking"));
+            default -> Planned.load(file, Map.of("memplan.threads", threads));
+        };
+    }
+}

@@ -1,0 +1,162 @@
+package org.djlplan.integration.support;
+
+import com.sun.jna.Function;
+import com.sun.jna.Library;
+import com.sun.jna.Memory;
+import com.sun.jna.Native;
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.Pointer;
+import com.sun.jna.Structure;
+import com.sun.jna.Structure.FieldOrder;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.djlplan.memplan.runtime.tflite.EngineLibrary;
+import org.djlplan.memplan.runtime.tflite.UnplannableException;
+
+/**
+ * The engine's C interface, called as cheaply as Java can: what a program without DJL takes. It
+ * lives as long as the process.
+ */
+public final class BareInterpreter {
+
+    private static final int RTLD_LAZY = 1;
+    private static final NativeLibrary LIBRARY = library();
+
+    static {
+        Native.register(BareInterpreter.class, LIBRARY);
+    }
+
+    private static NativeLibrary library() {
+        StockInterpreter.loadEngine();
+        try {
+            return NativeLibrary.getInstance(
+                    EngineLibrary.loaded().file().toString(),
+                    Map.of(Library.OPTION_OPEN_FLAGS, RTLD_LAZY));
+        } catch (UnplannableException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** XNNPACK's options as TensorFlow Lite 2.20 has them. */
+    @FieldOrder({"threads", "runtimeFlags", "flags", "others"})
+    public static class XnnPackOptions extends Structure {
+
+        /** Of the thread pool; none where it is 0. */
+        public int threads;
+
+        public int runtimeFlags;
+        public int flags;
+        public byte[] others = new byte[44];
+
+        /** As C returns it. */
+        public static final class ByValue extends XnnPackOptions implements Structure.ByValue {}
+    }
+
+    private final Pointer interpreter;
+    private final List<Memory> inputs = new ArrayList<>();
+    private final List<Memory> outputs = new ArrayList<>();
+
+    private BareInterpreter(Path file, int threads, Pointer delegate) {
+        Pointer options = TfLiteInterpreterOptionsCreate();
+        TfLiteInterpreterOptionsSetNumThreads(options, threads);
+        if (delegate != null) {
+            TfLiteInterpreterOptionsAddDelegate(options, delegate);
+        }
+        interpreter = TfLiteInterpreterCreate(TfLiteModelCreateFromFile(file.toString()), options);
+        if (TfLiteInterpreterAllocateTensors(interpreter) != 0) {
+            throw new IllegalStateException(file + " has no plan of the engine");
+        }
+        for (int i = 0; i < TfLiteInterpreterGetInputTensorCount(interpreter); i++) {
+            inputs.add(
+                    cleared(TfLiteTensorByteSize(TfLiteInterpreterGetInputTensor(interpreter, i))));
+        }
+        for (int i = 0; i < TfLiteInterpreterGetOutputTensorCount(interpreter); i++) {
+            outputs.add(
+                    cleared(
+                            TfLiteTensorByteSize(
+                                    TfLiteInterpreterGetOutputTensor(interpreter, i))));
+        }
+    }
+
+    private static Memory cleared(long bytes) {
+        Memory memory = new Memory(bytes);
+        memory.clear();
+        return memory;
+    }
+
+    /** Opens a model in the CPU kernels. */
+    public static BareInterpreter cpu(Path file, int threads) {
+        return new BareInterpreter(file, threads, null);
+    }
+
+    /** Opens a model with XNNPACK for everything that it takes, with its own default options. */
+    public static BareInterpreter xnnpack(Path file, int threads) {
+        Function defaults = LIBRARY.getFunction("TfLiteXNNPackDelegateOptionsDefault");
+        XnnPackOptions options =
+                (XnnPackOptions) defaults.invoke(XnnPackOptions.ByValue.class, new Object[0]);
+        options.threads = threads;
+        Function create = LIBRARY.getFunction("TfLiteXNNPackDelegateCreate");
+        return new BareInterpreter(
+                file, threads, create.invokePointer(new Object[] {byReference(options)}));
+    }
+
+    private static Pointer byReference(XnnPackOptions options) {
+        options.write();
+        return options.getPointer();
+    }
+
+    /** Sets the inputs, zeros at first. */
+    public void setInputs(List<ByteBuffer> values) {
+        for (int i = 0; i < values.size(); i++) {
+            inputs.get(i).getByteBuffer(0, inputs.get(i).size()).put(values.get(i).duplicate());
+        }
+    }
+
+    /** Copies the inputs, runs, and copies the outputs. */
+    public void run() {
+        for (int i = 0; i < inputs.size(); i++) {
+            Memory input = inputs.get(i);
+            TfLiteTensorCopyFromBuffer(
+                    TfLiteInterpreterGetInputTensor(interpreter, i), input, input.size());
+        }
+        if (TfLiteInterpreterInvoke(interpreter) != 0) {
+            throw new IllegalStateException("the engine failed");
+        }
+        for (int i = 0; i < outputs.size(); i++) {
+            Memory output = outputs.get(i);
+            TfLiteTensorCopyToBuffer(
+                    TfLiteInterpreterGetOutputTensor(interpreter, i), output, output.size());
+        }
+    }
+
+    static native Pointer TfLiteModelCreateFromFile(String file);
+
+    static native Pointer TfLiteInterpreterOptionsCreate();
+
+    static native void TfLiteInterpreterOptionsSetNumThreads(Pointer options, int threads);
+
+    static native void TfLiteInterpreterOptionsAddDelegate(Pointer options, Pointer delegate);
+
+    static native Pointer TfLiteInterpreterCreate(Pointer model, Pointer options);
+
+    static native int TfLiteInterpreterAllocateTensors(Pointer interpreter);
+
+    static native int TfLiteInterpreterGetInputTensorCount(Pointer interpreter);
+
+    static native Pointer TfLiteInterpreterGetInputTensor(Pointer interpreter, int index);
+
+    static native int TfLiteInterpreterGetOutputTensorCount(Pointer interpreter);
+
+    static native Pointer TfLiteInterpreterGetOutputTensor(Pointer interpreter, int index);
+
+    static native long TfLiteTensorByteSize(Pointer tensor);
+
+    static native int TfLiteTensorCopyFromBuffer(Pointer tensor, Pointer data, long bytes);
+
+    static native int TfLiteTensorCopyToBuffer(Pointer tensor, Pointer data, long bytes);
+
+    static native int TfLiteInterpreterInvoke(Pointer interpreter);
+}
