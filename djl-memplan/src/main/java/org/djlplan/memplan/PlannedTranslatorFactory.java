@@ -7,8 +7,13 @@ import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorFactory;
 import ai.djl.util.ClassLoaderUtils;
 import ai.djl.util.Pair;
+import java.io.InvalidObjectException;
+import java.io.NotSerializableException;
+import java.io.ObjectInputStream;
+import java.io.Serializable;
 import java.lang.reflect.Type;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -37,13 +42,18 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A model that cannot be planned runs as if this factory were not there; one warning says why.
  * {@link org.djlplan.memplan.report.PlanReport#of} tells what was planned.
+ *
+ * <p>It can be serialized, as Spark and Beam do with what a closure holds, if what it wraps and the
+ * values of its options can; else {@link NotSerializableException} says what cannot.
  */
-public final class PlannedTranslatorFactory implements TranslatorFactory {
+public final class PlannedTranslatorFactory implements TranslatorFactory, Serializable {
+
+    private static final long serialVersionUID = 1;
 
     private static final Logger logger = LoggerFactory.getLogger(PlannedTranslatorFactory.class);
 
-    private final Optional<TranslatorFactory> inner;
-    private final Map<String, Object> options;
+    private final transient Optional<TranslatorFactory> inner;
+    private final transient Map<String, Object> options;
 
     /** Wraps the factory that {@code memplan.translatorFactory} names, or DJL's default. */
     public PlannedTranslatorFactory() {
@@ -148,6 +158,58 @@ public final class PlannedTranslatorFactory implements TranslatorFactory {
                 model.close();
             }
             throw e;
+        }
+    }
+
+    private Object writeReplace() throws NotSerializableException {
+        Object inside = inner.map(PlannedTranslatorFactory::innermost).orElse(null);
+        if (inside != null) {
+            requireSerializable("what it wraps, ", inside);
+        }
+        for (Map.Entry<String, Object> option : options.entrySet()) {
+            requireSerializable("the value of " + option.getKey() + ", ", option.getValue());
+        }
+        return new Form(inside, new HashMap<>(options));
+    }
+
+    private static Object innermost(TranslatorFactory factory) {
+        return factory instanceof GivenTranslator given ? given.translator() : factory;
+    }
+
+    private static void requireSerializable(String what, Object value)
+            throws NotSerializableException {
+        if (!(value instanceof Serializable)) {
+            throw new NotSerializableException(
+                    what + value.getClass().getName() + ": give it a serializable one");
+        }
+    }
+
+    private void readObject(ObjectInputStream in) throws InvalidObjectException {
+        throw new InvalidObjectException("it has another form");
+    }
+
+    /**
+     * What is serialized.
+     *
+     * @param inner a factory, a translator, or null
+     */
+    private record Form(Object inner, HashMap<String, Object> options) implements Serializable {
+
+        private Object readResolve() throws InvalidObjectException {
+            if (inner == null) {
+                return new PlannedTranslatorFactory(
+                        Optional.empty(), Collections.unmodifiableMap(options));
+            }
+            if (inner instanceof TranslatorFactory factory) {
+                return new PlannedTranslatorFactory(
+                        Optional.of(factory), Collections.unmodifiableMap(options));
+            }
+            if (inner instanceof Translator<?, ?> translator) {
+                return new PlannedTranslatorFactory(
+                        Optional.of(new GivenTranslator(translator)),
+                        Collections.unmodifiableMap(options));
+            }
+            throw new InvalidObjectException(inner.getClass() + " translates nothing");
         }
     }
 

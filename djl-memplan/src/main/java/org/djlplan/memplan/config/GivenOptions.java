@@ -31,7 +31,9 @@ public final class GivenOptions {
      *
      * @param code by the option's key, of the application's code
      * @param properties the system properties of this JVM
-     * @param arguments as DJL hands them to a translator factory; others than ours do not matter
+     * @param arguments as DJL hands them to a translator factory; others than ours do not matter.
+     *     Instead of {@code memplan.threads} there may be a map {@code memplan} with {@code
+     *     threads}, as Spring Boot binds properties
      * @param delegation the options of delegation that are known; none admits any key of it, as
      *     when the module that knows them is absent
      * @throws IllegalArgumentException if a key under one of our prefixes is unknown (the message
@@ -46,11 +48,9 @@ public final class GivenOptions {
         Stream.concat(Arrays.stream(OptionKey.values()), delegation.stream())
                 .forEach(option -> known.put(option.key(), option));
         Map<String, Object> values = new LinkedHashMap<>();
-        for (Map.Entry<String, ?> argument : arguments.entrySet()) {
-            if (isOurs(argument.getKey())) {
-                requireKnown("", argument.getKey(), known);
-                values.put(argument.getKey(), orNull(argument.getValue()));
-            }
+        for (Map.Entry<String, Object> argument : ours(arguments).entrySet()) {
+            requireKnown("", argument.getKey(), known);
+            values.put(argument.getKey(), argument.getValue());
         }
         Map<String, Object> application = new LinkedHashMap<>();
         for (Map.Entry<String, ?> property : properties.entrySet()) {
@@ -78,8 +78,31 @@ public final class GivenOptions {
         return PREFIXES.stream().anyMatch(key::startsWith);
     }
 
-    private static Object orNull(Object value) {
-        return value == null ? "null" : value;
+    /**
+     * Returns the arguments under our prefixes. Some frameworks bind keys with dots as maps in
+     * maps; what is given both ways counts as the key with dots says.
+     */
+    private static Map<String, Object> ours(Map<String, ?> arguments) {
+        Map<String, Object> ours = new LinkedHashMap<>();
+        Map<String, Object> nested = new LinkedHashMap<>();
+        arguments.forEach(
+                (key, value) -> {
+                    if (isOurs(key)) {
+                        addTo(ours, key, value);
+                    } else if (isOurs(key + ".") && value instanceof Map) {
+                        addTo(nested, key, value);
+                    }
+                });
+        nested.forEach(ours::putIfAbsent);
+        return ours;
+    }
+
+    private static void addTo(Map<String, Object> flat, String key, Object value) {
+        if (value instanceof Map<?, ?> inner) {
+            inner.forEach((name, each) -> addTo(flat, key + "." + name, each));
+        } else {
+            flat.put(key, value == null ? "null" : value);
+        }
     }
 
     private static void requireKnown(String before, String key, Map<String, Option> known) {

@@ -56,6 +56,41 @@ class GivenOptionsTest {
     }
 
     @Test
+    void of_argumentsAsMapsInMaps_areTheSameAsKeysWithDots() {
+        Map<String, Object> nested = new HashMap<>();
+        nested.put("threads", -1);
+        nested.put("search", null);
+        nested.put("inPlace", "false");
+        assertEquals(
+                Map.of(
+                        "memplan.threads", -1,
+                        "memplan.search", "null",
+                        "memplan.inPlace", "true",
+                        "delegation.maxMemory", "1MB"),
+                of(
+                        Map.of(),
+                        Map.of(),
+                        Map.of(
+                                "memplan",
+                                nested,
+                                "memplan.inPlace",
+                                "true",
+                                "delegation",
+                                Map.of("maxMemory", "1MB"),
+                                "image",
+                                Map.of("width", 224))));
+        assertEquals(
+                "unknown option memplan.search.length; the nearest known one is memplan.search",
+                problem(
+                        Map.of(),
+                        Map.of(),
+                        Map.of("memplan", Map.of("search", Map.of("length", 1)))));
+        assertTrue(
+                problem(Map.of(), Map.of(), Map.of("delegation", Map.of("delegate", "/evil.so")))
+                        .contains("delegation.delegate"));
+    }
+
+    @Test
     void of_unknownProperty_namesTheNearest() {
         assertEquals(
                 "unknown option djlplan.memplan.thread; the nearest known one is"
