@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.Bits;
+import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.ModelSketch;
 import org.djlplan.integration.support.ModelSketch.Form;
 import org.djlplan.integration.support.NeedsModels;
@@ -98,7 +99,7 @@ class TfLiteReleasesTest {
         compare(file, threads);
     }
 
-    private static void compare(Path file, int threads) throws Exception {
+    static void compare(Path file, int threads) throws Exception {
         try (StockInterpreter engine = new StockInterpreter(file, threads);
                 ServedModel model =
                         Served.open(file, Served.alone("best", InPlace.TRUE, threads))) {
@@ -117,6 +118,39 @@ class TfLiteReleasesTest {
     private static void assertPlanned(ServedModel model) {
         assertTrue(model.report().planned());
         assertEquals(0, model.report().predictions().unplanned());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2.20.0, tensorflow-lite-2.20.0", "2.6.2, tflite-native-cpu-"})
+    void run_earlierLibrary_givesItsBytes(String version, String jar) throws Exception {
+        assertEarlier(version, jar, List.of(TestModels.built("chains")));
+    }
+
+    @Tag("long")
+    @Test
+    void run_earlierLibraryAndBuiltNetworks_givesItsBytes() throws Exception {
+        assertEarlier("2.20.0", "tensorflow-lite-2.20.0", TestModels.built());
+    }
+
+    @Tag("long")
+    @NeedsModels(RealModels.TFLITE)
+    @Test
+    void run_earlierLibraryAndRealModels_givesItsBytes() throws Exception {
+        assertEarlier("2.20.0", "tensorflow-lite-2.20.0", TestModels.real());
+    }
+
+    private void assertEarlier(String version, String jar, List<Path> models) throws Exception {
+        ChildJvm.Result result =
+                new ChildJvm(folder)
+                        .small()
+                        .classPath(VersionMatrix.classPathWithTfLite(jar))
+                        .run(
+                                ReleaseProgram.class,
+                                models.stream().map(Path::toString).toArray(String[]::new));
+        assertEquals(0, result.exitCode(), result.printed());
+        assertEquals(
+                "TFLite " + version + ": " + 2 * models.size(),
+                result.out().lines().reduce((a, b) -> b).orElseThrow());
     }
 
     /** Of any bits: which of two NaNs is kept may depend on where a result is written. */

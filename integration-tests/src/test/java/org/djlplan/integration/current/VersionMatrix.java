@@ -10,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.BudgetModels;
 import org.djlplan.integration.support.ChildJvm;
@@ -66,6 +65,19 @@ final class VersionMatrix {
         return path;
     }
 
+    /** Returns this JVM's class path with an earlier release of TensorFlow Lite's library. */
+    static List<String> classPathWithTfLite(String library) throws IOException {
+        List<String> path = new ArrayList<>(without(ChildJvm.ownClassPath(), "tensorflow-lite-"));
+        try (Stream<Path> others = Files.list(OTHERS)) {
+            path.add(
+                    Stream.concat(others.map(Path::toString), classPath(WITH_OWN_ENGINE).stream())
+                            .filter(entry -> isNamed(entry, library))
+                            .findFirst()
+                            .orElseThrow());
+        }
+        return path;
+    }
+
     /** Returns folders of classes: ours. */
     private static List<String> ownTests() {
         return ChildJvm.ownClassPath().stream()
@@ -76,18 +88,18 @@ final class VersionMatrix {
     /** Returns a class path without jars whose names begin so. */
     static List<String> without(List<String> classPath, String... beginnings) {
         return classPath.stream()
-                .filter(entry -> Stream.of(beginnings).noneMatch(named(entry)))
+                .filter(entry -> Stream.of(beginnings).noneMatch(each -> isNamed(entry, each)))
                 .toList();
     }
 
-    private static Predicate<String> named(String entry) {
-        return Path.of(entry).getFileName().toString()::startsWith;
+    private static boolean isNamed(String entry, String beginning) {
+        return Path.of(entry).getFileName().toString().startsWith(beginning);
     }
 
     /** Returns the jar of DJL's own TFLite engine. */
     static String ownEngineOfDjl() throws IOException {
         return classPath(WITH_OWN_ENGINE).stream()
-                .filter(entry -> named(entry).test("tflite-engine-"))
+                .filter(entry -> isNamed(entry, "tflite-engine-"))
                 .findFirst()
                 .orElseThrow();
     }

@@ -1,0 +1,24 @@
+package org.djlplan.integration.current;
+
+import java.nio.file.Path;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.memplan.runtime.tflite.EngineLibrary;
+
+/** Compares models planned with the engine's own bytes, on whatever library is there. */
+final class ReleaseProgram {
+
+    private ReleaseProgram() {}
+
+    /** Takes files of models; prints the library's version and how many runs were the same. */
+    public static void main(String[] files) throws Exception {
+        StockInterpreter.loadEngine();
+        int same = 0;
+        for (String file : files) {
+            for (int threads = 1; threads <= 2; threads++) {
+                TfLiteReleasesTest.compare(Path.of(file), threads);
+                same++;
+            }
+        }
+        System.out.println("TFLite " + EngineLibrary.loaded().version() + ": " + same);
+    }
+}
