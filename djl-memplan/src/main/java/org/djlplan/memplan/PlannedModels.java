@@ -1,0 +1,51 @@
+package org.djlplan.memplan;
+
+import ai.djl.ModelException;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import java.io.IOException;
+import java.time.Duration;
+import org.djlplan.memplan.djl.SharedModels;
+
+/**
+ * One model per JVM, for tasks, operators and threads that would each load their own: in a
+ * partition of Spark, an operator of Flink, a {@code DoFn} of Beam.
+ *
+ * <pre>{@code
+ * try (ZooModel<Image, Classifications> model = PlannedModels.get("classifier", criteria);
+ *         Predictor<Image, Classifications> predictor = model.newPredictor()) {
+ *     while (images.hasNext()) {
+ *         results.add(predictor.predict(images.next()));
+ *     }
+ * }
+ * }</pre>
+ */
+public final class PlannedModels {
+
+    /** From the end of a task to the beginning of the next one it is shorter. */
+    private static final Duration GRACE = Duration.ofMinutes(1);
+
+    private static final SharedModels MODELS = new SharedModels(GRACE);
+
+    private PlannedModels() {}
+
+    /**
+     * Returns the model of a key, loaded as the criteria say by the first who asks; others who ask
+     * meanwhile wait. Criteria that are given later for the same key only have to have the same
+     * types: DJL cannot compare them. Closing the model gives it back; it is closed a minute after
+     * everybody has, and when those who have not are garbage, with their predictors and their class
+     * loader.
+     *
+     * <p>A key is for classes of one context class loader: two applications in one server do not
+     * meet. What is set on the model, such as a data type, is set for all.
+     *
+     * @param key such as the model's name and version
+     * @throws ModelException as {@link Criteria#loadModel()}; the next one who asks tries again
+     * @throws IOException as {@link Criteria#loadModel()}
+     * @throws IllegalArgumentException if the key's model has other types
+     */
+    public static <I, O> ZooModel<I, O> get(String key, Criteria<I, O> criteria)
+            throws IOException, ModelException {
+        return MODELS.get(key, criteria);
+    }
+}

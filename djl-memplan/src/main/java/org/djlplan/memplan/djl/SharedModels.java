@@ -1,0 +1,185 @@
+package org.djlplan.memplan.djl;
+
+import ai.djl.Device;
+import ai.djl.Model;
+import ai.djl.ModelException;
+import ai.djl.inference.Predictor;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.Translator;
+import com.google.common.collect.MapMaker;
+import java.io.IOException;
+import java.lang.ref.Cleaner;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.djlplan.memplan.runtime.Later;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Models that are loaded once for all who use them. A user holds a view of the model; the model is
+ * closed a while after its last view was closed, or was garbage.
+ *
+ * <p>While a model is used only its views hold its translator: a class loader whose classes use it,
+ * even by a static field, can be collected with it.
+ */
+public final class SharedModels {
+
+    private static final Logger logger = LoggerFactory.getLogger(SharedModels.class);
+
+    private static final Cleaner CLEANER = Cleaner.create();
+
+    /** Models of different class loaders have nothing in common but their names. */
+    private final Map<ClassLoader, Map<String, Shared>> models =
+            new MapMaker().weakKeys().makeMap();
+
+    private final Duration grace;
+
+    /**
+     * @param grace how long a model is kept that nobody uses: tasks come one after the other
+     */
+    public SharedModels(Duration grace) {
+        this.grace = grace;
+    }
+
+    /**
+     * Returns a view of the model of a key and the thread's context class loader, which is loaded
+     * unless it is there. Closing the view gives the model back. While it is loaded others who want
+     * it wait; if that fails, the next one tries again.
+     *
+     * @throws IllegalArgumentException if the key's model has other types
+     */
+    public <I, O> ZooModel<I, O> get(String key, Criteria<I, O> criteria)
+            throws IOException, ModelException {
+        ClassLoader context = Thread.currentThread().getContextClassLoader();
+        return models.computeIfAbsent(
+                        context == null ? SharedModels.class.getClassLoader() : context,
+                        loader -> new ConcurrentHashMap<>())
+                .computeIfAbsent(key, Shared::new)
+                .view(criteria);
+    }
+
+    /** The model of a key, which may be loaded, closed and loaded again. */
+    private final class Shared {
+
+        private final String key;
+
+        /** Of the model that is loaded, else null. */
+        private Users users;
+
+        Shared(String key) {
+            this.key = key;
+        }
+
+        synchronized <I, O> ZooModel<I, O> view(Criteria<I, O> criteria)
+                throws IOException, ModelException {
+            ZooModel<?, ?> there = users == null ? null : users.model.get();
+            if (there == null || !there.getNDManager().isOpen()) {
+                ZooModel<I, O> loaded = criteria.loadModel();
+                users = new Users(this, loaded, criteria);
+                logger.info("{} is loaded, for all who use {}", loaded.getName(), key);
+                return users.add(loaded);
+            }
+            if (users.input != criteria.getInputClass()
+                    || users.output != criteria.getOutputClass()) {
+                throw new IllegalArgumentException(
+                        "the model of "
+                                + key
+                                + " translates "
+                                + users.input
+                                + " to "
+                                + users.output);
+            }
+            @SuppressWarnings("unchecked") // it was loaded for these types
+            ZooModel<I, O> same = (ZooModel<I, O>) there;
+            return users.add(same);
+        }
+    }
+
+    /** Those who use one loaded model. Guarded by the {@link Shared} that it is of. */
+    private final class Users {
+
+        private final Shared of;
+        private final Model inner;
+        private final WeakReference<ZooModel<?, ?>> model;
+        private final Class<?> input;
+        private final Class<?> output;
+        private int count;
+        private long lastNanos;
+
+        Users(Shared of, ZooModel<?, ?> model, Criteria<?, ?> criteria) {
+            this.of = of;
+            this.inner = model.getWrappedModel();
+            this.model = new WeakReference<>(model);
+            input = criteria.getInputClass();
+            output = criteria.getOutputClass();
+        }
+
+        <I, O> View<I, O> add(ZooModel<I, O> loaded) {
+            count++;
+            return new View<>(loaded, this);
+        }
+
+        void remove() {
+            synchronized (of) {
+                count--;
+                lastNanos = System.nanoTime();
+                ZooModel<?, ?> unused = model.get();
+                if (count == 0 && (unused == null || !closeLater(unused))) {
+                    close();
+                }
+            }
+        }
+
+        /** Until then the model is kept, for another user. */
+        private boolean closeLater(ZooModel<?, ?> unused) {
+            return Later.run(grace, () -> closeIfUnused(unused));
+        }
+
+        private void closeIfUnused(ZooModel<?, ?> unused) {
+            synchronized (of) {
+                boolean usedSince = System.nanoTime() - lastNanos < grace.toNanos();
+                if (count == 0 && of.users == this && !usedSince) {
+                    logger.debug("nobody uses {}", unused.getName());
+                    close();
+                }
+            }
+        }
+
+        private void close() {
+            if (of.users == this) {
+                of.users = null;
+            }
+            inner.close();
+        }
+    }
+
+    /** What one user sees. */
+    private static final class View<I, O> extends ZooModel<I, O> {
+
+        /** Keeps the model, as long as this or one of its predictors is used. */
+        @SuppressWarnings("unused")
+        private final ZooModel<I, O> loaded;
+
+        private final Cleaner.Cleanable end;
+
+        View(ZooModel<I, O> loaded, Users users) {
+            super(loaded.getWrappedModel(), loaded.getTranslator());
+            this.loaded = loaded;
+            end = CLEANER.register(this, users::remove);
+        }
+
+        /** Of this view: DJL's would keep the wrapped model only. */
+        @Override
+        public <P, Q> Predictor<P, Q> newPredictor(Translator<P, Q> translator, Device device) {
+            return new Predictor<>(this, translator, device, false);
+        }
+
+        @Override
+        public void close() {
+            end.clean();
+        }
+    }
+}

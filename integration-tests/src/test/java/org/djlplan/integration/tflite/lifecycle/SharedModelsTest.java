@@ -1,0 +1,252 @@
+package org.djlplan.integration.tflite.lifecycle;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.Model;
+import ai.djl.ModelException;
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import com.google.common.io.ByteStreams;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.djlplan.integration.support.Freed;
+import org.djlplan.integration.support.Planned;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.integration.support.TestModels;
+import org.djlplan.memplan.PlannedModels;
+import org.djlplan.memplan.djl.SharedModels;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.testing.Await;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** One model for all who ask for it. */
+class SharedModelsTest {
+
+    private static final int THREADS = 8;
+
+    @TempDir Path folder;
+    private final SharedModels models = new SharedModels(Duration.ofMillis(20));
+    private final Path file = TestModels.built("chains");
+
+    @BeforeAll
+    static void loadEngine() {
+        StockInterpreter.loadEngine();
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        System.gc();
+        Freed.assertEverything();
+    }
+
+    private static Criteria<NDList, NDList> criteria(Path file) {
+        return Criteria.builder()
+                .setTypes(NDList.class, NDList.class)
+                .optModelPath(file)
+                .optEngine("TFLite")
+                .optTranslatorFactory(Planned.factory(Map.of()))
+                .optArgument("delegation.enabled", false)
+                .build();
+    }
+
+    /** Fails unless the answer is the engine's. */
+    private static void predict(ZooModel<NDList, NDList> model, int seed) throws Exception {
+        try (StockInterpreter stock = new StockInterpreter(TestModels.built("chains"), 1)) {
+            List<ByteBuffer> inputs = stock.randomInputs(seed);
+            assertEquals(stock.run(inputs), Planned.predict(model, inputs, stock.shapes()));
+        }
+    }
+
+    @Test
+    void get_manyThreadsAtOnce_loadOnceAndAnswerRightly() throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+        try {
+            List<Callable<Model>> tasks = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++) {
+                int seed = i;
+                tasks.add(
+                        () -> {
+                            ZooModel<NDList, NDList> model = models.get("m", criteria(file));
+                            predict(model, seed);
+                            return model;
+                        });
+            }
+            Set<Model> wrapped = new HashSet<>();
+            List<Model> views = new ArrayList<>();
+            for (Future<Model> each : threads.invokeAll(tasks)) {
+                views.add(each.get());
+                wrapped.add(((ZooModel<?, ?>) each.get()).getWrappedModel());
+            }
+            assertEquals(1, wrapped.size());
+            assertTrue(PlanReport.of(views.get(0)).orElseThrow().planned());
+            views.forEach(Model::close);
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    @Test
+    void close_oneOfTwoTwice_theOtherPredicts() throws Exception {
+        ZooModel<NDList, NDList> one = models.get("m", criteria(file));
+        try (ZooModel<NDList, NDList> other = models.get("m", criteria(file))) {
+            one.close();
+            one.close();
+            predict(other, 1);
+        }
+    }
+
+    @Test
+    void get_afterAllAreClosed_loadsAgain() throws Exception {
+        ZooModel<NDList, NDList> first = models.get("m", criteria(file));
+        first.close();
+        Freed.assertEverything();
+        try (ZooModel<NDList, NDList> again = models.get("m", criteria(file))) {
+            assertNotSame(first.getWrappedModel(), again.getWrappedModel());
+            predict(again, 2);
+        }
+    }
+
+    @Test
+    void get_soonAfterTheLastWasClosed_isTheSameModel() throws Exception {
+        SharedModels patient = new SharedModels(Duration.ofSeconds(2));
+        ZooModel<NDList, NDList> first = patient.get("m", criteria(file));
+        first.close();
+        try (ZooModel<NDList, NDList> again = patient.get("m", criteria(file))) {
+            assertSame(first.getWrappedModel(), again.getWrappedModel());
+        }
+    }
+
+    @Test
+    void get_failedLoad_isTriedAgain() throws Exception {
+        Path late = folder.resolve("late.tflite");
+        assertThrows(ModelException.class, () -> models.get("late", criteria(late)).close());
+        Files.copy(file, late);
+        try (ZooModel<NDList, NDList> model = models.get("late", criteria(late))) {
+            predict(model, 3);
+        }
+    }
+
+    @Test
+    void get_sameKeyOtherTypes_isRefused() throws Exception {
+        Criteria<String, Integer> other =
+                Criteria.builder().setTypes(String.class, Integer.class).optModelPath(file).build();
+        try (ZooModel<NDList, NDList> model = models.get("m", criteria(file))) {
+            String message =
+                    assertThrows(IllegalArgumentException.class, () -> models.get("m", other))
+                            .getMessage();
+            assertTrue(message.contains(NDList.class.getName()), message);
+            predict(model, 4);
+        }
+    }
+
+    @Test
+    void predictor_ofAViewThatIsGarbage_keepsTheModelUntilItIsGarbage() throws Exception {
+        Predictor<NDList, NDList> predictor = models.get("m", criteria(file)).newPredictor();
+        for (int i = 0; i < 3; i++) {
+            System.gc();
+            try (StockInterpreter stock = new StockInterpreter(file, 1);
+                    ZooModel<NDList, NDList> same = models.get("m", criteria(file))) {
+                List<ByteBuffer> inputs = stock.randomInputs(i);
+                assertEquals(
+                        stock.run(inputs),
+                        Planned.predict(predictor, same.getNDManager(), inputs, stock.shapes()));
+            }
+        }
+        Reference.reachabilityFence(predictor);
+        predictor = null;
+        awaitCollected(new WeakReference<>(new Object()));
+    }
+
+    private static void awaitCollected(WeakReference<?> reference) {
+        Await.until(
+                () -> {
+                    System.gc();
+                    return reference.get() == null;
+                });
+    }
+
+    /** Loads one class itself, and the rest as here. */
+    private static final class Application extends ClassLoader {
+
+        Application() {
+            super(SharedModelsTest.class.getClassLoader());
+        }
+
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            if (!name.startsWith(Forgetful.class.getName())) {
+                return super.loadClass(name, resolve);
+            }
+            synchronized (this) {
+                Class<?> loaded = findLoadedClass(name);
+                return loaded == null ? define(name) : loaded;
+            }
+        }
+
+        private Class<?> define(String name) throws ClassNotFoundException {
+            try (InputStream code =
+                    getParent().getResourceAsStream(name.replace('.', '/') + ".class")) {
+                byte[] bytes = ByteStreams.toByteArray(code);
+                return defineClass(name, bytes, 0, bytes.length);
+            } catch (IOException e) {
+                throw new ClassNotFoundException(name, e);
+            }
+        }
+    }
+
+    @Test
+    void classLoader_dropped_isCollectedWithItsModel() throws Exception {
+        WeakReference<ClassLoader> dropped = usedAndDropped();
+        awaitCollected(dropped);
+    }
+
+    private WeakReference<ClassLoader> usedAndDropped() throws Exception {
+        Application loader = new Application();
+        Thread thread = Thread.currentThread();
+        ClassLoader own = thread.getContextClassLoader();
+        thread.setContextClassLoader(loader);
+        try {
+            Object used =
+                    loader.loadClass(Forgetful.class.getName())
+                            .getMethod("use", SharedModels.class, Path.class)
+                            .invoke(null, models, file);
+            assertEquals(true, used);
+        } finally {
+            thread.setContextClassLoader(own);
+        }
+        return new WeakReference<>(loader);
+    }
+
+    @Test
+    void plannedModels_get_isShared() throws Exception {
+        try (ZooModel<NDList, NDList> one = PlannedModels.get("shared", criteria(file));
+                ZooModel<NDList, NDList> two = PlannedModels.get("shared", criteria(file))) {
+            assertSame(one.getWrappedModel(), two.getWrappedModel());
+            one.getWrappedModel().close();
+        }
+    }
+}
