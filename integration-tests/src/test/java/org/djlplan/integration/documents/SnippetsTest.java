@@ -44,12 +44,14 @@ class SnippetsTest {
     private static final List<String> IMPORTS =
             List.of(
                     "ai.djl.*",
+                    "ai.djl.inference.*",
                     "ai.djl.modality.*",
                     "ai.djl.modality.cv.*",
                     "ai.djl.modality.cv.translator.*",
                     "ai.djl.repository.zoo.*",
                     "ai.djl.translate.*",
                     "java.nio.file.*",
+                    "java.util.*",
                     "org.djlplan.memplan.*",
                     "org.djlplan.memplan.budget.*",
                     "org.djlplan.memplan.report.*");
