@@ -11,9 +11,7 @@ import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import com.google.common.primitives.Ints;
 import com.google.common.primitives.Longs;
-import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -48,16 +46,15 @@ public final class TfLiteBlock extends AbstractSymbolBlock implements AutoClosea
     }
 
     /**
-     * Returns a block that runs in the engine's own memory.
+     * Returns a block that runs a model in the engine's own memory.
      *
+     * @param model is closed with the block, and if it cannot be run
      * @param manager the model's
-     * @param threads number of threads of an interpreter, −1 for the engine's default
-     * @throws IOException if the file cannot be read or is damaged
-     * @throws UnplannableException if the engine cannot run it; the message says why
+     * @param ports names and order of inputs and outputs
+     * @throws UnplannableException if DJL has no arrays for its inputs or outputs
      */
-    public static TfLiteBlock plain(Path file, NDManager manager, int threads)
-            throws IOException, UnplannableException {
-        PlainModel model = PlainModel.open(file, threads);
+    public static TfLiteBlock plain(PlainModel model, NDManager manager, Ports ports)
+            throws UnplannableException {
         try {
             requireTypes(model.inputs());
             requireTypes(model.outputs());
@@ -66,10 +63,10 @@ public final class TfLiteBlock extends AbstractSymbolBlock implements AutoClosea
             throw e;
         }
         return new TfLiteBlock(
-                list -> forward(model, manager, list),
+                list -> ports.fromModel(forward(model, manager, ports.toModel(list))),
                 model::close,
-                TfLiteTypes.description(model.inputs()),
-                TfLiteTypes.description(model.outputs()));
+                ports.inputs(TfLiteTypes.description(model.inputs())),
+                ports.outputs(TfLiteTypes.description(model.outputs())));
     }
 
     private static void requireTypes(List<TensorInfo> tensors) throws UnplannableException {
