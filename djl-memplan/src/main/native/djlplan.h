@@ -215,6 +215,13 @@ DJLPLAN_API int djlplan_tflite_resize(struct djlplan_tflite_session *session, in
 DJLPLAN_API int djlplan_tflite_allocate(struct djlplan_tflite_session *session);
 
 /*
+ * Makes an input of strings as long as its new content, which is copied; anew before each
+ * inference.
+ */
+DJLPLAN_API int djlplan_tflite_fill(struct djlplan_tflite_session *session, int input,
+                                    const void *content, int64_t bytes);
+
+/*
  * The live graph as numbers. Nodes, in execution order: id (an operator's is its index in the
  * file), builtin code, where the first output may lie (TfLiteRegistration's inplace_operator, −1
  * when the engine does not tell), then count and ids of the operators that a delegate kernel

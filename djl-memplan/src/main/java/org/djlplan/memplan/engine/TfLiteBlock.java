@@ -1,5 +1,7 @@
 package org.djlplan.memplan.engine;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
@@ -15,6 +17,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
+import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.runtime.tflite.PlainModel;
 import org.djlplan.memplan.runtime.tflite.TensorInfo;
@@ -80,10 +83,15 @@ public final class TfLiteBlock extends AbstractSymbolBlock implements AutoClosea
     }
 
     private static NDList forward(PlainModel model, NDManager manager, NDList list) {
+        checkArgument(
+                list.size() == model.inputs().size(),
+                "%s inputs were given, the model has %s",
+                list.size(),
+                model.inputs().size());
         List<ByteBuffer> values = new ArrayList<>(list.size());
         List<List<Integer>> shapes = new ArrayList<>(list.size());
         for (NDArray array : list) {
-            values.add(array.toByteBuffer());
+            values.add(value(manager, model.inputs().get(values.size()), array));
             shapes.add(
                     Longs.asList(array.getShape().getShape()).stream()
                             .map(Ints::checkedCast)
@@ -102,6 +110,18 @@ public final class TfLiteBlock extends AbstractSymbolBlock implements AutoClosea
         }
         results.attach(list.head().getManager());
         return results;
+    }
+
+    private static ByteBuffer value(NDManager manager, TensorInfo input, NDArray array) {
+        boolean strings = array.getDataType() == DataType.STRING;
+        checkArgument(
+                strings == (input.type() == ElementType.STRING),
+                "input %s is of type %s: one of type %s was given",
+                input.name(),
+                input.type(),
+                array.getDataType());
+        // Other engines' strings are not in the form of a tensor.
+        return (strings ? manager.from(array) : array).toByteBuffer();
     }
 
     /**

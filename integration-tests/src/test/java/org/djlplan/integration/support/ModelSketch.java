@@ -43,7 +43,7 @@ public final class ModelSketch {
                     ElementType.INT32,
                     ElementType.UINT8,
                     ElementType.INT64,
-                    ElementType.OPAQUE,
+                    ElementType.STRING,
                     ElementType.BOOL,
                     ElementType.INT16,
                     ElementType.COMPLEX64,
