@@ -104,8 +104,9 @@ DJLPLAN_AS_IN_JAVA(DJLPLAN_IO_CACHED == 0 && DJLPLAN_IO_MMAP == 1 && DJLPLAN_IO_
                    "WeightStream.Io");
 
 /*
- * Opens a file of weights; where direct I/O is refused, what is read is dropped from the page cache. Writes to `message` why it
- * returned NULL.
+ * Opens a file of weights. Where direct I/O is refused, what is read is dropped from the page
+ * cache; where pages have more than 4096 bytes, pieces are read and not mapped. Writes to `message`
+ * why it returned NULL.
  */
 DJLPLAN_API struct djlplan_stream *djlplan_stream_open(const char *path, int io, char *message,
                                                        int64_t message_bytes);

@@ -135,6 +135,9 @@ public final class TfLiteEngineModel extends BaseModel {
     private void open(Path found, Map<String, ?> options)
             throws IOException, MalformedModelException {
         try {
+            if (Files.size(found) == 0) {
+                throw new MalformedModelException(found + ": is empty");
+            }
             threads = threads(options);
             Optional<Ports> named = signature(found, options);
             PlainModel model = PlainModel.open(found, threads);
