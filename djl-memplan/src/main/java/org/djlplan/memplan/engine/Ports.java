@@ -9,10 +9,10 @@ import ai.djl.util.PairList;
 import com.google.common.collect.ImmutableList;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Deque;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.djlplan.memplan.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteFile.Signature;
@@ -52,9 +52,11 @@ public final class Ports {
     }
 
     private static List<Port> inOrder(List<TensorInfo> tensors) {
-        return IntStream.range(0, tensors.size())
-                .mapToObj(i -> new Port(tensors.get(i).name(), i))
-                .toList();
+        List<Port> ports = new ArrayList<>(tensors.size());
+        for (TensorInfo tensor : tensors) {
+            ports.add(new Port(tensor.name(), ports.size()));
+        }
+        return ports;
     }
 
     /**
@@ -124,7 +126,9 @@ public final class Ports {
     private static PairList<String, Shape> described(
             List<Port> ports, PairList<String, Shape> model) {
         PairList<String, Shape> description = new PairList<>(ports.size());
-        ports.forEach(port -> description.add(port.name(), model.valueAt(port.position())));
+        for (Port port : ports) {
+            description.add(port.name(), model.valueAt(port.position()));
+        }
         return description;
     }
 
@@ -153,10 +157,16 @@ public final class Ports {
         return new NDList(ordered);
     }
 
-    /** The usual case, which takes no time. */
+    /** The usual case, which takes hardly any time. */
     private boolean isInOrder(NDList list) {
-        return list.size() < 2
-                || (asInFile && list.stream().allMatch(array -> array.getName() == null));
+        if (list.size() < 2) {
+            return true;
+        }
+        boolean inOrder = asInFile;
+        for (int i = 0; inOrder && i < list.size(); i++) {
+            inOrder = list.get(i).getName() == null;
+        }
+        return inOrder;
     }
 
     private int inputNamed(String name) {
