@@ -104,8 +104,9 @@ DJLPLAN_AS_IN_JAVA(DJLPLAN_IO_CACHED == 0 && DJLPLAN_IO_MMAP == 1 && DJLPLAN_IO_
                    "WeightStream.Io");
 
 /*
- * Opens a file of weights; where direct I/O is refused, what is read is dropped from the page cache. Writes to `message` why it
- * returned NULL.
+ * Opens a file of weights. Where direct I/O is refused, what is read is dropped from the page
+ * cache; where pages have more than 4096 bytes, pieces are read and not mapped. Writes to `message`
+ * why it returned NULL.
  */
 DJLPLAN_API struct djlplan_stream *djlplan_stream_open(const char *path, int io, char *message,
                                                        int64_t message_bytes);
@@ -213,6 +214,13 @@ DJLPLAN_API int djlplan_tflite_resize(struct djlplan_tflite_session *session, in
                                       const int32_t *shape, int rank);
 /* Lets the kernels say what they need. Forgets the places given before. */
 DJLPLAN_API int djlplan_tflite_allocate(struct djlplan_tflite_session *session);
+
+/*
+ * Makes an input of strings as long as its new content, which is copied; anew before each
+ * inference.
+ */
+DJLPLAN_API int djlplan_tflite_fill(struct djlplan_tflite_session *session, int input,
+                                    const void *content, int64_t bytes);
 
 /*
  * The live graph as numbers. Nodes, in execution order: id (an operator's is its index in the

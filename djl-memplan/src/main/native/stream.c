@@ -167,6 +167,7 @@ struct djlplan_stream *djlplan_stream_open(const char *path, int io, char *messa
         return NULL;
     }
     stream->io = (enum djlplan_io)io;
+    if (io == DJLPLAN_IO_MMAP && sysconf(_SC_PAGESIZE) > PAGE) stream->io = DJLPLAN_IO_CACHED;
     stream->step_count = -1;
     stream->file = open(path, O_RDONLY | O_CLOEXEC | (io == DJLPLAN_IO_DIRECT ? O_DIRECT : 0));
     if (stream->file < 0 && io == DJLPLAN_IO_DIRECT && errno == EINVAL) {

@@ -48,6 +48,7 @@ static const struct {
     {FUNCTION(TensorNumDims)},
     {FUNCTION(TensorName)},
     {FUNCTION(TensorData)},
+    {FUNCTION(TensorRealloc)},
 #undef FUNCTION
 };
 

@@ -186,6 +186,25 @@ int djlplan_tflite_resize(struct djlplan_tflite_session *session, int input, con
                : DJLPLAN_ENGINE_ERROR;
 }
 
+int djlplan_tflite_fill(struct djlplan_tflite_session *session, int input, const void *content,
+                        int64_t bytes) {
+    TfLiteTensor *tensor = NULL;
+    if (has(djlplan_tflite_input_count(session), input)) {
+        tensor = djlplan_tflite.InterpreterGetInputTensor(session->interpreter, input);
+    }
+    if (tensor == NULL || tensor->allocation_type != kTfLiteDynamic) {
+        snprintf(session->error, sizeof session->error, "no input %d of strings", input);
+        return DJLPLAN_ENGINE_ERROR;
+    }
+    djlplan_tflite.TensorRealloc((size_t)bytes, tensor);
+    if (tensor->data == NULL || tensor->bytes != (size_t)bytes) {
+        snprintf(session->error, sizeof session->error, "out of memory");
+        return DJLPLAN_ENGINE_ERROR;
+    }
+    memcpy(tensor->data, content, (size_t)bytes);
+    return DJLPLAN_OK;
+}
+
 int djlplan_tflite_allocate(struct djlplan_tflite_session *session) {
     session->plan.taken = false;
     return enter(session, djlplan_tflite.InterpreterAllocateTensors);

@@ -39,6 +39,7 @@ struct tflite_api {
     int32_t (*TensorNumDims)(const TfLiteTensor *);
     const char *(*TensorName)(const TfLiteTensor *);
     void *(*TensorData)(const TfLiteTensor *);
+    void (*TensorRealloc)(size_t, TfLiteTensor *); /* later releases return a status */
 };
 
 extern struct tflite_api djlplan_tflite;

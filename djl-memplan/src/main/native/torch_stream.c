@@ -316,23 +316,27 @@ static bool note_touch(struct stream *stream, int piece, int pages) {
     return true;
 }
 
-/* How many of some pages are in memory; all, if nobody knows. */
-static int present(int pagemap, const char *address, int64_t pages) {
+/* How many units of WEIGHTS_PAGE bytes are in memory; no page is smaller. All, if nobody knows. */
+static int present(int pagemap, const char *address, int64_t bytes) {
+    const int64_t page = sysconf(_SC_PAGESIZE);
     uint64_t entries[PAGEMAP_ENTRIES];
-    int found = 0;
-    while (pages > 0) {
+    int64_t found = 0;
+    for (int64_t pages = (bytes + page - 1) / page; pages > 0;) {
         size_t wanted = (size_t)(pages < PAGEMAP_ENTRIES ? pages : PAGEMAP_ENTRIES);
         ssize_t got = pread(pagemap, entries, wanted * sizeof *entries,
-                            (off_t)((uintptr_t)address / WEIGHTS_PAGE * sizeof *entries));
-        if (got <= 0) return found + (int)pages;
+                            (off_t)((uintptr_t)address / (size_t)page * sizeof *entries));
+        if (got <= 0) {
+            found += pages;
+            break;
+        }
         size_t count = (size_t)got / sizeof *entries;
         for (size_t i = 0; i < count; i++) {
-            found += (int)(entries[i] >> 63);
+            found += (int64_t)(entries[i] >> 63);
         }
         pages -= (int64_t)count;
-        address += count * WEIGHTS_PAGE;
+        address += (int64_t)count * page;
     }
-    return found;
+    return (int)((found * page < bytes ? found * page : bytes) / WEIGHTS_PAGE);
 }
 
 /* Notes the pieces that the step touched, and how long it took. The caller holds the lock. */
@@ -341,8 +345,7 @@ static void note_touches(struct djlplan_weights *weights, int pagemap) {
     stream->steps[2 * stream->step_count - 1] = now() - stream->since;
     for (int i = 0; i < weights->piece_count; i++) {
         const struct piece *piece = &weights->pieces[i];
-        int pages =
-            present(pagemap, weights->base + piece->offset, piece->bytes / WEIGHTS_PAGE);
+        int pages = present(pagemap, weights->base + piece->offset, piece->bytes);
         if (pages > 0 && !note_touch(stream, i, pages)) stream->incomplete = true;
     }
 }

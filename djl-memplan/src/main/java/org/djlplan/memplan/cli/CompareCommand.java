@@ -73,8 +73,9 @@ final class CompareCommand implements Callable<Integer> {
                             + " (the C library's, told by MALLOC_MMAP_THRESHOLD_ and"
                             + " MALLOC_TRIM_THRESHOLD_ to keep blocks up to 1 GiB), jemalloc"
                             + " (libjemalloc.so.2, preloaded; left out where it is not installed)."
-                            + " Linux only. djl-0.27=PATH: with DJL 0.27.0 and its TFLite engine,"
-                            + " whose jars are in that folder or on that class path.")
+                            + " Linux only. djl-0.27: with DJL 0.27.0 and its TFLite engine as the"
+                            + " distribution has them; djl-0.27=PATH: from that folder of jars or"
+                            + " that class path. TFLite only.")
     private Set<Rival> against = new LinkedHashSet<>();
 
     @Option(
@@ -103,6 +104,7 @@ final class CompareCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         Comparer.Extent extent = extent();
         options.check(true, true);
+        checkRivals();
         delegation.tellIfAbsent(options);
         PrintWriter err = spec.commandLine().getErr();
         Comparison comparison = new Comparer(err).compare(options, extent);
@@ -116,6 +118,14 @@ final class CompareCommand implements Callable<Integer> {
         comparison.complaints().forEach(line -> err.println("djlplan: " + line));
         err.flush();
         return comparison.complaints().isEmpty() ? 0 : 1;
+    }
+
+    private void checkRivals() {
+        try {
+            against.forEach(rival -> rival.check(options.engine()));
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), "--against: " + e.getMessage(), e);
+        }
     }
 
     private Comparer.Extent extent() {

@@ -191,6 +191,7 @@ final class Measurement implements AutoCloseable {
         return new RunFigures(
                 options.modelName(),
                 options.engine().engineName(),
+                Engine.getDjlVersion(),
                 options.threads(),
                 values,
                 outputSha256,

@@ -1,10 +1,13 @@
 package org.djlplan.memplan.cli;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import java.io.File;
 import java.io.IOException;
+import java.net.URISyntaxException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,7 +16,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.TypeConversionException;
 
 /**
  * The stock engine run otherwise: with another allocator, or as the last DJL release with a TFLite
@@ -22,7 +24,7 @@ import picocli.CommandLine.TypeConversionException;
  * @param name what users call it
  * @param environment what the process's environment says besides this one's; empty if it is not to
  *     be had here
- * @param classPath of the process, if not this one's
+ * @param classPath of the process, if not this one's; what DJL 0.27 does not run without
  */
 record Rival(String name, Optional<Map<String, String>> environment, Optional<String> classPath) {
 
@@ -72,7 +74,22 @@ record Rival(String name, Optional<Map<String, String>> environment, Optional<St
         return jars.build();
     }
 
-    /** Reads a name, for DJL 0.27 with {@code =} and where it is. */
+    /**
+     * Checks that it can run models of an engine.
+     *
+     * @throws IllegalArgumentException if not; the message says why
+     */
+    void check(EngineKind engine) {
+        if (name.equals(OLD_DJL)) {
+            checkArgument(engine == EngineKind.TFLITE, "%s is for TFLite models only", OLD_DJL);
+            checkArgument(
+                    classPath.isPresent(),
+                    "say where its jars are: %s=FOLDER, or =CLASSPATH",
+                    OLD_DJL);
+        }
+    }
+
+    /** Reads a name, for DJL 0.27 with {@code =} and where it is unless that is shipped. */
     static final class Converter implements ITypeConverter<Rival> {
 
         @Override
@@ -80,11 +97,29 @@ record Rival(String name, Optional<Map<String, String>> environment, Optional<St
             if (text.startsWith(OLD_DJL + "=")) {
                 return ofOldDjl(text.substring(OLD_DJL.length() + 1));
             }
-            if (text.equals(OLD_DJL)) {
-                throw new TypeConversionException(
-                        "say where its jars are: " + OLD_DJL + "=FOLDER, or =CLASSPATH");
+            if (!text.equals(OLD_DJL)) {
+                return of(new Allocator.Converter().convert(text));
             }
-            return of(new Allocator.Converter().convert(text));
+            Path shipped = shipped();
+            return Files.isDirectory(shipped)
+                    ? ofOldDjl(shipped.toString())
+                    : new Rival(OLD_DJL, Optional.of(ImmutableMap.of()), Optional.empty());
+        }
+
+        /** Returns where the distribution has DJL 0.27: beside the folder of our jars. */
+        private static Path shipped() throws IOException {
+            try {
+                Path jar =
+                        Path.of(
+                                Rival.class
+                                        .getProtectionDomain()
+                                        .getCodeSource()
+                                        .getLocation()
+                                        .toURI());
+                return jar.resolve(Path.of("..", "..", "against", OLD_DJL)).normalize();
+            } catch (URISyntaxException e) {
+                throw new IOException(e);
+            }
         }
     }
 }

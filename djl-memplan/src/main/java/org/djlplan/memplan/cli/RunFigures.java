@@ -19,6 +19,7 @@ import org.djlplan.memplan.report.DelegationReport;
  *
  * @param model the model's file as the user named it
  * @param engine name of the DJL engine
+ * @param djl version of DJL
  * @param threads threads asked for; empty: the engine's choice
  * @param values the figures that apply, in their units
  * @param outputSha256 SHA-256, in hexadecimal, of all outputs of the fixed inputs
@@ -29,6 +30,7 @@ import org.djlplan.memplan.report.DelegationReport;
 record RunFigures(
         String model,
         String engine,
+        String djl,
         OptionalInt threads,
         Map<Figure, Double> values,
         String outputSha256,
@@ -49,7 +51,15 @@ record RunFigures(
     /** Returns the same figures of the same model under another name. */
     RunFigures named(String name) {
         return new RunFigures(
-                name, engine, threads, values, outputSha256, unplannedReason, delegation, budget);
+                name,
+                engine,
+                djl,
+                threads,
+                values,
+                outputSha256,
+                unplannedReason,
+                delegation,
+                budget);
     }
 
     /** Returns the median of every figure over several runs of the same model, at least one. */
@@ -63,6 +73,7 @@ record RunFigures(
         return new RunFigures(
                 first.model,
                 first.engine,
+                first.djl,
                 first.threads,
                 values,
                 first.outputSha256,
@@ -76,6 +87,7 @@ record RunFigures(
         JsonObject json = new JsonObject();
         json.addProperty("model", model);
         json.addProperty("engine", engine);
+        json.addProperty("djl", djl);
         json.add(
                 "threads",
                 threads.isPresent() ? new JsonPrimitive(threads.getAsInt()) : JsonNull.INSTANCE);
@@ -106,6 +118,7 @@ record RunFigures(
         return new RunFigures(
                 json.get("model").getAsString(),
                 json.get("engine").getAsString(),
+                json.get("djl").getAsString(),
                 threads.isJsonNull() ? OptionalInt.empty() : OptionalInt.of(threads.getAsInt()),
                 values,
                 json.get("outputSha256").getAsString(),

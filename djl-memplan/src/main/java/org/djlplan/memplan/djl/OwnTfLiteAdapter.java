@@ -11,21 +11,23 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.function.UnaryOperator;
+import org.djlplan.memplan.engine.Ports;
 import org.djlplan.memplan.engine.TfLiteBlock;
+import org.djlplan.memplan.engine.TfLiteEngineModel;
 import org.djlplan.memplan.engine.TfLiteTypes;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.runtime.tflite.PlainModel;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
 
 /** Our engine "TFLite". */
 final class OwnTfLiteAdapter implements TfLiteAdapter {
 
     private final int threads;
+    private final Ports ports;
 
-    /**
-     * @param threads with which the engine was asked to run the model, −1 for its default
-     */
-    OwnTfLiteAdapter(int threads) {
-        this.threads = threads;
+    OwnTfLiteAdapter(TfLiteEngineModel model) {
+        threads = model.threads();
+        ports = model.ports();
     }
 
     @Override
@@ -34,16 +36,26 @@ final class OwnTfLiteAdapter implements TfLiteAdapter {
             Runnable close,
             PairList<String, Shape> inputs,
             PairList<String, Shape> outputs) {
-        return new TfLiteBlock(forward, close, inputs, outputs);
+        return new TfLiteBlock(forward, close, ports.inputs(inputs), ports.outputs(outputs));
     }
 
     @Override
     public Block stock(Path file, NDManager manager) {
         try {
-            return TfLiteBlock.plain(file, manager, threads);
+            return TfLiteBlock.plain(PlainModel.open(file, threads), manager, ports);
         } catch (IOException | UnplannableException e) {
             throw new IllegalStateException("cannot load " + file + " again", e);
         }
+    }
+
+    @Override
+    public NDList toModel(NDList inputs) {
+        return ports.toModel(inputs);
+    }
+
+    @Override
+    public NDList fromModel(NDList outputs) {
+        return ports.fromModel(outputs);
     }
 
     @Override

@@ -26,7 +26,7 @@ interface TfLiteAdapter {
      */
     static TfLiteAdapter of(Model model) throws ReflectiveOperationException {
         return isOwn(model)
-                ? new OwnTfLiteAdapter(threadsOf(model))
+                ? new OwnTfLiteAdapter((TfLiteEngineModel) model)
                 : StockTfLiteAdapter.of(model.getBlock().getClass());
     }
 
@@ -48,11 +48,12 @@ interface TfLiteAdapter {
     }
 
     /**
-     * Returns a block that predicts with {@code forward}.
+     * Returns a block that predicts with {@code forward}, which is given inputs as the block's user
+     * has them, and returns such outputs.
      *
      * @param close frees what {@code forward} uses
-     * @param inputs names and shapes of the inputs
-     * @param outputs names and shapes of the outputs
+     * @param inputs names and shapes of the inputs as in the file
+     * @param outputs names and shapes of the outputs as in the file
      */
     Block planned(
             UnaryOperator<NDList> forward,
@@ -80,6 +81,16 @@ interface TfLiteAdapter {
      * @throws IllegalStateException if the engine has no such tensors
      */
     DataType dataType(ElementType type);
+
+    /** Returns inputs in the order of the file, given as the model's user has them. */
+    default NDList toModel(NDList inputs) {
+        return inputs;
+    }
+
+    /** Returns outputs as the model's user has them, given in the order of the file. */
+    default NDList fromModel(NDList outputs) {
+        return outputs;
+    }
 
     /** Closes a block of the engine's. */
     default void close(Block block) {

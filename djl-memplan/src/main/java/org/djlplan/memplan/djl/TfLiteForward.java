@@ -94,7 +94,8 @@ final class TfLiteForward implements UnaryOperator<NDList> {
         return stockForward(list);
     }
 
-    private NDList forward(NDList list) {
+    private NDList forward(NDList given) {
+        NDList list = adapter.toModel(given);
         List<ByteBuffer> values = new ArrayList<>(list.size());
         for (NDArray array : list) {
             values.add(array.toByteBuffer());
@@ -109,7 +110,7 @@ final class TfLiteForward implements UnaryOperator<NDList> {
                             manager, output.data(), form.shape(), form.type(), form.info().name()));
         }
         results.attach(list.head().getManager());
-        return results;
+        return adapter.fromModel(results);
     }
 
     /** Nearly always those of the file, which need not be made anew. */

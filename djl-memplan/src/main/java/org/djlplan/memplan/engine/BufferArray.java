@@ -11,6 +11,7 @@ import com.google.common.primitives.Ints;
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.Charset;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -60,9 +61,12 @@ final class BufferArray extends ArithmeticArray {
         return (BufferArray) buffers().zeros(wanted, type);
     }
 
+    /** Returns the buffer itself; of strings, as the engine's tensors hold them, to read only. */
     @Override
     public ByteBuffer toByteBuffer() {
-        return values();
+        return getDataType() == DataType.STRING
+                ? values().asReadOnlyBuffer().order(ByteOrder.nativeOrder())
+                : values();
     }
 
     /**
@@ -73,7 +77,7 @@ final class BufferArray extends ArithmeticArray {
     @SuppressWarnings(
             "MissingOverride") // there is no such method in the DJL that this is compiled with
     public ByteBuffer toByteBuffer(boolean tryDirect) {
-        return values();
+        return toByteBuffer();
     }
 
     @Override
@@ -112,7 +116,19 @@ final class BufferArray extends ArithmeticArray {
     }
 
     @Override
+    public String[] toStringArray(Charset charset) {
+        if (getDataType() != DataType.STRING) {
+            throw new UnsupportedOperationException("no strings: " + getDataType());
+        }
+        return Strings.unpack(values(), charset);
+    }
+
+    /** Strings never change: then the copy shares them. */
+    @Override
     public NDArray duplicate() {
+        if (getDataType() == DataType.STRING) {
+            return reshape(getShape());
+        }
         return strided(StridedView.of(getShape()));
     }
 
@@ -130,6 +146,7 @@ final class BufferArray extends ArithmeticArray {
 
     /** Sets the elements that a view of this array tells, to those of an array broadcast to it. */
     void assign(StridedView view, NDArray value) {
+        BufferManager.requireElements(getDataType());
         BufferArray source = (BufferArray) buffers().from(value).toType(dataType, false);
         StridedView.copy(
                 source.values(),

@@ -1,5 +1,7 @@
 package org.djlplan.memplan.engine;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import ai.djl.Device;
 import ai.djl.engine.Engine;
 import ai.djl.ndarray.BaseNDManager;
@@ -10,6 +12,8 @@ import ai.djl.ndarray.types.Shape;
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -43,6 +47,12 @@ class BufferManager extends BaseNDManager {
         if (array == null || array instanceof BufferArray) {
             return array;
         }
+        if (array.getDataType() == DataType.STRING) {
+            NDArray strings =
+                    create(array.toStringArray(), StandardCharsets.UTF_8, array.getShape());
+            strings.setName(array.getName());
+            return strings;
+        }
         BufferArray copy =
                 new BufferArray(
                         this, copyOf(array.toByteBuffer()), array.getShape(), array.getDataType());
@@ -64,9 +74,8 @@ class BufferManager extends BaseNDManager {
     /** Returns an array over a direct buffer of bytes, or over a copy of any other. */
     @Override
     public NDArray create(Buffer data, Shape shape, DataType dataType) {
-        int size = Math.toIntExact(shape.size());
-        int bytes = Math.multiplyExact(size, dataType.getNumOfBytes());
-        validateBuffer(data, dataType, size);
+        int bytes = bytes(shape, dataType);
+        validateBuffer(data, dataType, Math.toIntExact(shape.size()));
         if (data instanceof ByteBuffer given && given.isDirect()) {
             ByteBuffer view = given.slice().order(ByteOrder.nativeOrder());
             return new BufferArray(this, view.limit(bytes), shape, dataType);
@@ -76,10 +85,38 @@ class BufferManager extends BaseNDManager {
         return new BufferArray(this, copy, shape, dataType);
     }
 
+    private static int bytes(Shape shape, DataType dataType) {
+        requireElements(dataType);
+        return Math.multiplyExact(Math.toIntExact(shape.size()), dataType.getNumOfBytes());
+    }
+
+    /**
+     * Checks that elements of a type have a size.
+     *
+     * @throws UnsupportedOperationException if they are strings
+     */
+    static void requireElements(DataType dataType) {
+        if (dataType == DataType.STRING) {
+            throw new UnsupportedOperationException(
+                    "an array of strings is made of strings, and nothing else of it");
+        }
+    }
+
+    /**
+     * Returns an array of strings. It can have another shape, be an input, and give its strings
+     * back.
+     *
+     * @throws IllegalArgumentException if they are not as many as the shape asks for
+     */
+    @Override
+    public NDArray create(String[] data, Charset charset, Shape shape) {
+        checkArgument(data.length == shape.size(), "%s strings in shape %s", data.length, shape);
+        return new BufferArray(this, Strings.pack(data, charset), shape, DataType.STRING);
+    }
+
     @Override
     public NDArray zeros(Shape shape, DataType dataType) {
-        int bytes = Math.multiplyExact(Math.toIntExact(shape.size()), dataType.getNumOfBytes());
-        return new BufferArray(this, heap(bytes), shape, dataType);
+        return new BufferArray(this, heap(bytes(shape, dataType)), shape, dataType);
     }
 
     @Override

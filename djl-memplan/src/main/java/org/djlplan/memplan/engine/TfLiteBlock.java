@@ -1,5 +1,7 @@
 package org.djlplan.memplan.engine;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
@@ -11,12 +13,11 @@ import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import com.google.common.primitives.Ints;
 import com.google.common.primitives.Longs;
-import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
+import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.runtime.tflite.PlainModel;
 import org.djlplan.memplan.runtime.tflite.TensorInfo;
@@ -48,16 +49,15 @@ public final class TfLiteBlock extends AbstractSymbolBlock implements AutoClosea
     }
 
     /**
-     * Returns a block that runs in the engine's own memory.
+     * Returns a block that runs a model in the engine's own memory.
      *
+     * @param model is closed with the block, and if it cannot be run
      * @param manager the model's
-     * @param threads number of threads of an interpreter, −1 for the engine's default
-     * @throws IOException if the file cannot be read or is damaged
-     * @throws UnplannableException if the engine cannot run it; the message says why
+     * @param ports names and order of inputs and outputs
+     * @throws UnplannableException if DJL has no arrays for its inputs or outputs
      */
-    public static TfLiteBlock plain(Path file, NDManager manager, int threads)
-            throws IOException, UnplannableException {
-        PlainModel model = PlainModel.open(file, threads);
+    public static TfLiteBlock plain(PlainModel model, NDManager manager, Ports ports)
+            throws UnplannableException {
         try {
             requireTypes(model.inputs());
             requireTypes(model.outputs());
@@ -66,10 +66,10 @@ public final class TfLiteBlock extends AbstractSymbolBlock implements AutoClosea
             throw e;
         }
         return new TfLiteBlock(
-                list -> forward(model, manager, list),
+                list -> ports.fromModel(forward(model, manager, ports.toModel(list))),
                 model::close,
-                TfLiteTypes.description(model.inputs()),
-                TfLiteTypes.description(model.outputs()));
+                ports.inputs(TfLiteTypes.description(model.inputs())),
+                ports.outputs(TfLiteTypes.description(model.outputs())));
     }
 
     private static void requireTypes(List<TensorInfo> tensors) throws UnplannableException {
@@ -83,10 +83,15 @@ public final class TfLiteBlock extends AbstractSymbolBlock implements AutoClosea
     }
 
     private static NDList forward(PlainModel model, NDManager manager, NDList list) {
+        checkArgument(
+                list.size() == model.inputs().size(),
+                "%s inputs were given, the model has %s",
+                list.size(),
+                model.inputs().size());
         List<ByteBuffer> values = new ArrayList<>(list.size());
         List<List<Integer>> shapes = new ArrayList<>(list.size());
         for (NDArray array : list) {
-            values.add(array.toByteBuffer());
+            values.add(value(manager, model.inputs().get(values.size()), array));
             shapes.add(
                     Longs.asList(array.getShape().getShape()).stream()
                             .map(Ints::checkedCast)
@@ -105,6 +110,18 @@ public final class TfLiteBlock extends AbstractSymbolBlock implements AutoClosea
         }
         results.attach(list.head().getManager());
         return results;
+    }
+
+    private static ByteBuffer value(NDManager manager, TensorInfo input, NDArray array) {
+        boolean strings = array.getDataType() == DataType.STRING;
+        checkArgument(
+                strings == (input.type() == ElementType.STRING),
+                "input %s is of type %s: one of type %s was given",
+                input.name(),
+                input.type(),
+                array.getDataType());
+        // Other engines' strings are not in the form of a tensor.
+        return (strings ? manager.from(array) : array).toByteBuffer();
     }
 
     /**

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.djlplan.memplan.config.Threads;
+import org.djlplan.memplan.runtime.tflite.PlainModel;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.source.tflite.TfLiteFormatException;
 import org.slf4j.Logger;
@@ -21,17 +22,21 @@ import org.slf4j.LoggerFactory;
 /**
  * A model of the engine: one {@code .tflite} file.
  *
- * <p>Option: {@code numThreads}, the number of threads of an interpreter; by default the engine's
+ * <p>Options: {@code numThreads}, the number of threads of an interpreter; by default the engine's
  * own choice. It counts for a planned model, too, where {@code memplan.threads} is not given.
+ * {@code signature} names the signature whose names and order inputs and outputs have; by default
+ * those of the file.
  */
 public final class TfLiteEngineModel extends BaseModel {
 
     private static final Logger logger = LoggerFactory.getLogger(TfLiteEngineModel.class);
     private static final String EXTENSION = ".tflite";
     private static final String THREADS = "numThreads";
+    private static final String SIGNATURE = "signature";
 
     private Optional<Path> file = Optional.empty();
     private int threads = Threads.DEFAULT;
+    private Optional<Ports> ports = Optional.empty();
 
     /** A folder of ours with what came as a stream. */
     private Optional<Path> temporary = Optional.empty();
@@ -54,12 +59,23 @@ public final class TfLiteEngineModel extends BaseModel {
     }
 
     /**
+     * Returns names and order of inputs and outputs.
+     *
+     * @throws IllegalStateException if no file was loaded
+     */
+    public Ports ports() {
+        return ports.orElseThrow(IllegalStateException::new);
+    }
+
+    /**
      * Loads a file, or one of a folder: {@code PREFIX}, {@code PREFIX.tflite}, or named as the
      * folder.
      *
      * @param prefix the model's name if null
      * @throws FileNotFoundException if there is no such file
      * @throws MalformedModelException if it is damaged, or the engine cannot run it
+     * @throws IllegalArgumentException if an option is not of a known form, or names a signature
+     *     that the model does not have or cannot be run by
      */
     @Override
     public void load(Path modelPath, String prefix, Map<String, ?> options)
@@ -119,13 +135,28 @@ public final class TfLiteEngineModel extends BaseModel {
     private void open(Path found, Map<String, ?> options)
             throws IOException, MalformedModelException {
         try {
+            if (Files.size(found) == 0) {
+                throw new MalformedModelException(found + ": is empty");
+            }
             threads = threads(options);
-            setBlock(TfLiteBlock.plain(found, manager, threads));
+            Optional<Ports> named = signature(found, options);
+            PlainModel model = PlainModel.open(found, threads);
+            Ports used = named.orElseGet(() -> Ports.asInFile(model.inputs(), model.outputs()));
+            setBlock(TfLiteBlock.plain(model, manager, used));
+            ports = Optional.of(used);
             file = Optional.of(found);
             wasLoaded = true;
         } catch (TfLiteFormatException | UnplannableException e) {
             throw new MalformedModelException(message(found, e), e);
         }
+    }
+
+    private static Optional<Ports> signature(Path file, Map<String, ?> options)
+            throws TfLiteFormatException {
+        Object key = options == null ? null : options.get(SIGNATURE);
+        return key == null
+                ? Optional.empty()
+                : Optional.of(Ports.ofSignature(key.toString(), file));
     }
 
     private static String message(Path file, Exception e) {

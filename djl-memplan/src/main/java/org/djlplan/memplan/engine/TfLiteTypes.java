@@ -49,6 +49,8 @@ public final class TfLiteTypes {
                 return DataType.UINT8;
             case BOOL:
                 return DataType.BOOLEAN;
+            case STRING:
+                return DataType.STRING;
             default:
                 throw new IllegalStateException("DJL has no arrays of type " + type);
         }

@@ -17,7 +17,9 @@ public enum ElementType {
     BOOL(1),
     COMPLEX64(8),
     COMPLEX128(16),
-    /** Strings, resources, variants and types this version does not know: no fixed size. */
+    /** Bytes of any number: no fixed size. */
+    STRING(0),
+    /** Resources, variants and types this version does not know: no fixed size. */
     OPAQUE(0);
 
     private final int bytes;

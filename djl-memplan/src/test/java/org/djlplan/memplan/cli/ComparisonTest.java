@@ -78,6 +78,7 @@ class ComparisonTest {
         return new RunFigures(
                 "a <b>.tflite",
                 "TFLite",
+                "0.35.1",
                 OptionalInt.of(2),
                 values,
                 "00ff",
@@ -167,6 +168,7 @@ class ComparisonTest {
                 List.of(
                         "model",
                         "engine",
+                        "djl",
                         "threads",
                         "medianMillis",
                         "p95Millis",

@@ -69,6 +69,8 @@ class DjlPlanTest {
                 "compare small.tflite --rounds 0",
                 "compare small.tflite --fresh 0",
                 "compare small.tflite --against tcmalloc",
+                "compare small.tflite --against djl-0.27",
+                "compare zoo:lenet --against djl-0.27=FOLDER",
                 "run zoo:mobilenet",
                 "run zoo:",
                 "run zoo:lenet --engine tflite",

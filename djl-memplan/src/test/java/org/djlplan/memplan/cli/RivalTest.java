@@ -10,7 +10,6 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine.TypeConversionException;
 
 class RivalTest {
 
@@ -35,11 +34,19 @@ class RivalTest {
     }
 
     @Test
-    void convert_oldDjlWithoutAPlace_asksForOne() {
-        TypeConversionException e =
-                assertThrows(
-                        TypeConversionException.class,
-                        () -> new Rival.Converter().convert("djl-0.27"));
+    void check_oldDjlWithoutAPlace_asksForOne() throws Exception {
+        Rival rival = new Rival.Converter().convert("djl-0.27");
+        Exception e =
+                assertThrows(IllegalArgumentException.class, () -> rival.check(EngineKind.TFLITE));
         assertTrue(e.getMessage().contains("djl-0.27=FOLDER"), e.getMessage());
+    }
+
+    @Test
+    void check_oldDjlForPyTorch_isRefused() throws Exception {
+        Rival rival = new Rival.Converter().convert("djl-0.27=" + folder);
+        rival.check(EngineKind.TFLITE);
+        Exception e =
+                assertThrows(IllegalArgumentException.class, () -> rival.check(EngineKind.PYTORCH));
+        assertTrue(e.getMessage().contains("TFLite models only"), e.getMessage());
     }
 }

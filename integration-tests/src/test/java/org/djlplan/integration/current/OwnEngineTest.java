@@ -237,6 +237,16 @@ class OwnEngineTest {
     }
 
     @Test
+    void load_emptyFile_isMalformed() throws Exception {
+        Path file = Files.createFile(folder.resolve("empty.tflite"));
+        Exception e =
+                assertThrows(
+                        MalformedModelException.class,
+                        () -> predict(criteria(file).optModelName("empty")));
+        assertTrue(e.getMessage().contains("empty.tflite: is empty"), e::toString);
+    }
+
+    @Test
     void predict_otherShape_resizesTheInput() throws Exception {
         Path file = written(OddModels.unusedSubgraph(), "chain.tflite");
         for (boolean planned : new boolean[] {false, true}) {

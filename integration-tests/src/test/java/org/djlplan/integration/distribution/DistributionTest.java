@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.base.Splitter;
+import com.google.common.collect.Iterables;
 import com.google.common.io.ByteStreams;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
@@ -40,6 +41,7 @@ class DistributionTest {
 
     private static final Path HOME = Path.of(System.getProperty("djlplan.distribution", ""));
     private static final String THIRD_PARTY = "licenses/THIRD-PARTY.txt";
+    private static final String OLD_DJL = "against/djl-0.27";
     private static final String OURS = "djl-(memplan|delegation)-.*";
     private static final String COMMANDS = "org/djlplan/[a-z]+/(cli|study)/.*";
     private static final Pattern LINK_TO_COMMANDS =
@@ -72,9 +74,18 @@ class DistributionTest {
     }
 
     private static List<Path> jars() throws IOException {
-        try (Stream<Path> files = Files.list(HOME.resolve("lib"))) {
+        return jars("lib");
+    }
+
+    private static List<Path> jars(String folder) throws IOException {
+        try (Stream<Path> files = Files.list(HOME.resolve(folder))) {
             return files.sorted().toList();
         }
+    }
+
+    /** Returns the artifact that a jar is, without its version. */
+    private static String artifact(Path jar) {
+        return jar.getFileName().toString().replaceFirst("-[0-9].*", "");
     }
 
     @Test
@@ -91,6 +102,44 @@ class DistributionTest {
         JsonObject figures = JsonParser.parseString(result.out()).getAsJsonObject();
         assertEquals("net.tflite", figures.get("model").getAsString());
         assertTrue(figures.get("arenaBytes").getAsLong() > 0, result.out());
+    }
+
+    /** The old engine runs with its own DJL and the libraries of the current one. */
+    @Test
+    void compare_againstTheDjlThatIsShipped_hasItsFigures() throws Exception {
+        Path model = Files.copy(TestModels.built("chains"), folder.resolve("net.tflite"));
+        Result result =
+                run(
+                        HOME.resolve("bin/djlplan"),
+                        Map.of(),
+                        "compare",
+                        model.toString(),
+                        "--against",
+                        "djl-0.27",
+                        "--no-delegation",
+                        "--iterations",
+                        "2",
+                        "--json");
+        assertEquals(0, result.exitCode(), result.err());
+        JsonObject figures = JsonParser.parseString(result.out()).getAsJsonObject();
+        assertEquals("0.35.1", djl(figures.getAsJsonObject("stock")));
+        JsonObject old = figures.getAsJsonObject("against").getAsJsonObject("djl-0.27");
+        assertEquals("0.27.0", djl(old.getAsJsonObject("figures")));
+        assertEquals(0, old.get("maxRelativeError").getAsDouble(), 1e-4);
+        assertTrue(old.getAsJsonObject("figures").get("medianMillis").getAsDouble() > 0);
+    }
+
+    private static String djl(JsonObject figures) {
+        return figures.get("djl").getAsString();
+    }
+
+    /** No second PyTorch, which is nearly all of its size. */
+    @Test
+    void jars_ofTheDjlThatIsShippedBeside_areItsOwnAndItsEngineOnly() throws IOException {
+        assertEquals(
+                List.of("api", "tflite-engine", "tflite-native-cpu"),
+                jars(OLD_DJL).stream().map(DistributionTest::artifact).toList());
+        assertFalse(jars().stream().anyMatch(jar -> artifact(jar).equals("tflite-engine")));
     }
 
     @Test
@@ -139,10 +188,9 @@ class DistributionTest {
             }
         }
         Collection<String> present = new TreeSet<>();
-        for (Path jar : jars()) {
-            String name = jar.getFileName().toString();
-            if (!name.matches(OURS)) {
-                present.add(name.replaceFirst("-[0-9].*", ""));
+        for (Path jar : Iterables.concat(jars(), jars(OLD_DJL))) {
+            if (!jar.getFileName().toString().matches(OURS)) {
+                present.add(artifact(jar));
             }
         }
         assertEquals(present, listed.keySet());

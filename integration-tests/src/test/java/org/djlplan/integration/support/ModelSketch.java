@@ -43,7 +43,7 @@ public final class ModelSketch {
                     ElementType.INT32,
                     ElementType.UINT8,
                     ElementType.INT64,
-                    ElementType.OPAQUE,
+                    ElementType.STRING,
                     ElementType.BOOL,
                     ElementType.INT16,
                     ElementType.COMPLEX64,
@@ -66,6 +66,7 @@ public final class ModelSketch {
     private final List<ModelSketch> graphs;
     private final List<TfLiteBytes> buffers;
     private final Map<TfLiteOperatorCode, Integer> codes;
+    private final List<TfLiteFile.Signature> signatures;
 
     /** Begins a file with its first graph, which is the model. */
     public ModelSketch() {
@@ -73,6 +74,7 @@ public final class ModelSketch {
         graphs = new ArrayList<>();
         buffers = new ArrayList<>(List.of(TfLiteBytes.EMPTY));
         codes = new LinkedHashMap<>();
+        signatures = new ArrayList<>();
         graphs.add(this);
     }
 
@@ -81,6 +83,7 @@ public final class ModelSketch {
         graphs = main.graphs;
         buffers = main.buffers;
         codes = main.codes;
+        signatures = main.signatures;
         graphs.add(this);
     }
 
@@ -269,6 +272,26 @@ public final class ModelSketch {
         return this;
     }
 
+    /**
+     * Adds a signature of this graph.
+     *
+     * @param named its inputs by their names, in this order
+     * @param namedOutputs its outputs by their names, in this order
+     */
+    public ModelSketch signature(
+            String key, Map<String, Integer> named, Map<String, Integer> namedOutputs) {
+        signatures.add(
+                new TfLiteFile.Signature(
+                        entries(named), entries(namedOutputs), key, "", graphs.indexOf(this)));
+        return this;
+    }
+
+    private static List<TfLiteFile.Signature.Entry> entries(Map<String, Integer> named) {
+        return named.entrySet().stream()
+                .map(e -> new TfLiteFile.Signature.Entry(e.getKey(), e.getValue()))
+                .toList();
+    }
+
     /** Returns the file with all its graphs. */
     public TfLiteFile build() {
         return new TfLiteFile(
@@ -278,7 +301,7 @@ public final class ModelSketch {
                 buffers,
                 List.of(),
                 List.of(),
-                List.of(),
+                signatures,
                 List.of());
     }
 

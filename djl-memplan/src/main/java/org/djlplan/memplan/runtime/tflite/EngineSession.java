@@ -153,6 +153,9 @@ public interface EngineSession extends AutoCloseable {
     /** Lets the kernels say what memory they need. */
     void allocate();
 
+    /** Gives an input of strings its next value; anew before each run. */
+    void fill(int input, byte[] strings);
+
     /**
      * Takes the plan.
      *

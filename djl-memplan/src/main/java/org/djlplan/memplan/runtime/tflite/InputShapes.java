@@ -4,6 +4,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import java.nio.ByteBuffer;
 import java.util.List;
+import org.djlplan.memplan.graph.ElementType;
 
 /** The shapes that a model is run with, by the values and shapes that its user gives. */
 public final class InputShapes {
@@ -12,7 +13,7 @@ public final class InputShapes {
 
     /**
      * Returns the shapes that a model is run with: as in the stock engine those given do not matter
-     * when every value has as many bytes as the file's shape asks for.
+     * when every value has as many bytes, or strings, as the file's shape asks for.
      *
      * @param inputs the model's inputs
      * @param inFile their shapes in the file
@@ -32,6 +33,10 @@ public final class InputShapes {
         boolean asInFile = true;
         for (int i = 0; i < values.size(); i++) {
             TensorInfo input = inputs.get(i);
+            if (input.type() == ElementType.STRING) {
+                asInFile &= elements(shapes.get(i)) == elements(inFile.get(i));
+                continue;
+            }
             long bytes = values.get(i).remaining();
             if (bytes != input.bytes()) {
                 asInFile = false;

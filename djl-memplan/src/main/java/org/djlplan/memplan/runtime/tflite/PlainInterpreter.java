@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.runtime.tflite.EngineSession.Allocation;
@@ -97,7 +98,7 @@ final class PlainInterpreter implements AutoCloseable {
             shapes = wanted;
         }
         for (int i = 0; i < values.size(); i++) {
-            inputs.get(i).data().rewind().put(values.get(i).duplicate());
+            fill(i, values.get(i).duplicate());
         }
         session.invokeStock();
         if (dynamic) {
@@ -111,6 +112,16 @@ final class PlainInterpreter implements AutoCloseable {
             results.add(new OutputTensor(output.info(), copy));
         }
         return results;
+    }
+
+    private void fill(int input, ByteBuffer value) {
+        if (inputs.get(input).info().type() == ElementType.STRING) {
+            byte[] strings = new byte[value.remaining()];
+            value.get(strings);
+            session.fill(input, strings);
+        } else {
+            inputs.get(input).data().rewind().put(value);
+        }
     }
 
     @Override

@@ -61,6 +61,8 @@ final class TfLiteNative {
 
     static native int djlplan_tflite_resize(Pointer session, int input, int[] shape, int rank);
 
+    static native int djlplan_tflite_fill(Pointer session, int input, byte[] content, long bytes);
+
     static native int djlplan_tflite_allocate(Pointer session);
 
     static native long djlplan_tflite_nodes(Pointer session, int[] out, long capacity);

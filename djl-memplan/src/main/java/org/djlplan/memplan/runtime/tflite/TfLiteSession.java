@@ -165,6 +165,11 @@ final class TfLiteSession implements StreamedSession {
     }
 
     @Override
+    public void fill(int input, byte[] strings) {
+        check(TfLiteNative.djlplan_tflite_fill(handle(), input, strings, strings.length));
+    }
+
+    @Override
     public boolean place(int[] ids, long[] offsets, long arenaBytes) {
         int status =
                 TfLiteNative.djlplan_tflite_place(handle(), ids, offsets, ids.length, arenaBytes);

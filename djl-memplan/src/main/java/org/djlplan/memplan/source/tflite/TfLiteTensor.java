@@ -43,7 +43,7 @@ public record TfLiteTensor(
                     ElementType.INT32,
                     ElementType.UINT8,
                     ElementType.INT64,
-                    ElementType.OPAQUE, // STRING
+                    ElementType.STRING,
                     ElementType.BOOL,
                     ElementType.INT16,
                     ElementType.COMPLEX64,

@@ -197,6 +197,11 @@ public final class FakeEngine implements EngineSession.Source {
         }
 
         @Override
+        public void fill(int input, byte[] strings) {
+            throw new UnsupportedOperationException("no strings here");
+        }
+
+        @Override
         public boolean place(int[] ids, long[] offsets, long arenaBytes) {
             assertEquals(spec.delegated().isPresent() ? 0 : 1, ids.length);
             return true;
