@@ -14,6 +14,7 @@ import org.djlplan.integration.networks.BlazeFace;
 import org.djlplan.integration.networks.ElementwiseChains;
 import org.djlplan.integration.networks.HardNetworks;
 import org.djlplan.integration.networks.Inception;
+import org.djlplan.integration.networks.LargeImages;
 import org.djlplan.integration.networks.MobileNetV1;
 import org.djlplan.integration.networks.QuantizedMobileNetV2;
 import org.djlplan.integration.networks.UnevenPartitions;
@@ -47,6 +48,10 @@ public final class TestModels {
                     "mobilenet_v2_int8", () -> QuantizedMobileNetV2.build(1, 224),
                     "mobilenet_v2_int8_64", () -> QuantizedMobileNetV2.build(2, 64),
                     "mobilenet_v2_dynamic", () -> QuantizedMobileNetV2.dynamicRange(1, 224));
+
+    /** What a delegate takes most memory for. */
+    private static final Map<String, Supplier<TfLiteFile>> LARGE =
+            ImmutableMap.of("large_images", () -> LargeImages.build(4));
 
     /** pnet takes seconds, and the engine lacks an operator of the other. */
     private static final ImmutableSet<String> LEFT_OUT =
@@ -100,7 +105,7 @@ public final class TestModels {
     /** Returns the file of a network that the project builds. */
     public static Path built(String name) {
         Supplier<TfLiteFile> network =
-                Stream.of(NETWORKS, UNEVEN, QUANTIZED, HardNetworks.all())
+                Stream.of(NETWORKS, UNEVEN, QUANTIZED, LARGE, HardNetworks.all())
                         .filter(networks -> networks.containsKey(name))
                         .findFirst()
                         .orElseThrow()
