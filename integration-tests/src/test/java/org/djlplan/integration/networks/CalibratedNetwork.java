@@ -117,11 +117,12 @@ final class CalibratedNetwork {
      * An inverted residual with clipped rectifiers, as in MobileNet v2.
      *
      * @param expansion how many times as many channels are between the two convolutions of places
+     * @param kernel of the depthwise convolution
      */
-    Value bottleneck(Value x, int expansion, int channels, int stride) {
+    Value bottleneck(Value x, int expansion, int channels, int kernel, int stride) {
         int wide = expansion * x.sample().channels();
         Value y = expansion == 1 ? x : clipped(x, wide, 1, 1);
-        y = clippedDepthwise(y, stride);
+        y = clippedDepthwise(y, kernel, stride);
         boolean residual = stride == 1 && channels == x.sample().channels();
         return residual
                 ? add(x, pointwise(y, x.sample()))
@@ -147,13 +148,14 @@ final class CalibratedNetwork {
                 bias(bias, x, filters));
     }
 
-    private Value clippedDepthwise(Value x, int stride) {
+    /** A depthwise convolution and a rectifier that cuts off at 6. */
+    Value clippedDepthwise(Value x, int kernel, int stride) {
         int channels = x.sample().channels();
-        float[] filter = randoms(KERNEL * KERNEL * channels, 1. / KERNEL);
+        float[] filter = randoms(kernel * kernel * channels, 1. / kernel);
         float[] bias = new float[channels];
         normalize(
-                SampleKernels.depthwise(x.sample(), filter, bias, KERNEL, stride), filter, bias, 1);
-        Constant filters = filters(3, filter, 1, KERNEL, KERNEL, channels);
+                SampleKernels.depthwise(x.sample(), filter, bias, kernel, stride), filter, bias, 1);
+        Constant filters = filters(3, filter, 1, kernel, kernel, channels);
         return operator(
                 "DEPTHWISE_CONV_2D",
                 Optional.of(
@@ -161,7 +163,7 @@ final class CalibratedNetwork {
                                 .with("depth_multiplier", 1)
                                 .with("fused_activation_function", RELU6)),
                 SampleKernels.clipped(
-                        SampleKernels.depthwise(x.sample(), filter, bias, KERNEL, stride)),
+                        SampleKernels.depthwise(x.sample(), filter, bias, kernel, stride)),
                 x.tensor(),
                 filters.tensor(),
                 bias(bias, x, filters));

@@ -16,7 +16,7 @@ import org.djlplan.integration.networks.HardNetworks;
 import org.djlplan.integration.networks.Inception;
 import org.djlplan.integration.networks.LargeImages;
 import org.djlplan.integration.networks.MobileNetV1;
-import org.djlplan.integration.networks.QuantizedMobileNetV2;
+import org.djlplan.integration.networks.QuantizedNetworks;
 import org.djlplan.integration.networks.UnevenPartitions;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
@@ -44,10 +44,18 @@ public final class TestModels {
 
     /** Networks with weights of 8 bits, as converters write them. */
     private static final Map<String, Supplier<TfLiteFile>> QUANTIZED =
-            ImmutableMap.of(
-                    "mobilenet_v2_int8", () -> QuantizedMobileNetV2.build(1, 224),
-                    "mobilenet_v2_int8_64", () -> QuantizedMobileNetV2.build(2, 64),
-                    "mobilenet_v2_dynamic", () -> QuantizedMobileNetV2.dynamicRange(1, 224));
+            ImmutableMap.<String, Supplier<TfLiteFile>>builder()
+                    .put("mobilenet_v1_int8", () -> QuantizedNetworks.mobileNetV1(1, 224))
+                    .put("mobilenet_v1_int8_64", () -> QuantizedNetworks.mobileNetV1(2, 64))
+                    .put("mobilenet_v2_int8", () -> QuantizedNetworks.mobileNetV2(1, 224))
+                    .put("mobilenet_v2_int8_64", () -> QuantizedNetworks.mobileNetV2(2, 64))
+                    .put("efficientnet_lite_int8", () -> QuantizedNetworks.efficientNetLite(1, 224))
+                    .put(
+                            "efficientnet_lite_int8_64",
+                            () -> QuantizedNetworks.efficientNetLite(2, 64))
+                    .put("mobilenet_v2_dynamic", () -> QuantizedNetworks.dynamicRange(1, 224))
+                    .put("mobilenet_v2_dynamic_64", () -> QuantizedNetworks.dynamicRange(2, 64))
+                    .buildOrThrow();
 
     /** What a delegate takes most memory for. */
     private static final Map<String, Supplier<TfLiteFile>> LARGE =
