@@ -55,7 +55,9 @@ final class CalibratedNetwork {
         /** As converters write 8 bits: weights have a scale for each channel of the output. */
         INT8_CHANNELS,
         /** Those of {@link #INT8_CHANNELS}, and other tensors of floats. */
-        DYNAMIC_RANGE;
+        DYNAMIC_RANGE,
+        /** The values of {@link #DYNAMIC_RANGE} as floats: what such a model stands for. */
+        DYNAMIC_RANGE_AS_FLOATS;
 
         boolean allAreIntegers() {
             return this == INT8 || this == INT8_CHANNELS;
@@ -410,7 +412,7 @@ final class CalibratedNetwork {
      * @param dimension of the output's channels
      */
     private Constant filters(int dimension, float[] values, int... shape) {
-        if (weights != Weights.INT8_CHANNELS && weights != Weights.DYNAMIC_RANGE) {
+        if (weights.compareTo(Weights.INT8_CHANNELS) < 0) {
             return weights(values, shape);
         }
         int channels = shape[dimension];
@@ -431,6 +433,9 @@ final class CalibratedNetwork {
             int steps = Math.round(values[i] / scale);
             content.put((byte) steps);
             values[i] = steps * scale;
+        }
+        if (weights == Weights.DYNAMIC_RANGE_AS_FLOATS) {
+            return weights(values, shape);
         }
         Form form = Form.of(ElementType.INT8, shape);
         return new Constant(model.constant(form, scales, dimension, content.rewind()), scales);

@@ -72,6 +72,11 @@ public final class QuantizedNetworks {
         return bottlenecks(seed, Weights.DYNAMIC_RANGE, side, MOBILE_NET_V2);
     }
 
+    /** Returns what {@link #dynamicRange} stands for: its weights as floats. */
+    public static TfLiteFile dynamicRangeAsFloats(long seed, int side) {
+        return bottlenecks(seed, Weights.DYNAMIC_RANGE_AS_FLOATS, side, MOBILE_NET_V2);
+    }
+
     /** Returns EfficientNet lite 0. */
     public static TfLiteFile efficientNetLite(long seed, int side) {
         return bottlenecks(seed, Weights.INT8_CHANNELS, side, EFFICIENT_NET_LITE);

@@ -55,6 +55,12 @@ public final class TestModels {
                             () -> QuantizedNetworks.efficientNetLite(2, 64))
                     .put("mobilenet_v2_dynamic", () -> QuantizedNetworks.dynamicRange(1, 224))
                     .put("mobilenet_v2_dynamic_64", () -> QuantizedNetworks.dynamicRange(2, 64))
+                    .put(
+                            "mobilenet_v2_dynamic_64_floats",
+                            () -> QuantizedNetworks.dynamicRangeAsFloats(2, 64))
+                    .put(
+                            "mobilenet_v2_dynamic_floats",
+                            () -> QuantizedNetworks.dynamicRangeAsFloats(1, 224))
                     .buildOrThrow();
 
     /** What a delegate takes most memory for. */
