@@ -287,26 +287,31 @@ static void site_free(TfLiteContext *context, void *data) {
     free(site);
 }
 
-/* The engine allocates the temporaries of nodes in its plan: ours has those of the kernel. */
+static void swap_temporaries(TfLiteNode *a, TfLiteNode *b) {
+    TfLiteIntArray *of_a = a->temporaries;
+    a->temporaries = b->temporaries;
+    b->temporaries = of_a;
+}
+
+/*
+ * The engine allocates the temporaries of nodes in its plan: ours has those of the kernel's node,
+ * which later releases take from that one if it keeps them.
+ */
 static TfLiteStatus site_prepare(TfLiteContext *context, TfLiteNode *node) {
     struct site *site = node->user_data;
     if (site->kernel->prepare != NULL) {
         TfLiteStatus status = site->kernel->prepare(context, site->node);
         if (status != kTfLiteOk) return status;
     }
-    int count = site->node->temporaries == NULL ? 0 : site->node->temporaries->size;
-    free(node->temporaries);
-    node->temporaries = malloc(sizeof *node->temporaries + sizeof(int) * (size_t)count);
-    node->temporaries->size = count;
-    for (int i = 0; i < count; i++) {
-        node->temporaries->data[i] = site->node->temporaries->data[i];
-    }
+    swap_temporaries(site->node, node);
     return kTfLiteOk;
 }
 
 static TfLiteStatus site_invoke(TfLiteContext *context, TfLiteNode *node) {
     struct site *site = node->user_data;
+    swap_temporaries(site->node, node);
     TfLiteStatus status = compute(context, site);
+    swap_temporaries(site->node, node);
     for (int i = 0; status == kTfLiteOk && i < node->outputs->size; i++) {
         damage(site, &context->tensors[node->outputs->data[i]]);
     }
@@ -350,17 +355,18 @@ static TfLiteStatus rest_of_plan(TfLiteContext *context, TfLiteIntArray **plan) 
 }
 
 static TfLiteStatus claim(TfLiteContext *context, struct faulty *faulty) {
-    TfLiteRegistration kernel = {.init = site_init,
-                                 .free = site_free,
-                                 .prepare = site_prepare,
-                                 .invoke = site_invoke,
-                                 .custom_name = "faulty",
-                                 .version = 1};
+    /* By value and in memory: a release reads as much of it as it knows. */
+    TfLiteLaterRegistration kernel = {.common = {.init = site_init,
+                                                 .free = site_free,
+                                                 .prepare = site_prepare,
+                                                 .invoke = site_invoke,
+                                                 .custom_name = "faulty",
+                                                 .version = 1}};
     for (int i = 0; i < claimed_count; i++) {
         struct {
             int size, id;
         } one = {1, claimed[i]};
-        TfLiteStatus status = context->ReplaceNodeSubsetsWithDelegateKernels(
+        TfLiteStatus status = context->LaterReplaceNodeSubsetsWithDelegateKernels(
             context, kernel, (const TfLiteIntArray *)&one, &faulty->delegate);
         if (status != kTfLiteOk) return status;
     }
@@ -385,27 +391,44 @@ static TfLiteStatus prepare(TfLiteContext *context, TfLiteDelegate *delegate) {
     return status;
 }
 
+/* The library of DJL's engine of 2.6, and that of later releases. */
+static const char *const ENGINES[] = {"libtensorflowlite_jni.so", "libjnitensorflowlite.so"};
+
 static int find_engine(struct dl_phdr_info *info, size_t size, void *found) {
     (void)size;
-    if (strstr(info->dlpi_name, "libtensorflowlite_jni.so") == NULL) return 0;
+    if (strstr(info->dlpi_name, ENGINES[0]) == NULL &&
+        strstr(info->dlpi_name, ENGINES[1]) == NULL) {
+        return 0;
+    }
     *(char **)found = strdup(info->dlpi_name);
     return 1;
 }
+
+/* TfLiteXNNPackDelegateOptions, which begins with the number of threads in any release. */
+struct options {
+    int32_t threads, rest[31];
+};
 
 static void create_xnnpack(struct faulty *faulty) {
     char *path = NULL;
     dl_iterate_phdr(find_engine, &path);
     void *engine = path == NULL ? NULL : dlopen(path, RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
+    bool later = path != NULL && strstr(path, ENGINES[1]) != NULL;
     free(path);
     if (engine == NULL) return;
-    /* TfLiteXNNPackDelegateOptions begins with the number of threads; the rest is zero. */
-    int32_t options[32] = {1};
-    TfLiteDelegate *(*create)(const void *);
-    void *symbol = dlsym(engine, "TfLiteXNNPackDelegateCreate");
+    struct options options = {.threads = 1};
+    struct options (*defaults)(void);
+    TfLiteDelegate *(*create)(const struct options *);
+    void *symbol = dlsym(engine, "TfLiteXNNPackDelegateOptionsDefault");
+    memcpy(&defaults, &symbol, sizeof defaults);
+    /* Those of 2.6 are zero, and returned in another way. */
+    if (later) options = defaults();
+    options.threads = 1;
+    symbol = dlsym(engine, "TfLiteXNNPackDelegateCreate");
     memcpy(&create, &symbol, sizeof create);
     symbol = dlsym(engine, "TfLiteXNNPackDelegateDelete");
     memcpy(&faulty->delete_xnnpack, &symbol, sizeof symbol);
-    faulty->xnnpack = create(options);
+    faulty->xnnpack = create(&options);
 }
 
 EXPORT TfLiteDelegate *tflite_plugin_create_delegate(char **keys, char **values, size_t count,

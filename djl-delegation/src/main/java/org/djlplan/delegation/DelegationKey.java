@@ -11,14 +11,17 @@ public enum DelegationKey implements Option {
     DELEGATE(
             "xnnpack",
             Origin.APPLICATION,
-            "or `xnnpack-transient`, which builds indirection buffers for each prediction: less"
-                    + " memory, more time (TensorFlow Lite 2.20 and later); or the path of a library with TFLite's external delegate interface, or `class:` and"
+            "or `xnnpack-transient`, which always builds indirection buffers for each prediction:"
+                    + " less memory, more time (TensorFlow Lite 2.20 and later); or the path of a library with TFLite's external delegate interface, or `class:` and"
                     + " the name of a `DelegateFactory` (a GPU, NNAPI … delegate with a native"
                     + " handle); those run in the application only after a child JVM proved them"),
     OBJECTIVE(
             "latency",
             Origin.ANYONE,
-            "what is made small: `latency`, `memory`, or `balanced` (their product)"),
+            "what is made small: `latency`, `memory`, or `balanced` (their product); where memory"
+                    + " counts, here or in `delegation.maxMemory`, sets are also tried with"
+                    + " indirection buffers that XNNPACK builds for each prediction (TensorFlow"
+                    + " Lite 2.20 and later)"),
     MAX_MEMORY(
             "none",
             Origin.UP_TO_THE_MEMORY,

@@ -90,6 +90,7 @@ final class Measurement {
                                 request.goal(),
                                 request.tolerance(),
                                 Optional.empty())
+                        .withTransientBuffers(request.model().offersTransientBuffers())
                         .without(request.excluded());
         store = ProfileStore.of(request.model(), wanted);
         marks = AttemptStore.marks(request.model());

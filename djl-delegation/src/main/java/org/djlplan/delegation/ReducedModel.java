@@ -105,6 +105,11 @@ final class ReducedModel implements DelegableModel {
     }
 
     @Override
+    public boolean offersTransientBuffers() {
+        return inner.offersTransientBuffers();
+    }
+
+    @Override
     public Optional<String> obstacle() {
         return inner.obstacle();
     }

@@ -62,7 +62,8 @@ record Request(
 
     /** Returns what is to be found by measuring. */
     ProfileSettings settings(boolean exhaustive) {
-        return new ProfileSettings(goal, threads, budget, tolerance, exhaustive);
+        return new ProfileSettings(
+                goal, threads, budget, tolerance, model.offersTransientBuffers(), exhaustive);
     }
 
     /** Returns how long measuring will take at most, or about that. */

@@ -30,7 +30,7 @@ public record Preference(Goal goal) {
 
     /** Returns whether memory has anything to do with it. */
     public boolean asksForMemory() {
-        return goal.objective() != Objective.LATENCY || goal.maxMemoryBytes().isPresent();
+        return goal.asksForMemory();
     }
 
     /** Returns a figure that is smaller for what is better, as far as one can predict. */

@@ -192,13 +192,15 @@ public final class Race {
     public record Contender(Candidate candidate, int kernels, long memoryBytes) {
 
         /**
-         * The simplest first: fewest delegate kernels, then fewest threads, then fewest operators.
+         * The simplest first: fewest delegate kernels, then fewest threads, then fewest operators,
+         * then buffers that are kept.
          */
         public static final Comparator<Contender> SIMPLEST =
                 Comparator.comparingInt(Contender::kernels)
                         // The engine's default, −1, may be any number: it counts as the most.
                         .thenComparingInt(c -> c.candidate.threads() - 1 & Integer.MAX_VALUE)
-                        .thenComparingInt(c -> c.candidate.operators().size());
+                        .thenComparingInt(c -> c.candidate.operators().size())
+                        .thenComparing(c -> c.candidate.transientBuffers());
 
         public Contender {
             checkArgument(kernels >= 0, "kernels: %s", kernels);

@@ -89,6 +89,7 @@ final class ProfileJson {
         json.add("partitions", numbers(names.touched(candidate)));
         json.add("operators", numbers(candidate.operators()));
         json.addProperty("threads", candidate.threads());
+        json.addProperty("transientBuffers", candidate.transientBuffers());
         OptionalInt firstN = names.firstN(candidate);
         json.add(
                 "tfLiteFirstN",

@@ -17,12 +17,14 @@ import org.djlplan.memplan.spi.Candidate;
 /**
  * Names candidates by the partitions that they delegate, counted from 1: {@code all}, {@code 1,3 of
  * 3}, {@code CPU kernels}. A part of a partition is named by its operators, counted from 0: {@code
- * 1,2(30–57) of 3}.
+ * 1,2(30–57) of 3}. What builds its buffers for each prediction is named so: {@code all,
+ * transient}.
  */
 final class SetNames {
 
     static final String NOTHING = "CPU kernels";
     static final String EVERYTHING = "all";
+    private static final String TRANSIENT = ", transient";
 
     private static final int MOST_RUNS = 2;
 
@@ -63,9 +65,11 @@ final class SetNames {
                 whole = false;
             }
         }
-        return whole && names.size() == units.size()
-                ? EVERYTHING
-                : String.join(",", names) + " of " + partitions.size();
+        String name =
+                whole && names.size() == units.size()
+                        ? EVERYTHING
+                        : String.join(",", names) + " of " + partitions.size();
+        return candidate.transientBuffers() ? name + TRANSIENT : name;
     }
 
     /** Returns which operators of a partition: up to two runs of them, or that there are more. */

@@ -33,11 +33,17 @@ final class Exhaustive {
     private final Trials trials;
     private final Preference preference;
     private final Budget budget;
+    private final boolean transientBuffers;
 
-    Exhaustive(Trials trials, Preference preference, Budget budget) {
+    /**
+     * @param transientBuffers whether each union is also measured with buffers that are built for
+     *     each prediction
+     */
+    Exhaustive(Trials trials, Preference preference, Budget budget, boolean transientBuffers) {
         this.trials = trials;
         this.preference = preference;
         this.budget = budget;
+        this.transientBuffers = transientBuffers;
     }
 
     /** Measures with all settings of threads, and returns the fastest, prepared. */
@@ -54,7 +60,11 @@ final class Exhaustive {
         List<Candidate> candidates = new ArrayList<>();
         for (int setting : threads) {
             for (Set<Integer> union : Unions.all(pieces)) {
-                candidates.add(new Candidate(pieces.operators(union), setting));
+                Candidate candidate = new Candidate(pieces.operators(union), setting);
+                candidates.add(candidate);
+                if (transientBuffers && candidate.delegates()) {
+                    candidates.add(candidate.withTransientBuffers());
+                }
             }
         }
         for (List<Candidate> together : Iterables.partition(candidates, TOGETHER)) {

@@ -87,32 +87,37 @@ final class Explorer {
         constants = ImmutableSet.copyOf(rest);
     }
 
-    /** Returns what can be predicted with one setting of threads; empty if nothing was learnt. */
-    Optional<Forecast> explore(int threads) throws InterruptedException {
+    /**
+     * Returns what can be predicted with one setting of threads; nothing if nothing was learnt.
+     *
+     * @param transientBuffers whether to predict also what sets take whose buffers are built for
+     *     each prediction
+     */
+    List<Forecast> explore(int threads, boolean transientBuffers) throws InterruptedException {
         Optional<Contender> cpu = trials.prove(Candidate.cpu(threads));
         if (cpu.isEmpty()) {
-            return Optional.empty();
+            return List.of();
         }
         double cpuNanos = nanos(cpu.get());
         budget.inferenceTakes(cpuNanos);
         if (parts.isEmpty()) {
-            return Optional.empty();
+            return List.of();
         }
         Optional<Contender> all = all(threads);
         if (all.isEmpty() || !all.get().candidate().delegates()) {
-            return Optional.empty();
+            return List.of();
         }
         boolean clear = nanos(all.get()) < CLEARLY_BETTER * cpuNanos;
         if (clear && preference.admits(all.get())) {
             verified.accept(all.get());
         }
         if (clear && parts.size() == 1 && !preference.asksForMemory()) {
-            return Optional.empty();
+            return List.of();
         }
         Optional<List<NodeTime>> cpuTimes = trials.profile(cpu.get());
         Optional<List<NodeTime>> allTimes = trials.profile(all.get());
         if (cpuTimes.isEmpty() || allTimes.isEmpty()) {
-            return Optional.empty();
+            return List.of();
         }
         PieceGraph pieces = pieces(parts, 1);
         List<LatencyModel.Run> runs = runs(pieces, cpuTimes.get(), allTimes.get());
@@ -127,8 +132,33 @@ final class Explorer {
                 alternating(pieces, union, threads, memory).ifPresent(runs::add);
             }
         }
+        List<Forecast> forecasts = new ArrayList<>();
         LatencyModel latency = new LatencyModel(pieces.pieces(), runs);
-        return Optional.of(new Forecast(pieces, threads, latency, memory));
+        forecasts.add(new Forecast(pieces, threads, false, latency, memory));
+        if (transientBuffers) {
+            transientForecast(pieces, all.get(), cpu.get(), cpuTimes.get())
+                    .ifPresent(forecasts::add);
+        }
+        return forecasts;
+    }
+
+    /** Returns the forecast for buffers that are built for each prediction; empty if they fail. */
+    private Optional<Forecast> transientForecast(
+            PieceGraph pieces, Contender kept, Contender cpu, List<NodeTime> cpuTimes)
+            throws InterruptedException {
+        Optional<Contender> all = trials.prove(kept.candidate().withTransientBuffers());
+        if (all.isEmpty()) {
+            return Optional.empty();
+        }
+        Optional<List<NodeTime>> allTimes = trials.profile(all.get());
+        if (allTimes.isEmpty()) {
+            return Optional.empty();
+        }
+        MemoryModel memory = new MemoryModel(pieces.pieces(), cpu.memoryBytes());
+        memory.measured(pieces.indices(), all.get().kernels(), all.get().memoryBytes());
+        LatencyModel latency =
+                new LatencyModel(pieces.pieces(), runs(pieces, cpuTimes, allTimes.get()));
+        return Optional.of(new Forecast(pieces, kept.candidate().threads(), true, latency, memory));
     }
 
     /** Returns the median of some inferences; as much as can be if they failed. */

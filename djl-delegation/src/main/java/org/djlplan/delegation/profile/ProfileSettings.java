@@ -20,6 +20,8 @@ import org.djlplan.memplan.spi.Tolerance;
  *     what is running by then, comes on top: the CPU kernels, everything delegated, and three turns
  *     for those that may be the best
  * @param tolerance how far outputs may be from those of the CPU kernels
+ * @param transientBuffers whether the delegate can build its buffers for each prediction; such
+ *     candidates are tried only if the goal asks for memory
  * @param exhaustive whether all unions of whole partitions are measured equally often instead of
  *     the promising ones: for studies
  */
@@ -28,6 +30,7 @@ public record ProfileSettings(
         List<Integer> threads,
         Optional<Duration> budget,
         Tolerance tolerance,
+        boolean transientBuffers,
         boolean exhaustive) {
 
     /** How long measuring may take, however fast the model is. */
@@ -41,5 +44,20 @@ public record ProfileSettings(
         checkArgument(!threads.isEmpty(), "no setting of threads");
         checkArgument(threads.stream().allMatch(t -> t == -1 || t > 0), "threads: %s", threads);
         checkArgument(budget.isEmpty() || budget.get().toNanos() > 0, "budget: %s", budget);
+    }
+
+    /** Settings for a delegate that always keeps its buffers. */
+    public ProfileSettings(
+            Goal goal,
+            List<Integer> threads,
+            Optional<Duration> budget,
+            Tolerance tolerance,
+            boolean exhaustive) {
+        this(goal, threads, budget, tolerance, false, exhaustive);
+    }
+
+    /** Returns whether candidates that build their buffers for each prediction are tried. */
+    boolean triesTransientBuffers() {
+        return transientBuffers && goal.asksForMemory();
     }
 }

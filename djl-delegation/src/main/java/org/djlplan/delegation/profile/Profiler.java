@@ -27,6 +27,8 @@ import org.djlplan.memplan.spi.CandidateRunner;
  * <ol>
  *   <li>Explore: nothing and everything delegated, and if that leaves a question open, node times
  *       of two to four candidates give a prediction for any union of pieces ({@link Explorer}).
+ *   <li>Where memory counts, the same for a delegate that builds its buffers for each prediction,
+ *       if there is one.
  *   <li>Prove: the best few by prediction are run and their outputs compared with the CPU kernels'
  *       ({@link Shortlist}).
  *   <li>Race: they are timed in turns against each other, nothing and everything delegated, until
@@ -170,7 +172,7 @@ public final class Profiler {
     private List<Contender> contenders(List<SortedSet<Integer>> partitions, int threads)
             throws InterruptedException {
         if (settings.exhaustive()) {
-            return new Exhaustive(trials, preference, budget)
+            return new Exhaustive(trials, preference, budget, settings.triesTransientBuffers())
                     .measure(graph, partitions, List.of(threads));
         }
         if (threads != settings.threads().get(0)) {
@@ -178,7 +180,7 @@ public final class Profiler {
         }
         Explorer explorer =
                 new Explorer(graph, partitions, trials, preference, budget, this::verified);
-        explorer.explore(threads).ifPresent(forecasts::add);
+        explorer.explore(threads, settings.triesTransientBuffers()).forEach(forecasts::add);
         double unions =
                 forecasts.stream().mapToDouble(f -> Math.pow(2, f.pieces().pieces().size())).sum();
         budget.allow(
@@ -206,8 +208,7 @@ public final class Profiler {
         List<Contender> contenders = new ArrayList<>();
         for (Entry.Measured entry : before) {
             if (contenders.size() < SETS_TRIED_AGAIN && mayWin(entry, before.get(0), threads)) {
-                trials.prove(new Candidate(entry.candidate().operators(), threads))
-                        .ifPresent(contenders::add);
+                trials.prove(entry.candidate().withThreads(threads)).ifPresent(contenders::add);
             }
         }
         return contenders;

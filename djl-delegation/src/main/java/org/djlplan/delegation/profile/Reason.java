@@ -49,9 +49,11 @@ final class Reason {
         if (preference.asksForMemory()) {
             line.append(String.format(Locale.ROOT, " in %.1f MB", megabytes(chosen)));
         }
-        best(entries, this::isAll)
-                .filter(all -> !isAll(chosen))
-                .ifPresent(all -> line.append(compared(chosen, all, "all partitions")));
+        boolean isTransient = chosen.candidate().transientBuffers();
+        String all = isAll(chosen) ? "with buffers that are kept" : "all partitions";
+        best(entries, entry -> isAll(entry) && !entry.candidate().transientBuffers())
+                .filter(entry -> !isAll(chosen) || isTransient)
+                .ifPresent(entry -> line.append(compared(chosen, entry, all)));
         best(entries, entry -> !entry.candidate().delegates())
                 .filter(cpu -> chosen.candidate().delegates())
                 .ifPresent(cpu -> line.append(compared(chosen, cpu, "the CPU kernels")));
@@ -83,9 +85,11 @@ final class Reason {
                         .filter(p -> p.operators().stream().anyMatch(operators::contains))
                         .count();
         String what = whole == touched ? "" : operators.size() + " operators of ";
-        return partitions.size() == 1
-                ? what + "the only partition"
-                : what + touched + " of " + partitions.size() + " partitions";
+        String name =
+                partitions.size() == 1
+                        ? what + "the only partition"
+                        : what + touched + " of " + partitions.size() + " partitions";
+        return candidate.transientBuffers() ? name + ", buffers built for each prediction" : name;
     }
 
     private boolean isAll(Entry.Measured entry) {

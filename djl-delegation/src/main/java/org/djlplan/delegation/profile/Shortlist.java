@@ -92,10 +92,16 @@ final class Shortlist {
      *
      * @param pieces of the graph, at least one
      * @param threads of every candidate
+     * @param transientBuffers whether every candidate builds its buffers for each prediction
      * @param latency of unions
      * @param memory of unions; learns from what is measured
      */
-    record Forecast(PieceGraph pieces, int threads, LatencyModel latency, MemoryModel memory) {
+    record Forecast(
+            PieceGraph pieces,
+            int threads,
+            boolean transientBuffers,
+            LatencyModel latency,
+            MemoryModel memory) {
 
         /** Returns the best candidates by a preference, the best first. */
         private List<Proposal> best(int count, Preference preference) {
@@ -106,7 +112,9 @@ final class Shortlist {
         }
 
         private Proposal proposal(Union union, Preference preference) {
-            Candidate candidate = new Candidate(pieces.operators(union.pieces()), threads);
+            Candidate kept = new Candidate(pieces.operators(union.pieces()), threads);
+            Candidate candidate =
+                    transientBuffers && kept.delegates() ? kept.withTransientBuffers() : kept;
             return new Proposal(this, union, candidate, cost(union, preference));
         }
 

@@ -205,7 +205,7 @@ public final class AttemptStore {
 
         @Override
         public int version() {
-            return 2;
+            return 3;
         }
 
         @Override
@@ -227,8 +227,7 @@ public final class AttemptStore {
             json.endArray().name("candidates").beginArray();
             for (Map.Entry<Candidate, Known> known : result.candidates().entrySet()) {
                 json.beginObject();
-                sets.write(json.name("operators"), known.getKey().operators());
-                json.name("threads").value(known.getKey().threads());
+                sets.write(json, known.getKey());
                 write(json, known.getValue(), sets);
                 json.endObject();
             }
@@ -295,8 +294,7 @@ public final class AttemptStore {
         private static Map.Entry<Candidate, Known> entry(CheckedJson json, TableJson sets)
                 throws IOException {
             json.beginObject();
-            SortedSet<Integer> taken = sets.read(json.expect("operators"));
-            Candidate candidate = new Candidate(taken, json.expect("threads").nextInt());
+            Candidate candidate = sets.readCandidate(json);
             List<Trial> trial = json.expect("trial").list(1, () -> trial(json));
             List<String> failure = json.expect("failure").list(2, json::nextString);
             long prepareNanos = json.expect("prepareNanos").nextLong();

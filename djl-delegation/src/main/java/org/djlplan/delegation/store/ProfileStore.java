@@ -122,11 +122,13 @@ public final class ProfileStore {
      * <pre>{@code
      * {"partitions":[[0,57],[60,60,62,150]],
      *  "entries":[
-     *   {"kind":"measured","operators":[],"threads":2,"partitions":0,
-     *    "nanos":[237000000,236000000,240000000],"samples":30,"memoryBytes":106000000,"errors":[]},
-     *   {"kind":"wrong","operators":[60,60,62,150],"threads":2,"errors":[{"type":"FLOAT32",…}]},
-     *   {"kind":"failed","operators":[0,57],"threads":2,"failure":"CRASHED","message":"…"}],
-     *  "chosen":{"operators":[],"threads":2},"lighter":[],
+     *   {"kind":"measured","operators":[],"threads":2,"transientBuffers":false,
+     *    "partitions":0,"nanos":[237000000,236000000,240000000],"samples":30,"memoryBytes":106000000,"errors":[]},
+     *   {"kind":"wrong","operators":[60,60,62,150],"threads":2,"transientBuffers":false,
+     *    "errors":[{"type":"FLOAT32",…}]},
+     *   {"kind":"failed","operators":[0,57],"threads":2,"transientBuffers":true,
+     *    "failure":"CRASHED","message":"…"}],
+     *  "chosen":{"operators":[],"threads":2,"transientBuffers":false},"lighter":[],
      *  "reason":"…","caveat":[],"inferences":93,"nanos":9000000000}
      * }</pre>
      *
@@ -162,7 +164,7 @@ public final class ProfileStore {
 
         @Override
         public int version() {
-            return 2;
+            return 3;
         }
 
         @Override
@@ -186,12 +188,12 @@ public final class ProfileStore {
                 json.endObject();
             }
             json.endArray().name("chosen").beginObject();
-            write(json, table.chosen(), sets);
+            sets.write(json, table.chosen());
             json.endObject();
             json.name("lighter").beginArray();
             for (Candidate candidate : table.lighter()) {
                 json.beginObject();
-                write(json, candidate, sets);
+                sets.write(json, candidate);
                 json.endObject();
             }
             json.endArray().name("reason").value(table.reason());
@@ -206,7 +208,7 @@ public final class ProfileStore {
 
         private static void write(JsonWriter json, Entry entry, TableJson sets) throws IOException {
             if (entry instanceof Entry.Measured measured) {
-                write(json.name("kind").value("measured"), entry.candidate(), sets);
+                sets.write(json.name("kind").value("measured"), entry.candidate());
                 Latency latency = measured.latency();
                 json.name("partitions").value(measured.kernels());
                 json.name("nanos").beginArray().value(latency.medianNanos());
@@ -215,19 +217,13 @@ public final class ProfileStore {
                 json.name("memoryBytes").value(measured.memoryBytes());
                 write(json, measured.errors());
             } else if (entry instanceof Entry.Wrong wrong) {
-                write(json.name("kind").value("wrong"), entry.candidate(), sets);
+                sets.write(json.name("kind").value("wrong"), entry.candidate());
                 write(json, wrong.errors());
             } else if (entry instanceof Entry.Failed failed) {
-                write(json.name("kind").value("failed"), entry.candidate(), sets);
+                sets.write(json.name("kind").value("failed"), entry.candidate());
                 json.name("failure").value(failed.kind().name());
                 json.name("message").value(failed.message());
             }
-        }
-
-        private static void write(JsonWriter json, Candidate candidate, TableJson sets)
-                throws IOException {
-            sets.write(json.name("operators"), candidate.operators());
-            json.name("threads").value(candidate.threads());
         }
 
         private static void write(JsonWriter json, List<OutputError> errors) throws IOException {
@@ -270,7 +266,7 @@ public final class ProfileStore {
                         json.expect("partitions").list(MOST_PARTITIONS, () -> sets.read(json));
                 List<Entry> entries = json.expect("entries").list(MOST_ENTRIES, this::entry);
                 json.expect("chosen").beginObject();
-                Candidate chosen = candidate();
+                Candidate chosen = sets.readCandidate(json);
                 json.endObject();
                 List<Candidate> lighter = json.expect("lighter").list(MOST_LIGHTER, this::lighter);
                 String reason = json.expect("reason").nextString();
@@ -291,7 +287,7 @@ public final class ProfileStore {
 
             private Candidate lighter() throws IOException {
                 json.beginObject();
-                Candidate candidate = candidate();
+                Candidate candidate = sets.readCandidate(json);
                 json.endObject();
                 return candidate;
             }
@@ -299,7 +295,7 @@ public final class ProfileStore {
             private Entry entry() throws IOException {
                 json.beginObject();
                 String kind = json.expect("kind").nextString();
-                Candidate candidate = candidate();
+                Candidate candidate = sets.readCandidate(json);
                 Entry entry =
                         switch (kind) {
                             case "measured" -> measured(candidate);
@@ -331,11 +327,6 @@ public final class ProfileStore {
 
             private List<OutputError> errors() throws IOException {
                 return json.expect("errors").list(MOST_OUTPUTS, () -> OutputErrorJson.read(json));
-            }
-
-            private Candidate candidate() throws IOException {
-                SortedSet<Integer> taken = sets.read(json.expect("operators"));
-                return new Candidate(taken, json.expect("threads").nextInt());
             }
         }
     }

@@ -7,6 +7,7 @@ import com.google.common.primitives.ImmutableLongArray;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.util.SortedSet;
+import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.store.CheckedJson;
 
 /**
@@ -50,6 +51,20 @@ final class TableJson {
             }
         }
         json.endArray();
+    }
+
+    /** Writes the fields of a candidate. */
+    void write(JsonWriter json, Candidate candidate) throws IOException {
+        write(json.name("operators"), candidate.operators());
+        json.name("threads").value(candidate.threads());
+        json.name("transientBuffers").value(candidate.transientBuffers());
+    }
+
+    /** Reads the fields of a candidate. */
+    Candidate readCandidate(CheckedJson json) throws IOException {
+        SortedSet<Integer> taken = read(json.expect("operators"));
+        int threads = json.expect("threads").nextInt();
+        return new Candidate(taken, threads, json.expect("transientBuffers").nextBoolean());
     }
 
     /** Reads a set. */

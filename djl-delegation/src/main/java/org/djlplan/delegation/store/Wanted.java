@@ -36,6 +36,7 @@ import org.djlplan.memplan.spi.Tolerance;
  * @param tolerance the largest error of a candidate's outputs
  * @param partitions what the delegate reports; empty if it was not asked yet
  * @param excluded operators that are not to be delegated
+ * @param transientBuffers whether the delegate can build its buffers for each prediction
  */
 public record Wanted(
         Graph graph,
@@ -43,7 +44,8 @@ public record Wanted(
         Goal goal,
         Tolerance tolerance,
         Optional<List<Set<Integer>>> partitions,
-        Set<Integer> excluded) {
+        Set<Integer> excluded,
+        boolean transientBuffers) {
 
     /** Most nanoseconds of a measurement, two weeks: sums of fewer do not overflow. */
     private static final long MOST_NANOS = 1L << 50;
@@ -57,24 +59,32 @@ public record Wanted(
         excluded = ImmutableSet.copyOf(excluded);
     }
 
-    /** Everything that the delegate reports may be delegated. */
+    /** Everything that the delegate reports may be delegated, with buffers that it keeps. */
     public Wanted(
             Graph graph,
             List<Integer> threads,
             Goal goal,
             Tolerance tolerance,
             Optional<List<Set<Integer>>> partitions) {
-        this(graph, threads, goal, tolerance, partitions, ImmutableSet.of());
+        this(graph, threads, goal, tolerance, partitions, ImmutableSet.of(), false);
     }
 
     /** Returns the same without some operators. */
     public Wanted without(Set<Integer> operators) {
-        return new Wanted(graph, threads, goal, tolerance, partitions, operators);
+        return new Wanted(graph, threads, goal, tolerance, partitions, operators, transientBuffers);
+    }
+
+    /**
+     * Returns the same of a delegate that can, or cannot, build its buffers for each prediction.
+     */
+    public Wanted withTransientBuffers(boolean offered) {
+        return new Wanted(graph, threads, goal, tolerance, partitions, excluded, offered);
     }
 
     /** Returns the same with the partitions that the delegate reports. */
     public Wanted of(List<Set<Integer>> reported) {
-        return new Wanted(graph, threads, goal, tolerance, Optional.of(reported), excluded);
+        return new Wanted(
+                graph, threads, goal, tolerance, Optional.of(reported), excluded, transientBuffers);
     }
 
     /** Returns whether a table may be believed. */
@@ -232,6 +242,9 @@ public record Wanted(
                                 + " threads, where "
                                 + threads
                                 + " may be");
+            }
+            if (candidate.transientBuffers() && !(transientBuffers && goal.asksForMemory())) {
+                throw new IOException("a set with buffers that nobody asked for");
             }
             if (!offered.containsAll(candidate.operators())) {
                 throw new IOException("a set of operators that the delegate did not offer");

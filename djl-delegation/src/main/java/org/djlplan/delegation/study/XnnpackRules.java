@@ -1,160 +1,66 @@
 package org.djlplan.delegation.study;
 
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.ImmutableSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.djlplan.delegation.partition.Dataflow;
 import org.djlplan.delegation.study.Explanation.DelegateRules;
+import org.djlplan.delegation.study.XnnpackRelease.Rule;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Tensor;
 
 /**
- * The rules of XNNPACK as TensorFlow Lite 2.6.2 has it, by default: floats of 32 bits, with sizes
- * and weights that are known beforehand.
+ * The rules of XNNPACK as a release of TensorFlow Lite has it, by default: types of data, with
+ * sizes and weights that are known beforehand.
  *
- * <p>Source: {@code tensorflow/lite/delegates/xnnpack/README.md} and {@code xnnpack_delegate.cc} of
- * 2.6 (the checks at the beginning of each {@code Visit…Node}). A graph has no parameters of
- * operators, such as strides, so that only some of the rules can be checked; of the others is said
- * what may be broken.
+ * <p>A graph has no parameters of operators, such as strides, so that only some of the rules can be
+ * checked; of the others is said what may be broken.
  */
 public final class XnnpackRules implements DelegateRules {
 
-    private static final String RELEASE = "2.6.";
-
     private static final int BIAS = 2;
-
-    private static final String ACTIVATION =
-            "a fused activation must be RELU, RELU6 or RELU_N1_TO_1";
-
-    /**
-     * The conditions under which operators of a type are taken.
-     *
-     * @param constants places of operands that must be constants
-     * @param parameters places of operands that are no floats
-     * @param dimensions of the first input, 0 for any number
-     * @param hint what else may be wrong, empty if nothing
-     */
-    private record Rule(
-            Set<Integer> constants, Set<Integer> parameters, int dimensions, String hint) {
-
-        static Rule of(String hint) {
-            return new Rule(Set.of(), Set.of(), 0, hint);
-        }
-    }
-
-    private static final Rule ANY = Rule.of("");
-
-    private static final Rule WEIGHTS =
-            new Rule(
-                    ImmutableSet.of(1, BIAS),
-                    Set.of(),
-                    0,
-                    "strides and dilations must be positive; " + ACTIVATION);
-
-    private static final Rule POOL =
-            new Rule(
-                    Set.of(),
-                    Set.of(),
-                    0,
-                    "a window of one element must have no stride; " + ACTIVATION);
-
-    private static final Map<String, Rule> RULES =
-            ImmutableMap.<String, Rule>builder()
-                    .put("ABS", ANY)
-                    .put("ADD", Rule.of(ACTIVATION))
-                    .put("AVERAGE_POOL_2D", POOL)
-                    .put("CEIL", ANY)
-                    .put("CONV_2D", WEIGHTS)
-                    .put("DEPTHWISE_CONV_2D", WEIGHTS)
-                    .put("DEPTH_TO_SPACE", Rule.of("blocks must be larger than one element"))
-                    .put("DIV", Rule.of(ACTIVATION))
-                    .put("ELU", ANY)
-                    .put("FLOOR", ANY)
-                    .put(
-                            "FULLY_CONNECTED",
-                            new Rule(
-                                    ImmutableSet.of(1, BIAS),
-                                    Set.of(),
-                                    0,
-                                    "weights must be in the default format; " + ACTIVATION))
-                    .put("HARD_SWISH", ANY)
-                    .put("LEAKY_RELU", ANY)
-                    .put("LOGISTIC", ANY)
-                    .put("MAXIMUM", ANY)
-                    .put("MAX_POOL_2D", POOL)
-                    .put(
-                            "MEAN",
-                            new Rule(
-                                    ImmutableSet.of(1),
-                                    ImmutableSet.of(1),
-                                    4,
-                                    "only a mean over height and width (axes 1 and 2)"))
-                    .put("MINIMUM", ANY)
-                    .put("MUL", Rule.of(ACTIVATION))
-                    .put("NEG", ANY)
-                    .put(
-                            "PAD",
-                            new Rule(
-                                    ImmutableSet.of(1),
-                                    ImmutableSet.of(1),
-                                    0,
-                                    "no negative padding"))
-                    .put(
-                            "PRELU",
-                            new Rule(ImmutableSet.of(1), Set.of(), 0, "one slope per channel"))
-                    .put("RELU", ANY)
-                    .put("RELU6", ANY)
-                    .put("RELU_N1_TO_1", ANY)
-                    .put("RESHAPE", new Rule(ImmutableSet.of(1), ImmutableSet.of(1), 0, ""))
-                    .put("RESIZE_BILINEAR", new Rule(ImmutableSet.of(1), ImmutableSet.of(1), 0, ""))
-                    .put("ROUND", ANY)
-                    .put("SOFTMAX", Rule.of("beta must be 1"))
-                    .put("SQRT", ANY)
-                    .put("SQUARE", ANY)
-                    .put("SQUARED_DIFFERENCE", ANY)
-                    .put("SUB", Rule.of(ACTIVATION))
-                    .put("CUSTOM:Convolution2DTransposeBias", Rule.of(""))
-                    .put("CUSTOM:MaxPoolingWithArgmax2D", Rule.of(""))
-                    .put("CUSTOM:MaxUnpooling2D", Rule.of(""))
-                    .buildOrThrow();
 
     private final Graph graph;
     private final Dataflow flow;
+    private final XnnpackRelease release;
 
     /**
      * @param graph of the model
+     * @param version of the engine's library
+     * @throws IllegalArgumentException if nothing is known of that version
      */
-    public XnnpackRules(Graph graph) {
+    public XnnpackRules(Graph graph, String version) {
         this.graph = graph;
         this.flow = Dataflow.of(graph);
+        release =
+                XnnpackRelease.of(version)
+                        .orElseThrow(() -> new IllegalArgumentException("version: " + version));
     }
 
     /**
      * Returns what is known of a delegate.
      *
      * @param delegate as in {@code delegation.delegate}
-     * @param release of the engine's library; others than 2.6 take more, such as integers of 8 bits
+     * @param version of the engine's library
      */
-    public static DelegateRules of(String delegate, String release, Graph graph) {
-        return delegate.equals("xnnpack") && release.startsWith(RELEASE)
-                ? new XnnpackRules(graph)
+    public static DelegateRules of(String delegate, String version, Graph graph) {
+        boolean known = XnnpackRelease.of(version).isPresent();
+        return known && (delegate.equals("xnnpack") || delegate.equals("xnnpack-transient"))
+                ? new XnnpackRules(graph, version)
                 : DelegateRules.UNKNOWN;
     }
 
     @Override
     public String refusal(int operator) {
         Operator it = graph.operators().get(operator);
-        Rule rule = RULES.get(it.type());
+        Rule rule = release.rules().get(it.type());
         if (rule == null) {
             return it.type().equals("DEQUANTIZE") || it.type().equals("DENSIFY")
                     ? "XNNPACK takes " + it.type() + " of constants only"
-                    : "XNNPACK 2.6 has no " + it.type();
+                    : "XNNPACK " + release.name() + " has no " + it.type();
         }
         return broken(it, rule)
                 .orElseGet(
@@ -171,7 +77,7 @@ public final class XnnpackRules implements DelegateRules {
      */
     public Optional<String> broken(int operator) {
         Operator it = graph.operators().get(operator);
-        Rule rule = RULES.get(it.type());
+        Rule rule = release.rules().get(it.type());
         return rule == null ? Optional.of(refusal(operator)) : broken(it, rule);
     }
 
@@ -185,19 +91,38 @@ public final class XnnpackRules implements DelegateRules {
     private Optional<String> type(Operator operator, Rule rule) {
         List<Tensor> inputs = tensors(operator.inputs());
         for (int place = 0; place < inputs.size(); place++) {
-            if (!rule.parameters().contains(place)
-                    && inputs.get(place).type() != ElementType.FLOAT32) {
-                return Optional.of(floatsOnly("input", inputs.get(place)));
+            ElementType type = inputs.get(place).type();
+            boolean fits =
+                    rule.parameters().contains(place)
+                            || rule.types().contains(type)
+                            || isSumOfIntegers(type, place, rule);
+            if (!fits) {
+                return Optional.of(otherType(operator, rule, "input", type));
             }
         }
         return tensors(operator.outputs()).stream()
-                .filter(tensor -> tensor.type() != ElementType.FLOAT32)
+                .map(Tensor::type)
+                .filter(type -> !rule.types().contains(type))
                 .findFirst()
-                .map(tensor -> floatsOnly("output", tensor));
+                .map(type -> otherType(operator, rule, "output", type));
     }
 
-    private static String floatsOnly(String what, Tensor tensor) {
-        return "XNNPACK takes FLOAT32 only, by default; an " + what + " is " + tensor.type();
+    /** Biases of quantized operators are as fine as their sums. */
+    private static boolean isSumOfIntegers(ElementType type, int place, Rule rule) {
+        return place == BIAS
+                && type == ElementType.INT32
+                && rule.constants().contains(BIAS)
+                && rule.types().contains(ElementType.INT8);
+    }
+
+    private String otherType(Operator operator, Rule rule, String what, ElementType type) {
+        return "XNNPACK %s takes %s of %s only, by default; an %s is %s"
+                .formatted(
+                        release.name(),
+                        operator.type(),
+                        rule.types().stream().map(Enum::name).collect(Collectors.joining(" or ")),
+                        what,
+                        type);
     }
 
     private Optional<String> shape(Operator operator, Rule rule) {

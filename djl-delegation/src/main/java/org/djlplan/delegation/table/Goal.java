@@ -19,6 +19,11 @@ public record Goal(Objective objective, OptionalLong maxMemoryBytes) {
                 maxMemoryBytes);
     }
 
+    /** Returns whether memory has anything to do with it. */
+    public boolean asksForMemory() {
+        return objective != Objective.LATENCY || maxMemoryBytes.isPresent();
+    }
+
     /** The figure that a choice makes as small as possible. */
     public enum Objective {
         /** The median latency of a prediction. */

@@ -38,6 +38,7 @@ class ProfileJsonTest {
         assertEquals("2,3 of 3", chosen.get("set").getAsString());
         assertEquals(array("[2,3]"), chosen.get("partitions"));
         assertEquals(array("[5,6,8,9,10]"), chosen.get("operators"));
+        assertFalse(chosen.get("transientBuffers").getAsBoolean());
         assertEquals("2 of 3 partitions: 40 ms", json.get("reason").getAsString());
         assertEquals(93, json.get("inferences").getAsInt());
         assertEquals(4.2, json.get("seconds").getAsDouble(), 1e-12);

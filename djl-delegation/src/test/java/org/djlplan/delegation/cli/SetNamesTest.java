@@ -27,6 +27,7 @@ class SetNamesTest {
     void name_pieces_areNamedByTheirOperators() {
         assertEquals("1(1–2) of 3", names.name(new Candidate(closed(1, 2), 1)));
         assertEquals("1,2(5) of 3", names.name(new Candidate(closed(0, 5), 1)));
+        assertEquals("1,2(5) of 3, transient", names.name(new Candidate(closed(0, 5), 1, true)));
         assertEquals("1(0,2–3) of 3", names.name(new Candidate(ImmutableSortedSet.of(0, 2, 3), 1)));
         SetNames one = SetNames.of(SampleStudies.graph(), List.of(closed(0, 11)));
         assertEquals(

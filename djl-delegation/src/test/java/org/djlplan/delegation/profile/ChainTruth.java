@@ -34,6 +34,12 @@ final class ChainTruth implements Truth {
     /** With more threads than one, everything takes so much of the time. */
     double threadsFactor = 1;
 
+    /** What delegated operators take of the time when buffers are built for each prediction. */
+    double transientFactor = 1;
+
+    /** What delegated operators take of their memory then. */
+    double transientPart = 1;
+
     /** What the arena takes when nothing is delegated. */
     long cpuBytes = 10 << 20;
 
@@ -119,8 +125,9 @@ final class ChainTruth implements Truth {
     @Override
     public long bytes(Candidate candidate) {
         long bytes = cpuBytes + kernelBytes * kernels(candidate);
+        double part = candidate.transientBuffers() ? transientPart : 1;
         for (int operator : candidate.operators()) {
-            bytes += operatorBytes[operator];
+            bytes += Math.round(part * operatorBytes[operator]);
         }
         return Math.max(0, bytes);
     }
@@ -140,7 +147,8 @@ final class ChainTruth implements Truth {
             }
             boolean last = !candidate.operators().contains(operator + 1);
             if (delegated && last) {
-                nodes.add(new NodeTime(kernel, true, Math.round(factor * nanos)));
+                double times = candidate.transientBuffers() ? factor * transientFactor : factor;
+                nodes.add(new NodeTime(kernel, true, Math.round(times * nanos)));
                 kernel = new TreeSet<>();
                 nanos = 0;
             } else if (!delegated) {

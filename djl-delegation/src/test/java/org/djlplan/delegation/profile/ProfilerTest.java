@@ -281,6 +281,93 @@ class ProfilerTest {
                 table.reason());
     }
 
+    /** All delegated takes 9 ms in 37 MB; with buffers for each prediction 9.9 ms in 25 MB. */
+    private static ChainTruth transientTruth() {
+        ChainTruth truth = truth(2, 2, 5);
+        truth.transientFactor = 1.1;
+        truth.transientPart = .5;
+        return truth;
+    }
+
+    private static ProfileSettings transientSettings(Objective objective, OptionalLong limit) {
+        return new ProfileSettings(
+                new Goal(objective, limit),
+                List.of(1),
+                Optional.of(Duration.ofHours(1)),
+                Tolerance.AUTO,
+                true,
+                false);
+    }
+
+    @Test
+    void profile_limitThatOnlyTransientBuffersKeep_choosesThem() throws InterruptedException {
+        ChainTruth truth = transientTruth();
+        Candidate all = truth.union(Set.of(0, 1, 2));
+        ProfileSettings settings = transientSettings(Objective.LATENCY, OptionalLong.of(26 * MB));
+
+        ProfileTable table = profile(runner(truth), settings);
+
+        assertEquals(all.withTransientBuffers(), table.chosen());
+        assertTrue(
+                table.reason()
+                        .matches(
+                                "3 of 3 partitions, buffers built for each prediction: [0-9.]+ ms"
+                                        + " in 25\\.0 MB, 0\\.9[0-9]+ times as fast as with buffers"
+                                        + " that are kept \\(37\\.0 MB\\), .*"),
+                table::reason);
+    }
+
+    @Test
+    void profile_limitThatAllKeep_choosesBuffersThatAreKept() throws InterruptedException {
+        ChainTruth truth = transientTruth();
+        ProfileSettings settings = transientSettings(Objective.LATENCY, OptionalLong.of(40 * MB));
+
+        ProfileTable table = profile(runner(truth), settings);
+
+        assertEquals(truth.union(Set.of(0, 1, 2)), table.chosen());
+    }
+
+    @Test
+    void profile_balanced_weighsTransientBuffers() throws InterruptedException {
+        ChainTruth truth = transientTruth();
+        ProfileSettings settings = transientSettings(Objective.BALANCED, OptionalLong.empty());
+
+        assertTrue(profile(runner(truth), settings).chosen().transientBuffers());
+        truth.transientFactor = 1.8;
+        assertFalse(profile(runner(truth), settings).chosen().transientBuffers());
+    }
+
+    @Test
+    void profile_latencyAlone_triesNoTransientBuffers() throws InterruptedException {
+        SimulatedRunner runner = runner(transientTruth());
+
+        ProfileTable table =
+                profile(runner, transientSettings(Objective.LATENCY, OptionalLong.empty()));
+
+        assertFalse(table.chosen().transientBuffers());
+        assertTrue(runner.everPrepared().stream().noneMatch(Candidate::transientBuffers));
+    }
+
+    @Test
+    void profile_severalThreadsInLittleMemory_keepsTransientBuffers() throws InterruptedException {
+        ChainTruth truth = transientTruth();
+        truth.threadsFactor = .6;
+        ProfileSettings settings =
+                new ProfileSettings(
+                        new Goal(Objective.LATENCY, OptionalLong.of(26 * MB)),
+                        List.of(1, 2),
+                        Optional.of(Duration.ofHours(1)),
+                        Tolerance.AUTO,
+                        true,
+                        false);
+
+        ProfileTable table = profile(runner(truth), settings);
+
+        Candidate all = truth.union(Set.of(0, 1, 2)).withTransientBuffers();
+        assertEquals(all.withThreads(2), table.chosen());
+        assertEquals(List.of(all), table.lighter());
+    }
+
     @Test
     void profile_noPartitions_choosesTheCpu() throws InterruptedException {
         ChainTruth truth = new ChainTruth();

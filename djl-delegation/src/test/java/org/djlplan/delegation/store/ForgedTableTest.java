@@ -162,6 +162,30 @@ class ForgedTableTest {
     }
 
     @Test
+    void load_buffersThatNobodyAskedFor_isRefused() throws IOException {
+        Candidate some = new Candidate(ImmutableSortedSet.of(0, 1), 2).withTransientBuffers();
+        ProfileTable forged = table(some, measured(some, 1, CLOSE));
+        assertTrue(refusal(forged).contains("buffers that nobody asked for"));
+        assertFalse(believes(some, PartialResult.UNKNOWN));
+
+        wanted = wanted.withTransientBuffers(true);
+        assertTrue(wanted.admits(forged));
+        assertTrue(wanted.without(Set.of(3)).of(model.partitions()).admits(forged));
+        assertTrue(believes(some, PartialResult.UNKNOWN));
+
+        Goal latency = new Goal(Objective.LATENCY, OptionalLong.empty());
+        Wanted fastest =
+                new Wanted(
+                                model.graph(),
+                                wanted.threads(),
+                                latency,
+                                wanted.tolerance(),
+                                Optional.empty())
+                        .withTransientBuffers(true);
+        assertFalse(fastest.admits(forged));
+    }
+
+    @Test
     void load_operatorInTwoPartitions_isRefused() {
         ProfileTable forged =
                 new ProfileTable(

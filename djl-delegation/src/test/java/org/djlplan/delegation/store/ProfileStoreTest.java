@@ -141,6 +141,9 @@ class ProfileStoreTest {
                 "[0,2] | [0,9000000000] | operators 0 to 9000000000",
                 "'\"chosen\":{\"operators\":[0,2]' | '\"chosen\":{\"operators\":[0,3]' | measured",
                 "'\"threads\":2' | '\"threads\":0' | threads: 0",
+                "'\"operators\":[],\"threads\":2,\"transientBuffers\":false'"
+                        + " | '\"operators\":[],\"threads\":2,\"transientBuffers\":true'"
+                        + " | buffers of no delegate",
                 "'\"Infinity\"' | '\"NaN\"' | largest: NaN",
                 "'\"Infinity\"' | '\"-1\"' | largest: -1",
                 "FLOAT32 | FLOAT31 | FLOAT31",

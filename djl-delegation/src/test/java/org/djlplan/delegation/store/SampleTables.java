@@ -67,7 +67,9 @@ public final class SampleTables {
 
     static Arbitrary<ProfileTable> any() {
         Arbitrary<Candidate> candidates =
-                Combinators.combine(sets(), Arbitraries.of(-1, 1, 2, 16)).as(Candidate::new);
+                Combinators.combine(
+                                sets(), Arbitraries.of(-1, 1, 2, 16), Arbitraries.of(true, false))
+                        .as((set, n, built) -> new Candidate(set, n, built && !set.isEmpty()));
         return Combinators.combine(
                         sets().list().ofMaxSize(5),
                         candidates.flatMap(SampleTables::entry).list().ofMaxSize(12),

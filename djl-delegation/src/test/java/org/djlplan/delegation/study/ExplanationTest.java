@@ -303,10 +303,19 @@ class ExplanationTest {
     }
 
     @Test
-    void of_anotherRelease_saysNoMore() {
+    void of_laterRelease_hasItsOwnRules() {
+        assertEquals(
+                "XNNPACK 2.6 has no TANH", XnnpackRules.of("xnnpack", "2.6.2", graph()).refusal(4));
         assertEquals(
                 "the delegate does not take it",
                 XnnpackRules.of("xnnpack", "2.21.0", graph()).refusal(4));
+    }
+
+    @Test
+    void of_unknownRelease_saysNoMore() {
+        assertEquals(
+                "the delegate does not take it",
+                XnnpackRules.of("xnnpack", "2.60.1", graph()).refusal(4));
     }
 
     @Test

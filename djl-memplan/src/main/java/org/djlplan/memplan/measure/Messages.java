@@ -32,7 +32,7 @@ import org.djlplan.memplan.spi.OutputError.Deviation;
 final class Messages {
 
     /** Changes with the messages. */
-    private static final int PROTOCOL = 4;
+    private static final int PROTOCOL = 5;
 
     /** A failure that no candidate is to blame for: the model cannot be opened. */
     static final String NOT_OPENED = "NOT_OPENED";
@@ -94,6 +94,7 @@ final class Messages {
         JsonObject request = request(step);
         request.add("operators", numbers(candidate.operators()));
         request.addProperty("threads", candidate.threads());
+        request.addProperty("transientBuffers", candidate.transientBuffers());
         return request;
     }
 
@@ -105,7 +106,9 @@ final class Messages {
 
     static Candidate candidate(JsonObject request) {
         return new Candidate(
-                operators(request.get("operators")), request.get("threads").getAsInt());
+                operators(request.get("operators")),
+                request.get("threads").getAsInt(),
+                request.get("transientBuffers").getAsBoolean());
     }
 
     static JsonObject toJson(Trial trial) {

@@ -73,6 +73,11 @@ public record TfLiteDelegableModel(
     }
 
     @Override
+    public boolean offersTransientBuffers() {
+        return delegate().equals(Delegates.XNNPACK) && library.offersTransientBuffers();
+    }
+
+    @Override
     public Map<String, String> facts() {
         ImmutableMap.Builder<String, String> facts = ImmutableMap.builder();
         facts.put("engine", "TFLite")

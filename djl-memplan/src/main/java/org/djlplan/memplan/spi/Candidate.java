@@ -6,17 +6,26 @@ import com.google.common.collect.ImmutableSortedSet;
 import java.util.SortedSet;
 
 /**
- * One way to run a model: which of its operators the delegate gets, and how many threads.
+ * One way to run a model: which of its operators the delegate gets, how many threads, and what the
+ * delegate keeps.
  *
  * @param operators their indices in the graph, in ascending order; empty for the CPU kernels alone
  * @param threads the engine's and the delegate's threads per prediction, −1 for their default
+ * @param transientBuffers whether the delegate builds its indirection buffers for each prediction
+ *     instead of keeping them, which takes less memory and more time
  */
-public record Candidate(SortedSet<Integer> operators, int threads) {
+public record Candidate(SortedSet<Integer> operators, int threads, boolean transientBuffers) {
 
     public Candidate {
         operators = ImmutableSortedSet.copyOf(operators);
         checkArgument(operators.isEmpty() || operators.first() >= 0, "operators: %s", operators);
         checkArgument(threads == -1 || threads > 0, "threads: %s", threads);
+        checkArgument(!transientBuffers || !operators.isEmpty(), "buffers of no delegate");
+    }
+
+    /** A candidate whose delegate keeps its buffers. */
+    public Candidate(SortedSet<Integer> operators, int threads) {
+        this(operators, threads, false);
     }
 
     /** Returns the candidate that delegates nothing. */
@@ -29,16 +38,27 @@ public record Candidate(SortedSet<Integer> operators, int threads) {
         return !operators.isEmpty();
     }
 
+    /** Returns the same with another number of threads. */
+    public Candidate withThreads(int other) {
+        return new Candidate(operators, other, transientBuffers);
+    }
+
+    /** Returns the same with buffers that are built for each prediction. */
+    public Candidate withTransientBuffers() {
+        return new Candidate(operators, threads, true);
+    }
+
     /** As every record's, but without what those link at their first use, which takes long. */
     @Override
     public boolean equals(Object other) {
         return other instanceof Candidate candidate
                 && threads == candidate.threads
+                && transientBuffers == candidate.transientBuffers
                 && operators.equals(candidate.operators);
     }
 
     @Override
     public int hashCode() {
-        return 31 * operators.hashCode() + threads;
+        return 31 * operators.hashCode() + 2 * threads + (transientBuffers ? 1 : 0);
     }
 }

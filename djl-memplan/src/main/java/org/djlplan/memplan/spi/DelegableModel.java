@@ -42,6 +42,14 @@ public interface DelegableModel {
     boolean trusted();
 
     /**
+     * Returns whether the delegate can build its buffers for each prediction, see {@link
+     * Candidate#transientBuffers}.
+     */
+    default boolean offersTransientBuffers() {
+        return false;
+    }
+
+    /**
      * Returns what measurements depend on besides model, threads and CPU, by name: the engine, the
      * version of its native library, the delegate.
      */

@@ -48,8 +48,13 @@ class MessagesTest {
     void candidate_any_arrives(
             @ForAll Set<@IntRange(max = 1 << 20) Integer> operators,
             @ForAll @IntRange(min = 1) int threads,
-            @ForAll boolean someThreads) {
-        Candidate candidate = new Candidate(new TreeSet<>(operators), someThreads ? threads : -1);
+            @ForAll boolean someThreads,
+            @ForAll boolean transientBuffers) {
+        Candidate candidate =
+                new Candidate(
+                        new TreeSet<>(operators),
+                        someThreads ? threads : -1,
+                        transientBuffers && !operators.isEmpty());
         JsonElement request = sent(Messages.request(Messages.TIME, candidate, 3));
         assertEquals(candidate, Messages.candidate(request.getAsJsonObject()));
     }

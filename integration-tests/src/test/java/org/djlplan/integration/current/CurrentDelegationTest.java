@@ -8,6 +8,7 @@ import ai.djl.repository.zoo.ZooModel;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.integration.support.Planned;
@@ -39,6 +40,26 @@ class CurrentDelegationTest {
                 "1s",
                 "memplan.threads",
                 "1");
+    }
+
+    /** Least of all takes everything delegated; with buffers that are kept it takes most. */
+    @Test
+    void load_memoryCounts_buildsBuffersForEachPrediction() throws Exception {
+        Path file = Files.copy(TestModels.built("large_images"), folder.resolve("model.tflite"));
+        for (String profile : List.of("blocking", "off")) {
+            Map<String, Object> options = new HashMap<>(options(profile));
+            options.put("delegation.objective", "memory");
+            try (ZooModel<NDList, NDList> model = Planned.load(file, options);
+                    StockInterpreter stock = new StockInterpreter(file, 1)) {
+                String text = report(model).toString();
+                assertEquals(profile.equals("off") ? "STORED" : "MEASURED", report(model).origin());
+                assertTrue(report(model).delegatedOperators() > 0, text);
+                assertTrue(text.contains(", buffers built for each prediction: "), text);
+                List<ByteBuffer> inputs = stock.randomInputs(1);
+                Tolerance.assertWithin(
+                        stock.run(inputs), Planned.predict(model, inputs, stock.shapes()), text);
+            }
+        }
     }
 
     @Test

@@ -20,35 +20,40 @@ import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OutputAgreement;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/** A model of 8 bits: what the one line delegates of it, and why that is accepted. */
+/** Models of 8 bits: what the one line delegates of them, and why that is accepted. */
 @Tag("djl-current")
 class QuantizedDelegationTest {
 
     private static final int CLASSES = 1001;
-
-    /** Of 66: the delegate takes all but the mean and the softmax. */
-    private static final int MOST_OPERATORS = 62;
 
     /** Accepted of quantized outputs, at most. */
     private static final int MOST_STEPS = 16;
 
     @TempDir Path folder;
 
-    @Test
-    void load_smallImages_delegatesAlmostAll() throws Exception {
-        assertDelegated("mobilenet_v2_int8_64", 64);
+    /** The delegate takes all but the mean and the softmax. */
+    @CsvSource({
+        "mobilenet_v1_int8_64, 29",
+        "mobilenet_v2_int8_64, 64",
+        "efficientnet_lite_int8_64, 60"
+    })
+    @ParameterizedTest
+    void load_smallImages_delegatesAlmostAll(String name, int operators) throws Exception {
+        assertDelegated(name, 64, operators);
     }
 
     @Tag("long")
-    @Test
-    void load_usualImages_delegatesAlmostAll() throws Exception {
-        assertDelegated("mobilenet_v2_int8", 224);
+    @CsvSource({"mobilenet_v1_int8, 29", "mobilenet_v2_int8, 64", "efficientnet_lite_int8, 60"})
+    @ParameterizedTest
+    void load_usualImages_delegatesAlmostAll(String name, int operators) throws Exception {
+        assertDelegated(name, 224, operators);
     }
 
-    private void assertDelegated(String name, int side) throws Exception {
+    private void assertDelegated(String name, int side, int operators) throws Exception {
         Path file = Files.copy(TestModels.built(name), folder.resolve(name + ".tflite"));
         byte[] image = new byte[side * side * 3];
         new Random(5).nextBytes(image);
@@ -58,7 +63,7 @@ class QuantizedDelegationTest {
         }
         try (ZooModel<NDList, NDList> model = load(file, true)) {
             DelegationReport report = PlanReport.of(model).orElseThrow().delegation().orElseThrow();
-            assertTrue(report.delegatedOperators() >= MOST_OPERATORS, report::toString);
+            assertTrue(report.delegatedOperators() >= operators, report::toString);
             assertEquals(1, report.outputs().size());
             OutputAgreement output = report.outputs().get(0);
             assertTrue(output.difference() <= output.limit(), report::toString);

@@ -239,16 +239,9 @@ class TfLiteReleasesTest {
         assertDelegated(TestModels.built("uneven"), every);
     }
 
-    /** A pointer for each of 3 × 3 places of an image: 4.7 MB for each of the convolutions. */
     @Test
     void delegated_transientBuffers_takesLessMemoryForTheSameOutputs() throws Exception {
-        NetworkBuilder network = new NetworkBuilder("large images", 4);
-        Value x = network.input("image", 1, 256, 256, 4);
-        for (int i = 0; i < 6; i++) {
-            x = network.conv2d(x, 4, 3, 1, Activation.RELU6);
-        }
-        Path file = folder.resolve("large.tflite");
-        TfLiteWriter.write(network.output(x).build(), file);
+        Path file = TestModels.built("large_images");
         assertDelegated(file, Integer.MAX_VALUE, Delegates.XNNPACK_TRANSIENT);
         Trial kept = all(file, Delegates.XNNPACK);
         Trial built = all(file, Delegates.XNNPACK_TRANSIENT);

@@ -30,18 +30,20 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The rule for outputs against delegates that are right, and that are wrong in known ways. */
+@Tag("every-djl")
 @Timeout(120)
 class AcceptanceTest {
 
-    /** Faults of one operator that no model hides. */
     /** Of quantized outputs, where their inputs' rounding moves them as far. */
     private static final int MOST_STEPS = 10;
 
+    /** Faults of one operator that no model hides. */
     private static final Set<Fault> GROSS =
             EnumSet.of(
                     Fault.BORDER,

@@ -212,7 +212,8 @@ final class Closeness {
         return largest;
     }
 
-    private static Deviation deviation(ByteBuffer actual, ByteBuffer reference) {
+    /** Returns how far an output of floats is from another. */
+    static Deviation deviation(ByteBuffer actual, ByteBuffer reference) {
         FloatBuffer given = floats(actual);
         FloatBuffer right = floats(reference);
         double largest = 0;

@@ -55,7 +55,9 @@ final class CalibratedNetwork {
         /** As converters write 8 bits: weights have a scale for each channel of the output. */
         INT8_CHANNELS,
         /** Those of {@link #INT8_CHANNELS}, and other tensors of floats. */
-        DYNAMIC_RANGE;
+        DYNAMIC_RANGE,
+        /** The values of {@link #DYNAMIC_RANGE} as floats: what such a model stands for. */
+        DYNAMIC_RANGE_AS_FLOATS;
 
         boolean allAreIntegers() {
             return this == INT8 || this == INT8_CHANNELS;
@@ -117,11 +119,12 @@ final class CalibratedNetwork {
      * An inverted residual with clipped rectifiers, as in MobileNet v2.
      *
      * @param expansion how many times as many channels are between the two convolutions of places
+     * @param kernel of the depthwise convolution
      */
-    Value bottleneck(Value x, int expansion, int channels, int stride) {
+    Value bottleneck(Value x, int expansion, int channels, int kernel, int stride) {
         int wide = expansion * x.sample().channels();
         Value y = expansion == 1 ? x : clipped(x, wide, 1, 1);
-        y = clippedDepthwise(y, stride);
+        y = clippedDepthwise(y, kernel, stride);
         boolean residual = stride == 1 && channels == x.sample().channels();
         return residual
                 ? add(x, pointwise(y, x.sample()))
@@ -147,13 +150,14 @@ final class CalibratedNetwork {
                 bias(bias, x, filters));
     }
 
-    private Value clippedDepthwise(Value x, int stride) {
+    /** A depthwise convolution and a rectifier that cuts off at 6. */
+    Value clippedDepthwise(Value x, int kernel, int stride) {
         int channels = x.sample().channels();
-        float[] filter = randoms(KERNEL * KERNEL * channels, 1. / KERNEL);
+        float[] filter = randoms(kernel * kernel * channels, 1. / kernel);
         float[] bias = new float[channels];
         normalize(
-                SampleKernels.depthwise(x.sample(), filter, bias, KERNEL, stride), filter, bias, 1);
-        Constant filters = filters(3, filter, 1, KERNEL, KERNEL, channels);
+                SampleKernels.depthwise(x.sample(), filter, bias, kernel, stride), filter, bias, 1);
+        Constant filters = filters(3, filter, 1, kernel, kernel, channels);
         return operator(
                 "DEPTHWISE_CONV_2D",
                 Optional.of(
@@ -161,7 +165,7 @@ final class CalibratedNetwork {
                                 .with("depth_multiplier", 1)
                                 .with("fused_activation_function", RELU6)),
                 SampleKernels.clipped(
-                        SampleKernels.depthwise(x.sample(), filter, bias, KERNEL, stride)),
+                        SampleKernels.depthwise(x.sample(), filter, bias, kernel, stride)),
                 x.tensor(),
                 filters.tensor(),
                 bias(bias, x, filters));
@@ -408,7 +412,7 @@ final class CalibratedNetwork {
      * @param dimension of the output's channels
      */
     private Constant filters(int dimension, float[] values, int... shape) {
-        if (weights != Weights.INT8_CHANNELS && weights != Weights.DYNAMIC_RANGE) {
+        if (weights.compareTo(Weights.INT8_CHANNELS) < 0) {
             return weights(values, shape);
         }
         int channels = shape[dimension];
@@ -429,6 +433,9 @@ final class CalibratedNetwork {
             int steps = Math.round(values[i] / scale);
             content.put((byte) steps);
             values[i] = steps * scale;
+        }
+        if (weights == Weights.DYNAMIC_RANGE_AS_FLOATS) {
+            return weights(values, shape);
         }
         Form form = Form.of(ElementType.INT8, shape);
         return new Constant(model.constant(form, scales, dimension, content.rewind()), scales);

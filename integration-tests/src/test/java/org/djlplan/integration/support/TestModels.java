@@ -14,8 +14,9 @@ import org.djlplan.integration.networks.BlazeFace;
 import org.djlplan.integration.networks.ElementwiseChains;
 import org.djlplan.integration.networks.HardNetworks;
 import org.djlplan.integration.networks.Inception;
+import org.djlplan.integration.networks.LargeImages;
 import org.djlplan.integration.networks.MobileNetV1;
-import org.djlplan.integration.networks.QuantizedMobileNetV2;
+import org.djlplan.integration.networks.QuantizedNetworks;
 import org.djlplan.integration.networks.UnevenPartitions;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
@@ -43,10 +44,28 @@ public final class TestModels {
 
     /** Networks with weights of 8 bits, as converters write them. */
     private static final Map<String, Supplier<TfLiteFile>> QUANTIZED =
-            ImmutableMap.of(
-                    "mobilenet_v2_int8", () -> QuantizedMobileNetV2.build(1, 224),
-                    "mobilenet_v2_int8_64", () -> QuantizedMobileNetV2.build(2, 64),
-                    "mobilenet_v2_dynamic", () -> QuantizedMobileNetV2.dynamicRange(1, 224));
+            ImmutableMap.<String, Supplier<TfLiteFile>>builder()
+                    .put("mobilenet_v1_int8", () -> QuantizedNetworks.mobileNetV1(1, 224))
+                    .put("mobilenet_v1_int8_64", () -> QuantizedNetworks.mobileNetV1(2, 64))
+                    .put("mobilenet_v2_int8", () -> QuantizedNetworks.mobileNetV2(1, 224))
+                    .put("mobilenet_v2_int8_64", () -> QuantizedNetworks.mobileNetV2(2, 64))
+                    .put("efficientnet_lite_int8", () -> QuantizedNetworks.efficientNetLite(1, 224))
+                    .put(
+                            "efficientnet_lite_int8_64",
+                            () -> QuantizedNetworks.efficientNetLite(2, 64))
+                    .put("mobilenet_v2_dynamic", () -> QuantizedNetworks.dynamicRange(1, 224))
+                    .put("mobilenet_v2_dynamic_64", () -> QuantizedNetworks.dynamicRange(2, 64))
+                    .put(
+                            "mobilenet_v2_dynamic_64_floats",
+                            () -> QuantizedNetworks.dynamicRangeAsFloats(2, 64))
+                    .put(
+                            "mobilenet_v2_dynamic_floats",
+                            () -> QuantizedNetworks.dynamicRangeAsFloats(1, 224))
+                    .buildOrThrow();
+
+    /** What a delegate takes most memory for. */
+    private static final Map<String, Supplier<TfLiteFile>> LARGE =
+            ImmutableMap.of("large_images", () -> LargeImages.build(4));
 
     /** pnet takes seconds, and the engine lacks an operator of the other. */
     private static final ImmutableSet<String> LEFT_OUT =
@@ -100,7 +119,7 @@ public final class TestModels {
     /** Returns the file of a network that the project builds. */
     public static Path built(String name) {
         Supplier<TfLiteFile> network =
-                Stream.of(NETWORKS, UNEVEN, QUANTIZED, HardNetworks.all())
+                Stream.of(NETWORKS, UNEVEN, QUANTIZED, LARGE, HardNetworks.all())
                         .filter(networks -> networks.containsKey(name))
                         .findFirst()
                         .orElseThrow()

@@ -7,6 +7,7 @@ import com.sun.jna.Pointer;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.NativeDelegate;
 import org.slf4j.Logger;
@@ -39,8 +40,7 @@ public final class Delegates {
      */
     public static DelegateFactory named(String name) {
         if (isPartOfEngine(name)) {
-            boolean isTransient = name.equals(XNNPACK_TRANSIENT);
-            return threads -> Created.of(Optional.empty(), threads, isTransient);
+            return new Xnnpack(name.equals(XNNPACK_TRANSIENT));
         }
         if (name.startsWith(CLASS_PREFIX)) {
             return instance(name.substring(CLASS_PREFIX.length()));
@@ -75,6 +75,23 @@ public final class Delegates {
     }
 
     /**
+     * Creates the delegate of a candidate.
+     *
+     * @throws UnplannableException if the factory makes none, or not with what the candidate asks
+     *     for
+     */
+    static NativeDelegate create(DelegateFactory factory, Candidate candidate)
+            throws UnplannableException {
+        if (!candidate.transientBuffers()) {
+            return create(factory, candidate.threads());
+        }
+        if (!(factory instanceof Xnnpack)) {
+            throw new UnplannableException("only XNNPACK builds buffers for each prediction");
+        }
+        return create(new Xnnpack(true), candidate.threads());
+    }
+
+    /**
      * Creates a delegate; −1 threads stand for the engine's default. Closing it never fails,
      * whatever the factory's own does then: others that wait for it are freed as well.
      */
@@ -89,6 +106,15 @@ public final class Delegates {
         } catch (RuntimeException | LinkageError e) {
             // It comes from an application, or is what its class found on this machine.
             throw new UnplannableException("no delegate: " + e);
+        }
+    }
+
+    /** The engine's own. */
+    private record Xnnpack(boolean isTransient) implements DelegateFactory {
+
+        @Override
+        public NativeDelegate create(int threads) {
+            return Created.of(Optional.empty(), threads, isTransient);
         }
     }
 

@@ -25,6 +25,9 @@ public record EngineLibrary(Path file, String version) {
     private static final List<String> NAMES =
             List.of("libtensorflowlite_jni.so", "libjnitensorflowlite.so");
 
+    /** Of the releases that are supported. */
+    private static final String WITHOUT_TRANSIENT_BUFFERS = "2.6.";
+
     /** Of dlopen: its symbols are not for libraries that are loaded later. */
     private static final int RTLD_LAZY = 1;
 
@@ -53,6 +56,11 @@ public record EngineLibrary(Path file, String version) {
         } catch (LinkageError e) {
             throw new UnplannableException("TensorFlow Lite tells no version: " + e.getMessage());
         }
+    }
+
+    /** Returns whether its XNNPACK can build indirection buffers for each prediction. */
+    public boolean offersTransientBuffers() {
+        return !version.startsWith(WITHOUT_TRANSIENT_BUFFERS);
     }
 
     /** Returns whether a file has a name under which a loaded library is found. */

@@ -119,7 +119,7 @@ public final class InterpreterFactory {
         if (!candidate.delegates() || !shapes.equals(shapesInFile)) {
             return build(shapes, candidate, timed, Optional.empty());
         }
-        NativeDelegate delegate = Delegates.create(delegates, candidate.threads());
+        NativeDelegate delegate = Delegates.create(delegates, candidate);
         try {
             return build(shapes, candidate, timed, Optional.of(delegate));
         } catch (UnplannableException | RuntimeException | Error e) {

@@ -4,7 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.collect.ImmutableSortedSet;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.NativeDelegate;
 import org.djlplan.memplan.testing.LogCapture;
@@ -65,6 +67,15 @@ class DelegatesTest {
         assertRefused(threads -> delegate(0), "it has no handle");
         assertRefused(threads -> delegate(-1), "java.lang.UnsupportedOperationException");
         assertEquals(2, closed.get());
+    }
+
+    /** Only the engine's own can be asked for them. */
+    @Test
+    void create_transientBuffersOfAnother_isARefusal() {
+        Candidate candidate = new Candidate(ImmutableSortedSet.of(1), 1, true);
+        assertThrows(
+                UnplannableException.class,
+                () -> Delegates.create(threads -> delegate(threads), candidate));
     }
 
     @Test
