@@ -28,12 +28,6 @@ typedef void (*delegate_destroy)(TfLiteDelegate *);
 typedef TfLiteDelegate *(*plugin_create)(char **keys, char **values, size_t count,
                                          void (*report)(const char *));
 
-/* A delegate and the function that deletes it. */
-struct djlplan_delegate {
-    TfLiteDelegate *delegate;
-    delegate_destroy destroy;
-};
-
 /* The function by which XNNPACK's delegates are known, NULL until there was one. */
 static _Atomic(TfLiteStatus (*)(TfLiteContext *, TfLiteDelegate *)) xnnpack_prepare;
 
@@ -45,7 +39,7 @@ static void complain(const char *text) { snprintf(complaint, sizeof complaint, "
 static struct djlplan_delegate *keep(TfLiteDelegate *delegate, delegate_destroy destroy) {
     struct djlplan_delegate *kept = delegate == NULL ? NULL : malloc(sizeof *kept);
     if (kept != NULL) {
-        *kept = (struct djlplan_delegate){delegate, destroy};
+        *kept = (struct djlplan_delegate){.delegate = delegate, .destroy = destroy};
     } else if (delegate != NULL) {
         destroy(delegate);
     }
@@ -62,10 +56,10 @@ static struct djlplan_delegate *xnnpack(int threads, bool transient) {
     xnnpack_create create;
     xnnpack_defaults defaults = NULL;
     delegate_destroy destroy;
-    if (!find(djlplan_tflite_symbol("TfLiteXNNPackDelegateCreate"), &create) ||
-        !find(djlplan_tflite_symbol("TfLiteXNNPackDelegateDelete"), &destroy) ||
+    if (!djlplan_tflite_function("TfLiteXNNPackDelegateCreate", &create) ||
+        !djlplan_tflite_function("TfLiteXNNPackDelegateDelete", &destroy) ||
         (djlplan_tflite_release->xnnpack_defaults &&
-         !find(djlplan_tflite_symbol("TfLiteXNNPackDelegateOptionsDefault"), &defaults))) {
+         !djlplan_tflite_function("TfLiteXNNPackDelegateOptionsDefault", &defaults))) {
         complain("the engine's library has no XNNPACK delegate");
         return NULL;
     }
@@ -78,9 +72,14 @@ static struct djlplan_delegate *xnnpack(int threads, bool transient) {
     options.num_threads = threads;
     if (transient) options.flags |= TRANSIENT_INDIRECTION_BUFFER;
     complain("XNNPACK could not create a delegate");
+    struct workspace workspace = {NULL, 0};
+    djlplan_workspace_note(&workspace);
     TfLiteDelegate *created = create(&options);
+    djlplan_workspace_note(NULL);
     if (created != NULL) atomic_store(&xnnpack_prepare, created->Prepare);
-    return keep(created, destroy);
+    struct djlplan_delegate *kept = keep(created, destroy);
+    if (kept != NULL) kept->workspace = workspace;
+    return kept;
 }
 
 bool djlplan_tflite_rebinds(const TfLiteDelegate *delegate) {

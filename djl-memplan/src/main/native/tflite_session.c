@@ -188,7 +188,10 @@ int djlplan_tflite_resize(struct djlplan_tflite_session *session, int input, con
 
 int djlplan_tflite_allocate(struct djlplan_tflite_session *session) {
     session->plan.taken = false;
-    return enter(session, djlplan_tflite.InterpreterAllocateTensors);
+    djlplan_workspace_allocating(true);
+    int status = enter(session, djlplan_tflite.InterpreterAllocateTensors);
+    djlplan_workspace_allocating(false);
+    return status;
 }
 
 /* ---- the plan -------------------------------------------------------------------------- */

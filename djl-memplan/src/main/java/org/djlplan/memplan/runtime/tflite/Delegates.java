@@ -7,6 +7,7 @@ import com.sun.jna.Pointer;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.djlplan.memplan.runtime.WorkspacePool;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.NativeDelegate;
 import org.slf4j.Logger;
@@ -92,6 +93,20 @@ public final class Delegates {
         }
     }
 
+    /**
+     * Has the workspace of a delegate lie with those of others, if it is one of XNNPACK's that can:
+     * once the tensors of its session are allocated, and until the delegate is closed.
+     */
+    static Optional<WorkspacePool.Resident> share(NativeDelegate delegate) {
+        return delegate instanceof Guarded guarded
+                        && guarded.inner() instanceof Created created
+                        && created.ofEngine()
+                ? SharedWorkspaces.pool()
+                        .filter(pool -> created.bytes() > 0)
+                        .flatMap(pool -> pool.join(created))
+                : Optional.empty();
+    }
+
     /** A delegate of unknown origin. */
     private record Guarded(NativeDelegate inner, long handle, AtomicBoolean open)
             implements NativeDelegate {
@@ -128,11 +143,19 @@ public final class Delegates {
         }
     }
 
-    /** A delegate made by the native library. */
-    private record Created(Pointer delegate) implements NativeDelegate {
+    /**
+     * A delegate made by the native library.
+     *
+     * @param ofEngine whether it is part of the engine
+     */
+    private record Created(Pointer delegate, boolean ofEngine)
+            implements NativeDelegate, WorkspacePool.Workspace {
 
         static Created of(Optional<String> library, int threads, boolean isTransient) {
             byte[] message = new byte[MESSAGE_BYTES];
+            if (library.isEmpty()) {
+                SharedWorkspaces.prepare();
+            }
             Pointer delegate =
                     TfLiteNative.djlplan_delegate_create(
                             library.orElse(null),
@@ -143,12 +166,26 @@ public final class Delegates {
             if (delegate == null) {
                 throw new IllegalStateException(Native.toString(message));
             }
-            return new Created(delegate);
+            return new Created(delegate, library.isEmpty());
         }
 
         @Override
         public long handle() {
             return Pointer.nativeValue(TfLiteNative.djlplan_delegate_handle(delegate));
+        }
+
+        @Override
+        public long bytes() {
+            return TfLiteNative.djlplan_workspace_bytes(delegate);
+        }
+
+        @Override
+        public boolean lieOn(int pages) {
+            int status = TfLiteNative.djlplan_workspace_move(delegate, pages);
+            checkState(
+                    status == TfLiteNative.OK || status == TfLiteNative.MISMATCH,
+                    "the pages of a workspace are lost");
+            return status == TfLiteNative.OK;
         }
 
         @Override

@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentMap;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.runtime.WorkspacePool;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.NativeDelegate;
@@ -31,6 +32,7 @@ public final class InterpreterFactory {
     private final PlanFinder planner;
     private final DelegateFactory delegates;
     private final ArenaPool arenas;
+    private final boolean sharesWorkspaces;
     private final List<Integer> plannable;
     private final List<List<Integer>> shapesInFile;
     private final Cache<PlanFor, Placement> plans =
@@ -85,18 +87,22 @@ public final class InterpreterFactory {
      * @param planner plans what the engine makes of it
      * @param delegates make a delegate for each interpreter that needs one
      * @param arenas where planned interpreters lease their arenas
+     * @param sharesWorkspaces whether delegates' workspaces lie with those of other models, where
+     *     that is possible
      */
     public InterpreterFactory(
             EngineSession.Source sessions,
             Graph file,
             PlanFinder planner,
             DelegateFactory delegates,
-            ArenaPool arenas) {
+            ArenaPool arenas,
+            boolean sharesWorkspaces) {
         this.sessions = sessions;
         this.file = file;
         this.planner = planner;
         this.delegates = delegates;
         this.arenas = arenas;
+        this.sharesWorkspaces = sharesWorkspaces;
         plannable = EngineView.plannable(file, sessions.placesOutputs());
         shapesInFile = file.inputs().stream().map(id -> file.tensors().get(id).shape()).toList();
     }
@@ -161,6 +167,8 @@ public final class InterpreterFactory {
                 throw new UnplannableException(session.error());
             }
             need = placement.flatMap(p -> p.announce(arenas));
+            Optional<WorkspacePool.Resident> workspace =
+                    sharesWorkspaces ? delegate.flatMap(Delegates::share) : Optional.empty();
             return new ModelInterpreter(
                     session,
                     delegate,
@@ -170,7 +178,8 @@ public final class InterpreterFactory {
                     shapes,
                     placement.map(p -> p.plan),
                     unplanned,
-                    need);
+                    need,
+                    workspace);
         } catch (UnplannableException | RuntimeException | Error e) {
             need.ifPresent(ArenaPool.Need::close);
             session.close();

@@ -5,7 +5,10 @@ import com.sun.jna.Pointer;
 import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
 
-/** The functions of {@code tflite_*.c}; {@code djlplan.h} is their documentation. */
+/**
+ * The functions of {@code tflite_*.c} and {@code xnnpack_workspace.c}; {@code djlplan.h} is their
+ * documentation.
+ */
 final class TfLiteNative {
 
     static final int OK = 0;
@@ -103,4 +106,10 @@ final class TfLiteNative {
     static native Pointer djlplan_delegate_handle(Pointer delegate);
 
     static native void djlplan_delegate_delete(Pointer delegate);
+
+    static native int djlplan_workspaces_attach();
+
+    static native long djlplan_workspace_bytes(Pointer delegate);
+
+    static native int djlplan_workspace_move(Pointer delegate, int pages);
 }
