@@ -294,16 +294,30 @@ struct djlplan_delegate;
 
 /*
  * Creates XNNPACK's delegate (`library` NULL; `transient`: the one that builds indirection buffers
- * for each inference, which takes less memory and more time) or the one of a library with
- * TensorFlow Lite's interface of external delegates, which is never unloaded. Each belongs to one
- * session, which is deleted first. Writes to `message` why it returned NULL. Only when attached.
+ * for each inference, which takes less memory and more time; `packed`: what has its weights, or
+ * NULL) or the one of a library with TensorFlow Lite's interface of external delegates, which is
+ * never unloaded. Each belongs to one session, which is deleted first. Writes to `message` why it
+ * returned NULL. Only when attached.
  */
 DJLPLAN_API struct djlplan_delegate *djlplan_delegate_create(const char *library, int threads,
-                                                             int transient, char *message,
-                                                             int64_t message_bytes);
+                                                             int transient, void *packed,
+                                                             char *message, int64_t message_bytes);
 /* The TfLiteDelegate. */
 DJLPLAN_API void *djlplan_delegate_handle(const struct djlplan_delegate *delegate);
 DJLPLAN_API void djlplan_delegate_delete(struct djlplan_delegate *delegate);
+
+/* ---- xnnpack_weights.c: weights that delegates of one model have in common ------------------- */
+
+/*
+ * Room for the packed weights of one delegate, as many bytes at most, of which those that are used
+ * take memory; NULL where there is none, or the release has no such thing. A session is built with
+ * the first delegate, which packs them; then they are finished, before its tensors are allocated.
+ * From then on further delegates, which are given the same operators of the same model, find
+ * theirs there, from any thread. Deleted after all of them.
+ */
+DJLPLAN_API void *djlplan_packed_create(int64_t bytes);
+DJLPLAN_API int djlplan_packed_finish(void *packed);
+DJLPLAN_API void djlplan_packed_delete(void *packed);
 
 /* ---- xnnpack_workspace.c: workspaces that take turns on the same pages ----------------------- */
 

@@ -14,8 +14,10 @@ struct xnnpack_options {
     int32_t num_threads;
     uint32_t runtime_flags;
     uint32_t flags;
-    char more[116];
+    void *packed_weights;
+    char more[104];
 };
+DJLPLAN_AT(struct xnnpack_options, packed_weights, 16);
 
 /* Indirection buffers of convolutions are built for each inference, in the workspace. */
 #define TRANSIENT_INDIRECTION_BUFFER 0x20u
@@ -52,7 +54,7 @@ static bool find(void *symbol, void *function) {
     return symbol != NULL;
 }
 
-static struct djlplan_delegate *xnnpack(int threads, bool transient) {
+static struct djlplan_delegate *xnnpack(int threads, bool transient, void *packed) {
     xnnpack_create create;
     xnnpack_defaults defaults = NULL;
     delegate_destroy destroy;
@@ -71,6 +73,7 @@ static struct djlplan_delegate *xnnpack(int threads, bool transient) {
     if (defaults != NULL) options = defaults();
     options.num_threads = threads;
     if (transient) options.flags |= TRANSIENT_INDIRECTION_BUFFER;
+    if (packed != NULL) options.packed_weights = packed;
     complain("XNNPACK could not create a delegate");
     struct workspace workspace = {NULL, 0};
     djlplan_workspace_note(&workspace);
@@ -106,9 +109,10 @@ static struct djlplan_delegate *external(const char *file) {
 }
 
 struct djlplan_delegate *djlplan_delegate_create(const char *library, int threads, int transient,
-                                                 char *message, int64_t message_bytes) {
+                                                 void *packed, char *message,
+                                                 int64_t message_bytes) {
     struct djlplan_delegate *created =
-        library == NULL ? xnnpack(threads, transient != 0) : external(library);
+        library == NULL ? xnnpack(threads, transient != 0, packed) : external(library);
     if (created == NULL) snprintf(message, (size_t)message_bytes, "%s", complaint);
     return created;
 }

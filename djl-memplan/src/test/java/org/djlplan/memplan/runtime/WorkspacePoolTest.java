@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
+@SuppressWarnings("try")
 class WorkspacePoolTest {
 
     private static final long PAGE = 4096;

@@ -310,6 +310,7 @@ class SharedWorkspacesTest {
             long bytes = metric().bytes();
             for (int i = 0; i < LOADS; i++) {
                 try (ServedModel model = delegated.open(true)) {
+                    assertTrue(model.report().planned());
                     assertEquals(2, metric().workspaces());
                     assertEquals(1, pages().size());
                     other.check(i);
@@ -322,7 +323,8 @@ class SharedWorkspacesTest {
     @Test
     void open_optedOut_sharesNothing() throws Exception {
         Delegated delegated = Delegated.all(TestModels.built("blaze_face"), Delegates.XNNPACK, 1);
-        try (ServedModel unused = delegated.open(false)) {
+        try (ServedModel model = delegated.open(false)) {
+            assertTrue(model.report().delegation().orElseThrow().delegatedOperators() > 0);
             assertEquals(0, metric().workspaces());
         }
     }

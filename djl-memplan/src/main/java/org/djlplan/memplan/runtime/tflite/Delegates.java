@@ -40,8 +40,7 @@ public final class Delegates {
      */
     public static DelegateFactory named(String name) {
         if (isPartOfEngine(name)) {
-            boolean isTransient = name.equals(XNNPACK_TRANSIENT);
-            return threads -> Created.of(Optional.empty(), threads, isTransient);
+            return new OfEngine(name.equals(XNNPACK_TRANSIENT));
         }
         if (name.startsWith(CLASS_PREFIX)) {
             return instance(name.substring(CLASS_PREFIX.length()));
@@ -53,7 +52,7 @@ public final class Delegates {
                             + ": must be xnnpack, xnnpack-transient, the path of a library, or class: and a name");
         }
         String library = Path.of(name).toAbsolutePath().toString();
-        return threads -> Created.of(Optional.of(library), threads, false);
+        return threads -> Created.of(Optional.of(library), threads, false, Optional.empty());
     }
 
     /** Returns whether a name stands for a delegate that is part of the engine. */
@@ -80,16 +79,48 @@ public final class Delegates {
      * whatever the factory's own does then: others that wait for it are freed as well.
      */
     static NativeDelegate create(DelegateFactory factory, int threads) throws UnplannableException {
+        return create(factory, threads, Optional.empty());
+    }
+
+    /**
+     * Creates a delegate as {@link #create(DelegateFactory, int)} does.
+     *
+     * @param packed the weights of a delegate that is part of the engine; closed with it, and if it
+     *     cannot be made
+     */
+    static NativeDelegate create(
+            DelegateFactory factory, int threads, Optional<PackedWeights.Share> packed)
+            throws UnplannableException {
         int cores = Runtime.getRuntime().availableProcessors();
+        int effective = threads == -1 ? Math.min(cores, MOST_DEFAULT_THREADS) : threads;
         try {
             return Guarded.of(
-                    factory.create(
-                            threads == -1 ? Math.min(cores, MOST_DEFAULT_THREADS) : threads));
+                    factory instanceof OfEngine engine
+                            ? engine.create(effective, packed)
+                            : factory.create(effective));
         } catch (IllegalStateException e) {
             throw new UnplannableException("no delegate: " + e.getMessage());
         } catch (RuntimeException | LinkageError e) {
             // It comes from an application, or is what its class found on this machine.
             throw new UnplannableException("no delegate: " + e);
+        }
+    }
+
+    /** Returns whether a factory's delegates can have their packed weights in common. */
+    static boolean packs(DelegateFactory factory) {
+        return factory instanceof OfEngine;
+    }
+
+    /** Makes the delegates that are part of the engine. */
+    private record OfEngine(boolean isTransient) implements DelegateFactory {
+
+        @Override
+        public NativeDelegate create(int threads) {
+            return create(threads, Optional.empty());
+        }
+
+        NativeDelegate create(int threads, Optional<PackedWeights.Share> packed) {
+            return Created.of(Optional.empty(), threads, isTransient, packed);
         }
     }
 
@@ -147,11 +178,16 @@ public final class Delegates {
      * A delegate made by the native library.
      *
      * @param ofEngine whether it is part of the engine
+     * @param packed its weights, if they are not its own
      */
-    private record Created(Pointer delegate, boolean ofEngine)
+    private record Created(Pointer delegate, boolean ofEngine, Optional<PackedWeights.Share> packed)
             implements NativeDelegate, WorkspacePool.Workspace {
 
-        static Created of(Optional<String> library, int threads, boolean isTransient) {
+        static Created of(
+                Optional<String> library,
+                int threads,
+                boolean isTransient,
+                Optional<PackedWeights.Share> packed) {
             byte[] message = new byte[MESSAGE_BYTES];
             if (library.isEmpty()) {
                 SharedWorkspaces.prepare();
@@ -161,12 +197,14 @@ public final class Delegates {
                             library.orElse(null),
                             threads,
                             isTransient ? 1 : 0,
+                            packed.map(PackedWeights.Share::handle).orElse(null),
                             message,
                             MESSAGE_BYTES);
             if (delegate == null) {
+                packed.ifPresent(PackedWeights.Share::close);
                 throw new IllegalStateException(Native.toString(message));
             }
-            return new Created(delegate, library.isEmpty());
+            return new Created(delegate, library.isEmpty(), packed);
         }
 
         @Override
@@ -191,6 +229,7 @@ public final class Delegates {
         @Override
         public void close() {
             TfLiteNative.djlplan_delegate_delete(delegate);
+            packed.ifPresent(PackedWeights.Share::close);
         }
     }
 }

@@ -32,7 +32,8 @@ public final class InterpreterFactory {
     private final PlanFinder planner;
     private final DelegateFactory delegates;
     private final ArenaPool arenas;
-    private final boolean sharesWorkspaces;
+    private final boolean shares;
+    private final PackedWeights packedWeights;
     private final List<Integer> plannable;
     private final List<List<Integer>> shapesInFile;
     private final Cache<PlanFor, Placement> plans =
@@ -87,8 +88,8 @@ public final class InterpreterFactory {
      * @param planner plans what the engine makes of it
      * @param delegates make a delegate for each interpreter that needs one
      * @param arenas where planned interpreters lease their arenas
-     * @param sharesWorkspaces whether delegates' workspaces lie with those of other models, where
-     *     that is possible
+     * @param shares whether delegates' workspaces lie with those of other models, and delegates of
+     *     this one have packed weights in common, where that is possible
      */
     public InterpreterFactory(
             EngineSession.Source sessions,
@@ -96,13 +97,14 @@ public final class InterpreterFactory {
             PlanFinder planner,
             DelegateFactory delegates,
             ArenaPool arenas,
-            boolean sharesWorkspaces) {
+            boolean shares) {
         this.sessions = sessions;
         this.file = file;
         this.planner = planner;
         this.delegates = delegates;
         this.arenas = arenas;
-        this.sharesWorkspaces = sharesWorkspaces;
+        this.shares = shares;
+        packedWeights = new PackedWeights(file);
         plannable = EngineView.plannable(file, sessions.placesOutputs());
         shapesInFile = file.inputs().stream().map(id -> file.tensors().get(id).shape()).toList();
     }
@@ -123,11 +125,32 @@ public final class InterpreterFactory {
     public ModelInterpreter build(List<List<Integer>> shapes, Candidate candidate, boolean timed)
             throws UnplannableException {
         if (!candidate.delegates() || !shapes.equals(shapesInFile)) {
-            return build(shapes, candidate, timed, Optional.empty());
+            return build(shapes, candidate, timed, Optional.empty(), Optional.empty());
         }
-        NativeDelegate delegate = Delegates.create(delegates, candidate.threads());
+        Optional<PackedWeights.Share> packed =
+                shares && Delegates.packs(delegates)
+                        ? packedWeights.share(candidate.operators())
+                        : Optional.empty();
         try {
-            return build(shapes, candidate, timed, Optional.of(delegate));
+            return delegating(shapes, candidate, timed, packed);
+        } catch (UnplannableException e) {
+            if (packed.filter(PackedWeights.Share::found).isEmpty()) {
+                throw e;
+            }
+            packed.get().refuse();
+            return delegating(shapes, candidate, timed, Optional.empty());
+        }
+    }
+
+    private ModelInterpreter delegating(
+            List<List<Integer>> shapes,
+            Candidate candidate,
+            boolean timed,
+            Optional<PackedWeights.Share> packed)
+            throws UnplannableException {
+        NativeDelegate delegate = Delegates.create(delegates, candidate.threads(), packed);
+        try {
+            return build(shapes, candidate, timed, Optional.of(delegate), packed);
         } catch (UnplannableException | RuntimeException | Error e) {
             delegate.close();
             throw e;
@@ -138,7 +161,8 @@ public final class InterpreterFactory {
             List<List<Integer>> shapes,
             Candidate candidate,
             boolean timed,
-            Optional<NativeDelegate> delegate)
+            Optional<NativeDelegate> delegate,
+            Optional<PackedWeights.Share> packed)
             throws UnplannableException {
         Optional<String> unplanned =
                 leftToEngine.or(() -> Optional.ofNullable(unplannable.get(shapes)));
@@ -152,6 +176,9 @@ public final class InterpreterFactory {
         EngineSession session = sessions.open(spec);
         Optional<ArenaPool.Need> need = Optional.empty();
         try {
+            if (packed.isPresent()) {
+                packed.get().finish();
+            }
             resize(session, shapes);
             session.allocate();
             List<EngineSession.LiveNode> nodes = session.nodes();
@@ -168,7 +195,7 @@ public final class InterpreterFactory {
             }
             need = placement.flatMap(p -> p.announce(arenas));
             Optional<WorkspacePool.Resident> workspace =
-                    sharesWorkspaces ? delegate.flatMap(Delegates::share) : Optional.empty();
+                    shares ? delegate.flatMap(Delegates::share) : Optional.empty();
             return new ModelInterpreter(
                     session,
                     delegate,

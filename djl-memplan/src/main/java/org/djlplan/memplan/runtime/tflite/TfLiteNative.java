@@ -6,7 +6,7 @@ import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
 
 /**
- * The functions of {@code tflite_*.c} and {@code xnnpack_workspace.c}; {@code djlplan.h} is their
+ * The functions of {@code tflite_*.c} and {@code xnnpack_*.c}; {@code djlplan.h} is their
  * documentation.
  */
 final class TfLiteNative {
@@ -101,11 +101,22 @@ final class TfLiteNative {
     static native int djlplan_tflite_output(Pointer session, int index);
 
     static native Pointer djlplan_delegate_create(
-            String library, int threads, int isTransient, byte[] message, long messageBytes);
+            String library,
+            int threads,
+            int isTransient,
+            Pointer packed,
+            byte[] message,
+            long messageBytes);
 
     static native Pointer djlplan_delegate_handle(Pointer delegate);
 
     static native void djlplan_delegate_delete(Pointer delegate);
+
+    static native Pointer djlplan_packed_create(long bytes);
+
+    static native int djlplan_packed_finish(Pointer packed);
+
+    static native void djlplan_packed_delete(Pointer packed);
 
     static native int djlplan_workspaces_attach();
 
