@@ -75,10 +75,9 @@ static struct djlplan_delegate *xnnpack(int threads, bool transient, void *packe
     if (transient) options.flags |= TRANSIENT_INDIRECTION_BUFFER;
     if (packed != NULL) options.packed_weights = packed;
     complain("XNNPACK could not create a delegate");
-    struct workspace workspace = {NULL, 0};
-    djlplan_workspace_note(&workspace);
+    djlplan_workspace_begin();
     TfLiteDelegate *created = create(&options);
-    djlplan_workspace_note(NULL);
+    struct workspace workspace = djlplan_workspace_end();
     if (created != NULL) atomic_store(&xnnpack_prepare, created->Prepare);
     struct djlplan_delegate *kept = keep(created, destroy);
     if (kept != NULL) kept->workspace = workspace;

@@ -55,7 +55,8 @@ struct region {
 static pthread_mutex_t regions_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct region *regions; /* guarded by regions_lock */
 
-static _Thread_local struct workspace *noted;
+static _Thread_local bool noting;
+static _Thread_local struct workspace noted;
 static _Thread_local bool allocating_tensors;
 
 static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
@@ -65,9 +66,9 @@ static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 static void *allocate(void *context, size_t bytes) {
     (void)context;
     void *memory = malloc(bytes);
-    if (noted != NULL && memory != NULL && bytes == sizeof(struct xnn_workspace)) {
-        noted->descriptor = memory;
-        noted->descriptors++;
+    if (noting && bytes == sizeof(struct xnn_workspace)) {
+        noted.descriptor = memory;
+        noted.descriptors++;
     }
     return memory;
 }
@@ -150,11 +151,10 @@ static bool asks_us(void) {
         !djlplan_tflite_function("xnn_release_workspace", &release)) {
         return false;
     }
-    struct workspace seen = {NULL, 0};
     struct xnn_workspace *made = NULL;
-    djlplan_workspace_note(&seen);
+    djlplan_workspace_begin();
     int status = create(&made);
-    djlplan_workspace_note(NULL);
+    struct workspace seen = djlplan_workspace_end();
     if (status != 0) return false;
     bool ours = seen.descriptors == 1 && seen.descriptor == made;
     release(made);
@@ -168,7 +168,15 @@ int djlplan_workspaces_attach(void) {
     return initialize(&allocator) == 0 && asks_us() ? DJLPLAN_OK : DJLPLAN_ENGINE_ERROR;
 }
 
-void djlplan_workspace_note(struct workspace *workspace) { noted = workspace; }
+void djlplan_workspace_begin(void) {
+    noted = (struct workspace){NULL, 0};
+    noting = true;
+}
+
+struct workspace djlplan_workspace_end(void) {
+    noting = false;
+    return noted;
+}
 
 void djlplan_workspace_allocating(bool allocating) { allocating_tensors = allocating; }
 

@@ -12,8 +12,9 @@ struct workspace {
     int descriptors; /* that were made with the delegate: with any number but 1 it is not known */
 };
 
-/* While this thread makes a delegate, its workspace is noted there; NULL: no longer. */
-void djlplan_workspace_note(struct workspace *workspace);
+/* Between the two this thread makes a delegate, whose workspace the second returns. */
+void djlplan_workspace_begin(void);
+struct workspace djlplan_workspace_end(void);
 /* While this thread allocates a model's tensors, workspaces get pages of their own. */
 void djlplan_workspace_allocating(bool allocating);
 

@@ -38,7 +38,8 @@ public enum OptionKey implements Option {
             Origin.ANYONE,
             "TFLite, delegation to XNNPACK: workspaces of models that take turns lie on the same "
                     + "pages, and interpreters of one model pack its weights once (TensorFlow Lite "
-                    + "2.20 and later); `false` for each on its own. As a system property it leaves XNNPACK's allocator alone, too"),
+                    + "2.20 and later); `false` for each on its own. As a system property it leaves "
+                    + "XNNPACK's allocator alone, too"),
     MAX_ARENAS(
             "number of cores; PyTorch: twice that",
             Origin.UP_TO_THE_CORES,
