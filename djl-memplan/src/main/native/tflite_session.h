@@ -176,6 +176,12 @@ struct djlplan_delegate {
 /* Whether the delegate's kernels look in each inference where their tensors lie. */
 bool djlplan_tflite_rebinds(const TfLiteDelegate *delegate);
 
+/* ---- xnnpack_weights.c ----------------------------------------------------------------- */
+
+/* Between the two this thread builds an interpreter: whether weights of it were not found. */
+void djlplan_packed_expect(void);
+bool djlplan_packed_missed(void);
+
 /* ---- tflite_stream.c ------------------------------------------------------------------- */
 
 /* After a node's prepare: takes what it derives from constants. False without memory. */

@@ -1,8 +1,6 @@
 package org.djlplan.memplan.runtime.tflite;
 
 import java.util.Optional;
-import org.djlplan.memplan.config.GivenOptions;
-import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.runtime.WorkspacePool;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,6 +12,8 @@ import org.slf4j.LoggerFactory;
 final class SharedWorkspaces {
 
     private static final Logger logger = LoggerFactory.getLogger(SharedWorkspaces.class);
+
+    private static final String PROPERTY = "djlplan.memplan.sharedWorkspaces";
 
     private enum Answer {
         UNKNOWN,
@@ -38,10 +38,7 @@ final class SharedWorkspaces {
 
     /** An allocator that is set is set for the process, so its options say whether. */
     private static boolean isOff() {
-        return "false"
-                .equalsIgnoreCase(
-                        System.getProperty(
-                                GivenOptions.PROPERTY_PREFIX + OptionKey.SHARED_WORKSPACES.key()));
+        return "false".equalsIgnoreCase(System.getProperty(PROPERTY));
     }
 
     private static Answer attach() {
