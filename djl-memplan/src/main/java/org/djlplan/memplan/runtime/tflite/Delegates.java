@@ -189,9 +189,6 @@ public final class Delegates {
                 boolean isTransient,
                 Optional<PackedWeights.Share> packed) {
             byte[] message = new byte[MESSAGE_BYTES];
-            if (library.isEmpty()) {
-                SharedWorkspaces.prepare();
-            }
             Pointer delegate =
                     TfLiteNative.djlplan_delegate_create(
                             library.orElse(null),

@@ -27,8 +27,8 @@ final class SharedWorkspaces {
     private SharedWorkspaces() {}
 
     /**
-     * Has XNNPACK take its memory so that workspaces can be shared. To be called before each
-     * delegate is made, as the first of a process decides; only while the native methods are bound.
+     * Has XNNPACK take its memory so that workspaces can be shared. To be called before the first
+     * interpreter of a process is made, which decides; only while the native methods are bound.
      */
     static synchronized void prepare() {
         if (possible == Answer.UNKNOWN) {

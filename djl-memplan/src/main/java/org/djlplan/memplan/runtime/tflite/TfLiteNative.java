@@ -31,6 +31,8 @@ final class TfLiteNative {
             use.close();
             throw new UnplannableException(Native.toString(message));
         }
+        // The engine's own interpreters use XNNPACK, too, even without a delegate.
+        SharedWorkspaces.prepare();
         return use;
     }
 
