@@ -24,6 +24,8 @@ final class SharedWorkspacesProgram {
     private SharedWorkspacesProgram() {}
 
     /**
+     * Serves a model alone and twice beside that.
+     *
      * @param arguments the model, and {@code before} where XNNPACK is to be used by somebody else
      */
     public static void main(String[] arguments) throws Exception {

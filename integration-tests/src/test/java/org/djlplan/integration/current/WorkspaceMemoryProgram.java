@@ -19,6 +19,8 @@ final class WorkspaceMemoryProgram {
     private WorkspaceMemoryProgram() {}
 
     /**
+     * Prints what models take.
+     *
      * @param arguments the delegate, {@code true} or {@code false} for shared workspaces, a small
      *     model to begin with, and the models
      */
