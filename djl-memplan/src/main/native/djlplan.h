@@ -36,8 +36,8 @@
  * or of a struct. Copies of djl-plan in several class loaders share the library that the first one
  * loaded, for libtorch can have one allocator only.
  */
-enum { DJLPLAN_ABI = 3 };
-DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 3, "NativeLoader.ABI");
+enum { DJLPLAN_ABI = 4 };
+DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 4, "NativeLoader.ABI");
 DJLPLAN_API int djlplan_abi(void);
 
 enum djlplan_status {
@@ -302,16 +302,56 @@ struct djlplan_delegate;
 
 /*
  * Creates XNNPACK's delegate (`library` NULL; `transient`: the one that builds indirection buffers
- * for each inference, which takes less memory and more time) or the one of a library with
- * TensorFlow Lite's interface of external delegates, which is never unloaded. Each belongs to one
- * session, which is deleted first. Writes to `message` why it returned NULL. Only when attached.
+ * for each inference, which takes less memory and more time; `packed`: what has its weights, or
+ * NULL) or the one of a library with TensorFlow Lite's interface of external delegates, which is
+ * never unloaded. Each belongs to one session, which is deleted first. Writes to `message` why it
+ * returned NULL. Only when attached.
  */
 DJLPLAN_API struct djlplan_delegate *djlplan_delegate_create(const char *library, int threads,
-                                                             int transient, char *message,
-                                                             int64_t message_bytes);
+                                                             int transient, void *packed,
+                                                             char *message, int64_t message_bytes);
 /* The TfLiteDelegate. */
 DJLPLAN_API void *djlplan_delegate_handle(const struct djlplan_delegate *delegate);
 DJLPLAN_API void djlplan_delegate_delete(struct djlplan_delegate *delegate);
+
+/* ---- xnnpack_weights.c: weights that delegates of one model have in common ------------------- */
+
+/*
+ * Room for the packed weights of one delegate, as many bytes at most, of which those that are used
+ * take memory; NULL where there is none, or the release has no such thing. A session is built with
+ * the first delegate, which packs them; then they are finished, before its tensors are allocated.
+ * From then on further delegates, which are given the same operators of the same model, find
+ * theirs there, from any thread. Deleted after all of them.
+ */
+DJLPLAN_API void *djlplan_packed_create(int64_t bytes);
+DJLPLAN_API int djlplan_packed_finish(void *packed);
+DJLPLAN_API void djlplan_packed_delete(void *packed);
+
+/* ---- xnnpack_workspace.c: workspaces that take turns on the same pages ----------------------- */
+
+/*
+ * Has XNNPACK take its memory through us, which never ends. Returns MISMATCH where a release does
+ * not let us, ENGINE_ERROR where it was used in this process before. Idempotent, thread-safe. Only
+ * when attached.
+ */
+DJLPLAN_API int djlplan_workspaces_attach(void);
+/*
+ * Bytes of the delegate's workspace, in whole pages; 0 without one that may lie on other pages, as
+ * before the tensors of its session are allocated.
+ */
+DJLPLAN_API int64_t djlplan_workspace_bytes(const struct djlplan_delegate *delegate);
+/*
+ * Has the workspace lie on pages that are at least as large; its content is lost. Not during an
+ * inference, and no two that lie on the same pages may be used at once. Returns MISMATCH where it
+ * lies on pages of its own instead, ENGINE_ERROR where it lies on none and must not be used.
+ */
+DJLPLAN_API int djlplan_workspace_move(const struct djlplan_delegate *delegate, int pages);
+
+/* A file in memory, empty, that no other process gets; −1 where the system has none. */
+DJLPLAN_API int djlplan_pages_create(void);
+/* Gives the file another size; what it grows by is memory that is there, not promised. */
+DJLPLAN_API int djlplan_pages_resize(int pages, int64_t old_bytes, int64_t bytes);
+DJLPLAN_API void djlplan_pages_close(int pages);
 
 /* ---- torch*.c: the CPU allocator of libtorch ------------------------------------------------- */
 

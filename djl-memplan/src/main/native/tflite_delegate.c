@@ -14,8 +14,10 @@ struct xnnpack_options {
     int32_t num_threads;
     uint32_t runtime_flags;
     uint32_t flags;
-    char more[116];
+    void *packed_weights;
+    char more[104];
 };
+DJLPLAN_AT(struct xnnpack_options, packed_weights, 16);
 
 /* Indirection buffers of convolutions are built for each inference, in the workspace. */
 #define TRANSIENT_INDIRECTION_BUFFER 0x20u
@@ -28,12 +30,6 @@ typedef void (*delegate_destroy)(TfLiteDelegate *);
 typedef TfLiteDelegate *(*plugin_create)(char **keys, char **values, size_t count,
                                          void (*report)(const char *));
 
-/* A delegate and the function that deletes it. */
-struct djlplan_delegate {
-    TfLiteDelegate *delegate;
-    delegate_destroy destroy;
-};
-
 /* The function by which XNNPACK's delegates are known, NULL until there was one. */
 static _Atomic(TfLiteStatus (*)(TfLiteContext *, TfLiteDelegate *)) xnnpack_prepare;
 
@@ -45,7 +41,7 @@ static void complain(const char *text) { snprintf(complaint, sizeof complaint, "
 static struct djlplan_delegate *keep(TfLiteDelegate *delegate, delegate_destroy destroy) {
     struct djlplan_delegate *kept = delegate == NULL ? NULL : malloc(sizeof *kept);
     if (kept != NULL) {
-        *kept = (struct djlplan_delegate){delegate, destroy};
+        *kept = (struct djlplan_delegate){.delegate = delegate, .destroy = destroy};
     } else if (delegate != NULL) {
         destroy(delegate);
     }
@@ -58,14 +54,14 @@ static bool find(void *symbol, void *function) {
     return symbol != NULL;
 }
 
-static struct djlplan_delegate *xnnpack(int threads, bool transient) {
+static struct djlplan_delegate *xnnpack(int threads, bool transient, void *packed) {
     xnnpack_create create;
     xnnpack_defaults defaults = NULL;
     delegate_destroy destroy;
-    if (!find(djlplan_tflite_symbol("TfLiteXNNPackDelegateCreate"), &create) ||
-        !find(djlplan_tflite_symbol("TfLiteXNNPackDelegateDelete"), &destroy) ||
+    if (!djlplan_tflite_function("TfLiteXNNPackDelegateCreate", &create) ||
+        !djlplan_tflite_function("TfLiteXNNPackDelegateDelete", &destroy) ||
         (djlplan_tflite_release->xnnpack_defaults &&
-         !find(djlplan_tflite_symbol("TfLiteXNNPackDelegateOptionsDefault"), &defaults))) {
+         !djlplan_tflite_function("TfLiteXNNPackDelegateOptionsDefault", &defaults))) {
         complain("the engine's library has no XNNPACK delegate");
         return NULL;
     }
@@ -77,10 +73,15 @@ static struct djlplan_delegate *xnnpack(int threads, bool transient) {
     if (defaults != NULL) options = defaults();
     options.num_threads = threads;
     if (transient) options.flags |= TRANSIENT_INDIRECTION_BUFFER;
+    if (packed != NULL) options.packed_weights = packed;
     complain("XNNPACK could not create a delegate");
+    djlplan_workspace_begin();
     TfLiteDelegate *created = create(&options);
+    struct workspace workspace = djlplan_workspace_end();
     if (created != NULL) atomic_store(&xnnpack_prepare, created->Prepare);
-    return keep(created, destroy);
+    struct djlplan_delegate *kept = keep(created, destroy);
+    if (kept != NULL) kept->workspace = workspace;
+    return kept;
 }
 
 bool djlplan_tflite_rebinds(const TfLiteDelegate *delegate) {
@@ -107,9 +108,10 @@ static struct djlplan_delegate *external(const char *file) {
 }
 
 struct djlplan_delegate *djlplan_delegate_create(const char *library, int threads, int transient,
-                                                 char *message, int64_t message_bytes) {
+                                                 void *packed, char *message,
+                                                 int64_t message_bytes) {
     struct djlplan_delegate *created =
-        library == NULL ? xnnpack(threads, transient != 0) : external(library);
+        library == NULL ? xnnpack(threads, transient != 0, packed) : external(library);
     if (created == NULL) snprintf(message, (size_t)message_bytes, "%s", complaint);
     return created;
 }

@@ -12,9 +12,9 @@ struct tflite_api djlplan_tflite; /* guarded by attach_lock until attached */
 const struct tflite_release *djlplan_tflite_release; /* likewise */
 
 static const struct tflite_release releases[] = {
-    {"2.6.2", 64, false, false},
-    {"2.20.0", 88, true, true},
-    {"2.21.0", 88, true, true},
+    {"2.6.2", 64, false, false, false},
+    {"2.20.0", 88, true, true, true},
+    {"2.21.0", 88, true, true, true},
 };
 
 /* The engine's library in DJL and in bytedeco's presets. The first that is loaded is used. */
@@ -146,7 +146,12 @@ int djlplan_tflite_tells_in_place(void) {
     return djlplan_tflite_release->registration_bytes >= (int64_t)sizeof(TfLiteLaterRegistration);
 }
 
-void *djlplan_tflite_symbol(const char *name) { return dlsym(engine, name); }
+bool djlplan_tflite_function(const char *name, void *function) {
+    void *symbol = dlsym(engine, name);
+    /* ISO C has no conversion from data pointers to functions; their representations are the same. */
+    memcpy(function, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
 
 void *djlplan_tflite_model_create(const void *bytes, int64_t length) {
     return djlplan_tflite.ModelCreate(bytes, (size_t)length);

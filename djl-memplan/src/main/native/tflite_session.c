@@ -51,6 +51,7 @@ static const char *build(struct djlplan_tflite_session *session, const void *mod
     djlplan_tflite.InterpreterOptionsSetErrorReporter(options, report, session);
     djlplan_tflite.InterpreterOptionsAddDelegate(options, &session->wrapper);
     djlplan_tflite_current = session;
+    djlplan_packed_expect();
     session->interpreter = djlplan_tflite.InterpreterCreate(model, options);
     djlplan_tflite_current = NULL;
     djlplan_tflite.InterpreterOptionsDelete(options);
@@ -58,6 +59,7 @@ static const char *build(struct djlplan_tflite_session *session, const void *mod
         return session->error[0] ? session->error : "the engine could not build an interpreter";
     }
     if (session->context == NULL) return "the engine did not prepare the delegate";
+    if (djlplan_packed_missed()) return "packed weights are not those of the model";
     return layouts_hold(session) ? NULL : "the engine's structs are laid out unexpectedly";
 }
 
@@ -207,7 +209,10 @@ int djlplan_tflite_fill(struct djlplan_tflite_session *session, int input, const
 
 int djlplan_tflite_allocate(struct djlplan_tflite_session *session) {
     session->plan.taken = false;
-    return enter(session, djlplan_tflite.InterpreterAllocateTensors);
+    djlplan_workspace_allocating(true);
+    int status = enter(session, djlplan_tflite.InterpreterAllocateTensors);
+    djlplan_workspace_allocating(false);
+    return status;
 }
 
 /* ---- the plan -------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include "arena.h"
 #include "stream.h"
 #include "tflite_abi.h"
+#include "xnnpack_workspace.h"
 
 #include <stdlib.h>
 
@@ -50,13 +51,14 @@ struct tflite_release {
     int64_t registration_bytes; /* of a TfLiteRegistration */
     bool xnnpack_defaults;      /* there are more options of XNNPACK's delegate, with defaults */
     bool kernels_rebind;        /* XNNPACK looks in each inference where its kernels' tensors lie */
+    bool shares_workspaces;     /* XNNPACK's allocator and workspaces are as we know them */
 };
 
 /* The one that we are attached to. */
 extern const struct tflite_release *djlplan_tflite_release;
 
-/* A function of the engine's library, or NULL. Only when attached. */
-void *djlplan_tflite_symbol(const char *name);
+/* Writes the address of a function of the engine's library to `function`. Only when attached. */
+bool djlplan_tflite_function(const char *name, void *function);
 
 /* ---- sessions -------------------------------------------------------------------------- */
 
@@ -165,8 +167,21 @@ TfLiteStatus djlplan_tflite_prepare(TfLiteContext *context, TfLiteDelegate *wrap
 
 /* ---- tflite_delegate.c ----------------------------------------------------------------- */
 
+/* A delegate and the function that deletes it. */
+struct djlplan_delegate {
+    TfLiteDelegate *delegate;
+    void (*destroy)(TfLiteDelegate *);
+    struct workspace workspace; /* of one of XNNPACK's, where workspaces can be shared */
+};
+
 /* Whether the delegate's kernels look in each inference where their tensors lie. */
 bool djlplan_tflite_rebinds(const TfLiteDelegate *delegate);
+
+/* ---- xnnpack_weights.c ----------------------------------------------------------------- */
+
+/* Between the two this thread builds an interpreter: whether weights of it were not found. */
+void djlplan_packed_expect(void);
+bool djlplan_packed_missed(void);
 
 /* ---- tflite_stream.c ------------------------------------------------------------------- */
 

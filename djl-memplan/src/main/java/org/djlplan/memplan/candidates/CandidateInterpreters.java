@@ -188,8 +188,9 @@ public final class CandidateInterpreters implements CandidateRunner {
                         model.graph(),
                         planner,
                         delegates,
-                        // Its own: the arena of another would not count as this one's memory.
-                        new ArenaPool());
+                        // Its own: what is another's would not count as this one's memory.
+                        new ArenaPool(),
+                        false);
         ModelInterpreter built = factory.build(factory.shapesInFile(), candidate, timed);
         try {
             built.keepArena();

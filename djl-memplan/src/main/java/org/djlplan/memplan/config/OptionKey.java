@@ -33,6 +33,13 @@ public enum OptionKey implements Option {
                     + "loading (PyTorch: at the end of the first, recorded prediction), for as "
                     + "long as it says (`1s`, `500ms`), to be used at once; or `off`"),
     SHARED_ARENA("true", Origin.ANYONE, "share arenas with other models of the JVM"),
+    SHARED_WORKSPACES(
+            "true",
+            Origin.ANYONE,
+            "TFLite, delegation to XNNPACK: workspaces of models that take turns lie on the same "
+                    + "pages, and interpreters of one model pack its weights once (TensorFlow Lite "
+                    + "2.20 and later); `false` for each on its own. As a system property it leaves "
+                    + "XNNPACK's allocator alone, too"),
     MAX_ARENAS(
             "number of cores; PyTorch: twice that",
             Origin.UP_TO_THE_CORES,

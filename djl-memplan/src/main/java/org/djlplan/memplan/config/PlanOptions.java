@@ -187,7 +187,8 @@ public record PlanOptions(
                 flag(values, OptionKey.SHARED_ARENA, true),
                 given(values, OptionKey.MAX_ARENAS, 1),
                 Duration.ofMillis(number(values, OptionKey.ARENA_WAIT_MILLIS, 10_000, 0)),
-                flag(values, OptionKey.HUGE_PAGES, false));
+                flag(values, OptionKey.HUGE_PAGES, false),
+                flag(values, OptionKey.SHARED_WORKSPACES, true));
     }
 
     private static InPlace inPlace(Map<OptionKey, String> values) {

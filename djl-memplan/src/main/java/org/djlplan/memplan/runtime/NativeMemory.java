@@ -3,8 +3,8 @@ package org.djlplan.memplan.runtime;
 import com.sun.jna.Pointer;
 
 /**
- * The functions of {@code arena.c}, {@code mapping.c} and {@code priority.c}; {@code djlplan.h} is
- * their documentation.
+ * The functions of {@code arena.c}, {@code mapping.c} and {@code priority.c}, and those of {@code
+ * xnnpack_workspace.c} for pages; {@code djlplan.h} is their documentation.
  */
 final class NativeMemory {
 
@@ -40,4 +40,10 @@ final class NativeMemory {
     static native int djlplan_punch(String path, long offset, long bytes);
 
     static native int djlplan_give_way(int process);
+
+    static native int djlplan_pages_create();
+
+    static native int djlplan_pages_resize(int pages, long oldBytes, long bytes);
+
+    static native void djlplan_pages_close(int pages);
 }

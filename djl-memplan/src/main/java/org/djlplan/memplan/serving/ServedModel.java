@@ -156,7 +156,8 @@ public final class ServedModel implements TfLiteModel {
                         delegation
                                 .map(Delegation::delegates)
                                 .orElseGet(() -> Delegates.named(Delegates.XNNPACK)),
-                        shared ? ArenaPool.shared() : new ArenaPool());
+                        shared ? ArenaPool.shared() : new ArenaPool(),
+                        options.arenas().workspacesShared() && !stateful);
         candidates = new ServedCandidates(model.graph(), factory, choice);
         pool =
                 new InterpreterPool(

@@ -2,6 +2,7 @@ package org.djlplan.integration.support;
 
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.MappedFile;
+import org.djlplan.memplan.runtime.WorkspacePool;
 import org.djlplan.memplan.testing.Await;
 
 /** That closed models leave nothing. */
@@ -21,10 +22,14 @@ public final class Freed {
         return MappedFile.openCount()
                 + " mapped files, "
                 + ArenaPool.shared().metric().arenaBytes()
-                + " bytes of arenas";
+                + " bytes of arenas, "
+                + WorkspacePool.shared().metric().bytes()
+                + " bytes of workspaces";
     }
 
     private static boolean used() {
-        return MappedFile.openCount() > 0 || ArenaPool.shared().metric().arenaBytes() > 0;
+        return MappedFile.openCount() > 0
+                || ArenaPool.shared().metric().arenaBytes() > 0
+                || WorkspacePool.shared().metric().bytes() > 0;
     }
 }

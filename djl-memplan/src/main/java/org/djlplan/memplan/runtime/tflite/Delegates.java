@@ -7,6 +7,7 @@ import com.sun.jna.Pointer;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.djlplan.memplan.runtime.WorkspacePool;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.NativeDelegate;
@@ -40,7 +41,7 @@ public final class Delegates {
      */
     public static DelegateFactory named(String name) {
         if (isPartOfEngine(name)) {
-            return new Xnnpack(name.equals(XNNPACK_TRANSIENT));
+            return new OfEngine(name.equals(XNNPACK_TRANSIENT));
         }
         if (name.startsWith(CLASS_PREFIX)) {
             return instance(name.substring(CLASS_PREFIX.length()));
@@ -52,7 +53,7 @@ public final class Delegates {
                             + ": must be xnnpack, xnnpack-transient, the path of a library, or class: and a name");
         }
         String library = Path.of(name).toAbsolutePath().toString();
-        return threads -> Created.of(Optional.of(library), threads, false);
+        return threads -> Created.of(Optional.of(library), threads, false, Optional.empty());
     }
 
     /** Returns whether a name stands for a delegate that is part of the engine. */
@@ -77,18 +78,20 @@ public final class Delegates {
     /**
      * Creates the delegate of a candidate.
      *
+     * @param packed as below
      * @throws UnplannableException if the factory makes none, or not with what the candidate asks
      *     for
      */
-    static NativeDelegate create(DelegateFactory factory, Candidate candidate)
+    static NativeDelegate create(
+            DelegateFactory factory, Candidate candidate, Optional<PackedWeights.Share> packed)
             throws UnplannableException {
         if (!candidate.transientBuffers()) {
-            return create(factory, candidate.threads());
+            return create(factory, candidate.threads(), packed);
         }
-        if (!(factory instanceof Xnnpack)) {
+        if (!(factory instanceof OfEngine)) {
             throw new UnplannableException("only XNNPACK builds buffers for each prediction");
         }
-        return create(new Xnnpack(true), candidate.threads());
+        return create(new OfEngine(true), candidate.threads(), packed);
     }
 
     /**
@@ -96,11 +99,25 @@ public final class Delegates {
      * whatever the factory's own does then: others that wait for it are freed as well.
      */
     static NativeDelegate create(DelegateFactory factory, int threads) throws UnplannableException {
+        return create(factory, threads, Optional.empty());
+    }
+
+    /**
+     * Creates a delegate as {@link #create(DelegateFactory, int)} does.
+     *
+     * @param packed the weights of a delegate that is part of the engine; closed with it, and if it
+     *     cannot be made
+     */
+    static NativeDelegate create(
+            DelegateFactory factory, int threads, Optional<PackedWeights.Share> packed)
+            throws UnplannableException {
         int cores = Runtime.getRuntime().availableProcessors();
+        int effective = threads == -1 ? Math.min(cores, MOST_DEFAULT_THREADS) : threads;
         try {
             return Guarded.of(
-                    factory.create(
-                            threads == -1 ? Math.min(cores, MOST_DEFAULT_THREADS) : threads));
+                    factory instanceof OfEngine engine
+                            ? engine.create(effective, packed)
+                            : factory.create(effective));
         } catch (IllegalStateException e) {
             throw new UnplannableException("no delegate: " + e.getMessage());
         } catch (RuntimeException | LinkageError e) {
@@ -109,13 +126,36 @@ public final class Delegates {
         }
     }
 
-    /** The engine's own. */
-    private record Xnnpack(boolean isTransient) implements DelegateFactory {
+    /** Returns whether a factory's delegates can have their packed weights in common. */
+    static boolean packs(DelegateFactory factory) {
+        return factory instanceof OfEngine;
+    }
+
+    /** Makes the delegates that are part of the engine. */
+    private record OfEngine(boolean isTransient) implements DelegateFactory {
 
         @Override
         public NativeDelegate create(int threads) {
-            return Created.of(Optional.empty(), threads, isTransient);
+            return create(threads, Optional.empty());
         }
+
+        NativeDelegate create(int threads, Optional<PackedWeights.Share> packed) {
+            return Created.of(Optional.empty(), threads, isTransient, packed);
+        }
+    }
+
+    /**
+     * Has the workspace of a delegate lie with those of others, if it is one of XNNPACK's that can:
+     * once the tensors of its session are allocated, and until the delegate is closed.
+     */
+    static Optional<WorkspacePool.Resident> share(NativeDelegate delegate) {
+        return delegate instanceof Guarded guarded
+                        && guarded.inner() instanceof Created created
+                        && created.ofEngine()
+                ? SharedWorkspaces.pool()
+                        .filter(pool -> created.bytes() > 0)
+                        .flatMap(pool -> pool.join(created))
+                : Optional.empty();
     }
 
     /** A delegate of unknown origin. */
@@ -154,22 +194,34 @@ public final class Delegates {
         }
     }
 
-    /** A delegate made by the native library. */
-    private record Created(Pointer delegate) implements NativeDelegate {
+    /**
+     * A delegate made by the native library.
+     *
+     * @param ofEngine whether it is part of the engine
+     * @param packed its weights, if they are not its own
+     */
+    private record Created(Pointer delegate, boolean ofEngine, Optional<PackedWeights.Share> packed)
+            implements NativeDelegate, WorkspacePool.Workspace {
 
-        static Created of(Optional<String> library, int threads, boolean isTransient) {
+        static Created of(
+                Optional<String> library,
+                int threads,
+                boolean isTransient,
+                Optional<PackedWeights.Share> packed) {
             byte[] message = new byte[MESSAGE_BYTES];
             Pointer delegate =
                     TfLiteNative.djlplan_delegate_create(
                             library.orElse(null),
                             threads,
                             isTransient ? 1 : 0,
+                            packed.map(PackedWeights.Share::handle).orElse(null),
                             message,
                             MESSAGE_BYTES);
             if (delegate == null) {
+                packed.ifPresent(PackedWeights.Share::close);
                 throw new IllegalStateException(Native.toString(message));
             }
-            return new Created(delegate);
+            return new Created(delegate, library.isEmpty(), packed);
         }
 
         @Override
@@ -178,8 +230,23 @@ public final class Delegates {
         }
 
         @Override
+        public long bytes() {
+            return TfLiteNative.djlplan_workspace_bytes(delegate);
+        }
+
+        @Override
+        public boolean lieOn(int pages) {
+            int status = TfLiteNative.djlplan_workspace_move(delegate, pages);
+            checkState(
+                    status == TfLiteNative.OK || status == TfLiteNative.MISMATCH,
+                    "the pages of a workspace are lost");
+            return status == TfLiteNative.OK;
+        }
+
+        @Override
         public void close() {
             TfLiteNative.djlplan_delegate_delete(delegate);
+            packed.ifPresent(PackedWeights.Share::close);
         }
     }
 }

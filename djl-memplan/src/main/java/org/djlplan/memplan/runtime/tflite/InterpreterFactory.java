@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentMap;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.runtime.WorkspacePool;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.NativeDelegate;
@@ -31,6 +32,8 @@ public final class InterpreterFactory {
     private final PlanFinder planner;
     private final DelegateFactory delegates;
     private final ArenaPool arenas;
+    private final boolean shares;
+    private final PackedWeights packedWeights;
     private final List<Integer> plannable;
     private final List<List<Integer>> shapesInFile;
     private final Cache<PlanFor, Placement> plans =
@@ -85,18 +88,23 @@ public final class InterpreterFactory {
      * @param planner plans what the engine makes of it
      * @param delegates make a delegate for each interpreter that needs one
      * @param arenas where planned interpreters lease their arenas
+     * @param shares whether delegates' workspaces lie with those of other models, and delegates of
+     *     this one have packed weights in common, where that is possible
      */
     public InterpreterFactory(
             EngineSession.Source sessions,
             Graph file,
             PlanFinder planner,
             DelegateFactory delegates,
-            ArenaPool arenas) {
+            ArenaPool arenas,
+            boolean shares) {
         this.sessions = sessions;
         this.file = file;
         this.planner = planner;
         this.delegates = delegates;
         this.arenas = arenas;
+        this.shares = shares;
+        packedWeights = new PackedWeights(file);
         plannable = EngineView.plannable(file, sessions.placesOutputs());
         shapesInFile = file.inputs().stream().map(id -> file.tensors().get(id).shape()).toList();
     }
@@ -117,11 +125,32 @@ public final class InterpreterFactory {
     public ModelInterpreter build(List<List<Integer>> shapes, Candidate candidate, boolean timed)
             throws UnplannableException {
         if (!candidate.delegates() || !shapes.equals(shapesInFile)) {
-            return build(shapes, candidate, timed, Optional.empty());
+            return build(shapes, candidate, timed, Optional.empty(), Optional.empty());
         }
-        NativeDelegate delegate = Delegates.create(delegates, candidate);
+        Optional<PackedWeights.Share> packed =
+                shares && Delegates.packs(delegates)
+                        ? packedWeights.share(candidate.operators())
+                        : Optional.empty();
         try {
-            return build(shapes, candidate, timed, Optional.of(delegate));
+            return delegating(shapes, candidate, timed, packed);
+        } catch (UnplannableException e) {
+            if (packed.filter(PackedWeights.Share::found).isEmpty()) {
+                throw e;
+            }
+            packed.get().refuse();
+            return delegating(shapes, candidate, timed, Optional.empty());
+        }
+    }
+
+    private ModelInterpreter delegating(
+            List<List<Integer>> shapes,
+            Candidate candidate,
+            boolean timed,
+            Optional<PackedWeights.Share> packed)
+            throws UnplannableException {
+        NativeDelegate delegate = Delegates.create(delegates, candidate, packed);
+        try {
+            return build(shapes, candidate, timed, Optional.of(delegate), packed);
         } catch (UnplannableException | RuntimeException | Error e) {
             delegate.close();
             throw e;
@@ -132,7 +161,8 @@ public final class InterpreterFactory {
             List<List<Integer>> shapes,
             Candidate candidate,
             boolean timed,
-            Optional<NativeDelegate> delegate)
+            Optional<NativeDelegate> delegate,
+            Optional<PackedWeights.Share> packed)
             throws UnplannableException {
         Optional<String> unplanned =
                 leftToEngine.or(() -> Optional.ofNullable(unplannable.get(shapes)));
@@ -146,6 +176,9 @@ public final class InterpreterFactory {
         EngineSession session = sessions.open(spec);
         Optional<ArenaPool.Need> need = Optional.empty();
         try {
+            if (packed.isPresent()) {
+                packed.get().finish();
+            }
             resize(session, shapes);
             session.allocate();
             List<EngineSession.LiveNode> nodes = session.nodes();
@@ -161,6 +194,8 @@ public final class InterpreterFactory {
                 throw new UnplannableException(session.error());
             }
             need = placement.flatMap(p -> p.announce(arenas));
+            Optional<WorkspacePool.Resident> workspace =
+                    shares ? delegate.flatMap(Delegates::share) : Optional.empty();
             return new ModelInterpreter(
                     session,
                     delegate,
@@ -170,7 +205,8 @@ public final class InterpreterFactory {
                     shapes,
                     placement.map(p -> p.plan),
                     unplanned,
-                    need);
+                    need,
+                    workspace);
         } catch (UnplannableException | RuntimeException | Error e) {
             need.ifPresent(ArenaPool.Need::close);
             session.close();

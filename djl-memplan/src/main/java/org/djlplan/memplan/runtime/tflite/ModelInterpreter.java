@@ -9,6 +9,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.runtime.WorkspacePool;
 import org.djlplan.memplan.runtime.tflite.EngineSession.LiveNode;
 import org.djlplan.memplan.runtime.tflite.EngineSession.LiveTensor;
 import org.djlplan.memplan.spi.Candidate;
@@ -29,6 +30,7 @@ public final class ModelInterpreter implements AutoCloseable {
     private final ImmutableList<LiveNode> nodes;
     private final List<List<Integer>> shapes;
     private final Optional<ArenaPool.Need> need;
+    private final Optional<WorkspacePool.Resident> workspace;
     private final SessionTensors io;
     private final Description description;
     private Optional<ArenaPool.Lease> kept = Optional.empty();
@@ -69,6 +71,7 @@ public final class ModelInterpreter implements AutoCloseable {
      * @param plan empty for a stock interpreter
      * @param unplannedReason why it is one; empty if it is not
      * @param need the right to lease arenas for the plan, given up when this is closed
+     * @param workspace of the delegate, where it is shared with others
      */
     ModelInterpreter(
             EngineSession session,
@@ -79,8 +82,10 @@ public final class ModelInterpreter implements AutoCloseable {
             List<List<Integer>> shapes,
             Optional<EvaluatedPlan> plan,
             Optional<String> unplannedReason,
-            Optional<ArenaPool.Need> need) {
+            Optional<ArenaPool.Need> need,
+            Optional<WorkspacePool.Resident> workspace) {
         this.session = session;
+        this.workspace = workspace;
         this.delegate = delegate;
         this.candidate = candidate;
         this.nodes = ImmutableList.copyOf(nodes);
@@ -158,19 +163,38 @@ public final class ModelInterpreter implements AutoCloseable {
      */
     public Optional<List<OutputTensor>> run(List<ByteBuffer> values, Arena arena) {
         io.fill(values);
-        long start = System.nanoTime();
-        boolean fitted = session.invoke(arena);
-        lastNanos = System.nanoTime() - start;
+        boolean fitted = invoke(Optional.of(arena));
         return fitted ? Optional.of(io.results(Optional.of(arena))) : Optional.empty();
     }
 
     /** Predicts in the engine's own memory. */
     public List<OutputTensor> runStock(List<ByteBuffer> values) {
         io.fill(values);
-        long start = System.nanoTime();
-        session.invokeStock();
-        lastNanos = System.nanoTime() - start;
+        boolean unused = invoke(Optional.empty());
         return io.results(Optional.empty());
+    }
+
+    /**
+     * Lets the engine predict, when it is the turn of its delegate's workspace.
+     *
+     * @param arena empty for the engine's own memory
+     * @return whether the plan still fitted
+     */
+    private boolean invoke(Optional<Arena> arena) {
+        Optional<WorkspacePool.Turn> turn = workspace.map(WorkspacePool.Resident::take);
+        try {
+            long start = System.nanoTime();
+            boolean fitted = true;
+            if (arena.isPresent()) {
+                fitted = session.invoke(arena.get());
+            } else {
+                session.invokeStock();
+            }
+            lastNanos = System.nanoTime() - start;
+            return fitted;
+        } finally {
+            turn.ifPresent(WorkspacePool.Turn::close);
+        }
     }
 
     /**
@@ -202,9 +226,7 @@ public final class ModelInterpreter implements AutoCloseable {
      * @throws IllegalStateException if the plan does not fit the engine's tensors any more
      */
     public void runAgain() {
-        if (kept.isEmpty()) {
-            session.invokeStock();
-        } else if (!session.invoke(kept.get().arena())) {
+        if (!invoke(kept.map(ArenaPool.Lease::arena))) {
             throw noLongerFits();
         }
     }
@@ -221,6 +243,7 @@ public final class ModelInterpreter implements AutoCloseable {
             try {
                 delegate.ifPresent(NativeDelegate::close);
             } finally {
+                workspace.ifPresent(WorkspacePool.Resident::close);
                 need.ifPresent(ArenaPool.Need::close);
                 kept.ifPresent(ArenaPool.Lease::close);
             }

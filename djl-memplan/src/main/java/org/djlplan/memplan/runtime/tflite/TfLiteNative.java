@@ -5,7 +5,10 @@ import com.sun.jna.Pointer;
 import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
 
-/** The functions of {@code tflite_*.c}; {@code djlplan.h} is their documentation. */
+/**
+ * The functions of {@code tflite_*.c} and {@code xnnpack_*.c}; {@code djlplan.h} is their
+ * documentation.
+ */
 final class TfLiteNative {
 
     static final int OK = 0;
@@ -28,6 +31,8 @@ final class TfLiteNative {
             use.close();
             throw new UnplannableException(Native.toString(message));
         }
+        // The engine's own interpreters use XNNPACK, too, even without a delegate.
+        SharedWorkspaces.prepare();
         return use;
     }
 
@@ -100,9 +105,26 @@ final class TfLiteNative {
     static native int djlplan_tflite_output(Pointer session, int index);
 
     static native Pointer djlplan_delegate_create(
-            String library, int threads, int isTransient, byte[] message, long messageBytes);
+            String library,
+            int threads,
+            int isTransient,
+            Pointer packed,
+            byte[] message,
+            long messageBytes);
 
     static native Pointer djlplan_delegate_handle(Pointer delegate);
 
     static native void djlplan_delegate_delete(Pointer delegate);
+
+    static native Pointer djlplan_packed_create(long bytes);
+
+    static native int djlplan_packed_finish(Pointer packed);
+
+    static native void djlplan_packed_delete(Pointer packed);
+
+    static native int djlplan_workspaces_attach();
+
+    static native long djlplan_workspace_bytes(Pointer delegate);
+
+    static native int djlplan_workspace_move(Pointer delegate, int pages);
 }

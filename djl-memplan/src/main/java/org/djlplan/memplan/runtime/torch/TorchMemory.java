@@ -79,7 +79,12 @@ public final class TorchMemory implements AutoCloseable {
 
     /** Predictions of a model that has a budget take turns, and others' arenas are not in it. */
     private static ArenaOptions oneOfItsOwn(ArenaOptions arenas) {
-        return new ArenaOptions(false, OptionalInt.of(1), arenas.longestWait(), arenas.hugePages());
+        return new ArenaOptions(
+                false,
+                OptionalInt.of(1),
+                arenas.longestWait(),
+                arenas.hugePages(),
+                arenas.workspacesShared());
     }
 
     private static void dropped(RemovalNotification<Kind, AllocationSequence> notification) {

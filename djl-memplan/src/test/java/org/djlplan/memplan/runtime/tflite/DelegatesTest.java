@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.collect.ImmutableSortedSet;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegateFactory;
@@ -75,7 +76,7 @@ class DelegatesTest {
         Candidate candidate = new Candidate(ImmutableSortedSet.of(1), 1, true);
         assertThrows(
                 UnplannableException.class,
-                () -> Delegates.create(threads -> delegate(threads), candidate));
+                () -> Delegates.create(threads -> delegate(threads), candidate, Optional.empty()));
     }
 
     @Test

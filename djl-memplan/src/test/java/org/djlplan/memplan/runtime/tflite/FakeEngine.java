@@ -85,7 +85,7 @@ public final class FakeEngine implements EngineSession.Source {
     public InterpreterFactory factory(DelegateFactory delegates) {
         PlanFinder planner =
                 request -> MemoryPlanner.plan(request.live(), Strategies.BEST, InPlace.AUTO);
-        return new InterpreterFactory(this, graph(), planner, delegates, ArenaPool.shared());
+        return new InterpreterFactory(this, graph(), planner, delegates, ArenaPool.shared(), false);
     }
 
     /** The candidates of a choice, all of which can be built. */

@@ -71,7 +71,7 @@ class AllocationSequenceTest {
         AllocationSequence sequence =
                 new AllocationSequence(
                         "model",
-                        new ArenaOptions(true, OptionalInt.of(1), Duration.ZERO, false),
+                        new ArenaOptions(true, OptionalInt.of(1), Duration.ZERO, false, true),
                         new AllocationPlanning(
                                         new PlanningOptions("best", InPlace.AUTO, search),
                                         used,

@@ -1,0 +1,350 @@
+package org.djlplan.memplan.runtime;
+
+import static com.google.common.base.Preconditions.checkState;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Pages on which the workspaces of models lie together: memory that a delegate writes and reads
+ * within one inference, and needs nothing of afterwards.
+ *
+ * <pre>
+ *   workspace A ─┐                        A and B take turns: the pages are as many as the larger
+ *   workspace B ─┴─► pages 1              of the two needs
+ *   workspace C ───► pages 2              C ran while pages 1 were taken
+ * </pre>
+ *
+ * <p>A workspace lies on one set of pages, which one inference at a time may use. An inference that
+ * finds its pages taken goes over to others that are free, or to new ones, and stays there. Moving
+ * costs time: a workspace that has to move again and again gets pages for itself. Pages that no
+ * workspace reaches any more are given back at once, so that all of them together are never more
+ * than the workspaces would take alone.
+ */
+public final class WorkspacePool {
+
+    private static final Logger logger = LoggerFactory.getLogger(WorkspacePool.class);
+
+    private static final WorkspacePool SHARED = new WorkspacePool();
+
+    /** Moves that a workspace makes in any case, until it has settled. */
+    private static final int FREE_MOVES = 4;
+
+    /** Inferences between two moves that pay for one. */
+    private static final int RUNS_FOR_A_MOVE = 32;
+
+    /** The memory of a delegate that may lie on any pages. */
+    public interface Workspace {
+
+        /** Returns its size in bytes: whole pages. */
+        long bytes();
+
+        /**
+         * Has it lie on pages that are at least as large. Its content is lost.
+         *
+         * @param pages what the native library knows them by
+         * @return false if it lies on pages of its own instead
+         * @throws IllegalStateException if it lies on none, and must not be used any more
+         */
+        boolean lieOn(int pages);
+    }
+
+    /** The system's pages. */
+    interface Source {
+
+        /** Returns what new ones are known by, none at first; empty if there are none to be had. */
+        OptionalInt create();
+
+        /** Returns whether there is memory for their new size. */
+        boolean resize(int pages, long oldBytes, long bytes);
+
+        void close(int pages);
+    }
+
+    private static final class NativeSource implements Source {
+
+        private final Map<Integer, NativeLoader.Use> uses = new HashMap<>();
+
+        @Override
+        public OptionalInt create() {
+            NativeLoader.Use use;
+            try {
+                use = NativeMemory.use();
+            } catch (UnsupportedPlatformException e) {
+                throw new IllegalStateException(e);
+            }
+            int file = NativeMemory.djlplan_pages_create();
+            if (file < 0) {
+                use.close();
+                return OptionalInt.empty();
+            }
+            uses.put(file, use);
+            return OptionalInt.of(file);
+        }
+
+        @Override
+        public boolean resize(int pages, long oldBytes, long bytes) {
+            return NativeMemory.djlplan_pages_resize(pages, oldBytes, bytes) == 0;
+        }
+
+        @Override
+        public void close(int pages) {
+            NativeMemory.djlplan_pages_close(pages);
+            uses.remove(pages).close();
+        }
+    }
+
+    private final Source source;
+    private final ReentrantLock lock = new ReentrantLock(true);
+    private final Condition returned = lock.newCondition();
+    private final List<Pages> all = new ArrayList<>();
+    private long moves;
+
+    /** One set of pages. */
+    private static final class Pages {
+        private final int file;
+        private final Set<Resident> residents = new HashSet<>();
+        private long bytes;
+        private boolean taken;
+
+        /** Of one resident, where no other may join. */
+        private boolean reserved;
+
+        Pages(int file) {
+            this.file = file;
+        }
+
+        long neededBytes() {
+            return residents.stream().mapToLong(r -> r.bytes).max().orElse(0);
+        }
+    }
+
+    /** A pool of native memory. */
+    public WorkspacePool() {
+        this(new NativeSource());
+    }
+
+    WorkspacePool(Source source) {
+        this.source = source;
+    }
+
+    /** Returns the pool that all models of this JVM share. */
+    public static WorkspacePool shared() {
+        return SHARED;
+    }
+
+    /** Returns figures as of now. */
+    public WorkspaceMetric metric() {
+        lock.lock();
+        try {
+            int workspaces = 0;
+            long workspaceBytes = 0;
+            long bytes = 0;
+            int taken = 0;
+            for (Pages pages : all) {
+                workspaces += pages.residents.size();
+                workspaceBytes += pages.residents.stream().mapToLong(r -> r.bytes).sum();
+                bytes += pages.bytes;
+                taken += pages.taken ? 1 : 0;
+            }
+            return new WorkspaceMetric(workspaces, workspaceBytes, all.size(), bytes, taken, moves);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Has a workspace lie on pages of the pool until {@link Resident#close()}; not during an
+     * inference of its delegate.
+     *
+     * @return empty if there are no pages for it: it has its own then
+     * @throws IllegalStateException if it must not be used any more
+     */
+    public Optional<Resident> join(Workspace workspace) {
+        lock.lock();
+        try {
+            Resident resident = new Resident(workspace);
+            // Whether they are taken does not matter yet.
+            Optional<Pages> pages = all.stream().filter(p -> !p.reserved).findFirst();
+            if (settle(resident, pages)) {
+                return Optional.of(resident);
+            }
+            logger.info("No pages to share for a workspace of {} bytes", resident.bytes);
+            return Optional.empty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A workspace on pages of this pool. */
+    public final class Resident implements AutoCloseable {
+
+        private final Workspace workspace;
+        private final long bytes;
+
+        /** Empty when it lies on pages of its own, of which the pool knows nothing. */
+        private Optional<Pages> pages = Optional.empty();
+
+        private long runs;
+        private long ownMoves;
+        private boolean lost;
+
+        private Resident(Workspace workspace) {
+            this.workspace = workspace;
+            bytes = workspace.bytes();
+        }
+
+        /**
+         * Waits for its turn if need be: nobody else uses the pages until the result is closed.
+         *
+         * @throws IllegalStateException if the workspace must not be used any more
+         */
+        public Turn take() {
+            return WorkspacePool.this.take(this);
+        }
+
+        /** Ends it, once the workspace is gone. Does nothing the second time. */
+        @Override
+        public void close() {
+            lock.lock();
+            try {
+                leave(this);
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    /** The use of pages for one inference. */
+    public final class Turn implements AutoCloseable {
+
+        private final Optional<Pages> pages;
+
+        private Turn(Optional<Pages> pages) {
+            this.pages = pages;
+        }
+
+        @Override
+        public void close() {
+            lock.lock();
+            try {
+                pages.ifPresent(used -> used.taken = false);
+                returned.signalAll();
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    private Turn take(Resident resident) {
+        lock.lock();
+        try {
+            checkState(!resident.lost, "the pages of a workspace are lost");
+            resident.runs++;
+            while (resident.pages.isPresent() && resident.pages.get().taken) {
+                // It waits where there is no memory for more.
+                if (!move(resident) && resident.pages.isPresent()) {
+                    returned.awaitUninterruptibly();
+                }
+            }
+            resident.pages.ifPresent(own -> own.taken = true);
+            return new Turn(resident.pages);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Goes over to pages that are free, or new. Who has moved often gets pages for itself. */
+    private boolean move(Resident resident) {
+        boolean often = resident.ownMoves >= FREE_MOVES + resident.runs / RUNS_FOR_A_MOVE;
+        Optional<Pages> free =
+                all.stream().filter(p -> !p.taken && !p.reserved && !often).findFirst();
+        if (!settle(resident, free)) {
+            return false;
+        }
+        resident.ownMoves++;
+        moves++;
+        resident.pages.ifPresent(pages -> pages.reserved = often);
+        return true;
+    }
+
+    /**
+     * Has a resident lie on pages, new ones if none are given.
+     *
+     * @return false if it lies where it did, for want of memory, or on pages of its own
+     */
+    private boolean settle(Resident resident, Optional<Pages> given) {
+        Optional<Pages> found = given.or(this::create);
+        if (found.isEmpty()) {
+            return false;
+        }
+        Pages pages = found.get();
+        if (!grow(pages, resident.bytes)) {
+            shrink(pages);
+            return false;
+        }
+        resident.lost = true;
+        boolean moved = false;
+        try {
+            moved = resident.workspace.lieOn(pages.file);
+            resident.lost = false;
+        } finally {
+            leave(resident);
+            if (moved) {
+                pages.residents.add(resident);
+                resident.pages = found;
+            }
+            shrink(pages);
+        }
+        return moved;
+    }
+
+    private Optional<Pages> create() {
+        OptionalInt file = source.create();
+        if (file.isEmpty()) {
+            return Optional.empty();
+        }
+        Pages made = new Pages(file.getAsInt());
+        all.add(made);
+        return Optional.of(made);
+    }
+
+    private boolean grow(Pages pages, long bytes) {
+        if (pages.bytes < bytes && source.resize(pages.file, pages.bytes, bytes)) {
+            pages.bytes = bytes;
+        }
+        return pages.bytes >= bytes;
+    }
+
+    /** Takes a resident off its pages. */
+    private void leave(Resident resident) {
+        Optional<Pages> left = resident.pages;
+        resident.pages = Optional.empty();
+        left.ifPresent(
+                pages -> {
+                    pages.residents.remove(resident);
+                    shrink(pages);
+                });
+    }
+
+    /** Gives back what no resident reaches. */
+    private void shrink(Pages pages) {
+        long needed = pages.neededBytes();
+        if (needed < pages.bytes && source.resize(pages.file, pages.bytes, needed)) {
+            pages.bytes = needed;
+        }
+        if (pages.residents.isEmpty() && all.remove(pages)) {
+            source.close(pages.file);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+/*
+ * Weights that XNNPACK packs once for all delegates of the same operators of a model.
+ *
+ * A delegate packs each weight into the cache and looks whether it is there already. XNNPACK does
+ * not ask what came of that: a kernel whose weights were not found in a finished cache reads
+ * anywhere. So we stand in for the function that looks, and tell whether all were found.
+ */
+#define _GNU_SOURCE
+#include "tflite_session.h"
+
+#include <stdatomic.h>
+
+/* xnn_weights_cache_provider, as far as it is used: what the engine takes for a cache. */
+struct provider {
+    void *cache;
+    size_t (*look_up)(void *, const void *key);
+    void *(*reserve)(void *, size_t);
+    size_t (*look_up_or_insert)(void *, const void *key, void *packed, size_t);
+};
+
+#define NOT_FOUND SIZE_MAX
+
+/* What all caches have in common, as they are all made by one function of the engine. */
+static _Atomic(size_t (*)(void *, const void *, void *, size_t)) look_up_or_insert;
+
+static _Thread_local bool missed;
+
+static size_t find(void *cache, const void *key, void *packed, size_t bytes) {
+    size_t offset = atomic_load(&look_up_or_insert)(cache, key, packed, bytes);
+    if (offset == NOT_FOUND) missed = true;
+    return offset;
+}
+
+void *djlplan_packed_create(int64_t bytes) {
+    struct provider *(*create)(size_t);
+    if (!djlplan_tflite_release->shares_workspaces ||
+        !djlplan_tflite_function("TfLiteXNNPackDelegateWeightsCacheCreateWithSize", &create)) {
+        return NULL;
+    }
+    struct provider *made = create((size_t)bytes);
+    if (made == NULL) return NULL;
+    atomic_store(&look_up_or_insert, made->look_up_or_insert);
+    made->look_up_or_insert = find;
+    return made;
+}
+
+int djlplan_packed_finish(void *packed) {
+    bool (*finish)(void *);
+    return djlplan_tflite_function("TfLiteXNNPackDelegateWeightsCacheFinalizeSoft", &finish) &&
+                   finish(packed)
+               ? DJLPLAN_OK
+               : DJLPLAN_ENGINE_ERROR;
+}
+
+void djlplan_packed_delete(void *packed) {
+    void (*delete)(void *);
+    if (djlplan_tflite_function("TfLiteXNNPackDelegateWeightsCacheDelete", &delete)) {
+        delete (packed);
+    }
+}
+
+void djlplan_packed_expect(void) { missed = false; }
+
+bool djlplan_packed_missed(void) { return missed; }

@@ -1,0 +1,232 @@
+/*
+ * XNNPACK's workspaces, on pages that others may lie on as well.
+ *
+ *   delegate A   workspace at its address ──┐
+ *                                           ├─► the pages of a file in memory
+ *   delegate B   workspace at its address ──┘
+ *
+ * A workspace holds what the operators of a delegate hand to each other within one inference, and
+ * nothing from one inference to the next. XNNPACK keeps addresses inside of it, so that it stays
+ * where it is; what lies there is ours to choose.
+ *
+ * XNNPACK takes all its memory through an allocator that is set once, before its first use. Ours
+ * is the C library's, but that what is large and allocated while a model's tensors are gets pages
+ * of its own, a region. Which of them is the workspace is not guessed: XNNPACK's own description
+ * of the workspace, which we saw it allocate with the delegate, has to give its address and size.
+ */
+#define _GNU_SOURCE
+#include "xnnpack_workspace.h"
+
+#include "tflite_session.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* As in XNNPACK of the releases that have_allocator is true of. */
+struct xnn_allocator {
+    void *context;
+    void *(*allocate)(void *, size_t);
+    void *(*reallocate)(void *, void *, size_t);
+    void (*deallocate)(void *, void *);
+    void *(*aligned_allocate)(void *, size_t alignment, size_t);
+    void (*aligned_deallocate)(void *, void *);
+};
+struct xnn_workspace {
+    void *data;
+    size_t size;
+    void *first_user;
+    size_t ref_count;
+};
+
+/* What is smaller gains nothing by pages of its own. */
+enum { SMALLEST_REGION = 64 << 10 };
+
+struct region {
+    char *address;
+    size_t size;  /* that XNNPACK asked for */
+    size_t bytes; /* of whole pages */
+    struct region *next;
+};
+
+static pthread_mutex_t regions_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct region *regions; /* guarded by regions_lock */
+
+static _Thread_local bool noting;
+static _Thread_local struct workspace noted;
+static _Thread_local bool allocating_tensors;
+
+static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+/* ---- the allocator --------------------------------------------------------------------- */
+
+static void *allocate(void *context, size_t bytes) {
+    (void)context;
+    void *memory = malloc(bytes);
+    if (noting && bytes == sizeof(struct xnn_workspace)) {
+        noted.descriptor = memory;
+        noted.descriptors++;
+    }
+    return memory;
+}
+
+static void *reallocate(void *context, void *memory, size_t bytes) {
+    (void)context;
+    return realloc(memory, bytes);
+}
+
+static void deallocate(void *context, void *memory) {
+    (void)context;
+    free(memory);
+}
+
+static void *map_own(void *address, size_t bytes) {
+    int fixed = address == NULL ? 0 : MAP_FIXED;
+    void *mapped = mmap(address, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
+    return mapped == MAP_FAILED ? NULL : mapped;
+}
+
+/* Returns the address of a new region, NULL without memory. */
+static void *make_region(size_t size) {
+    struct region *region = malloc(sizeof *region);
+    if (region == NULL) return NULL;
+    size_t bytes = (size + page_bytes() - 1) / page_bytes() * page_bytes();
+    char *address = map_own(NULL, bytes);
+    if (address == NULL) {
+        free(region);
+        return NULL;
+    }
+    pthread_mutex_lock(&regions_lock);
+    *region = (struct region){address, size, bytes, regions};
+    regions = region;
+    pthread_mutex_unlock(&regions_lock);
+    return address;
+}
+
+static bool free_region(const void *address) {
+    struct region *found = NULL;
+    pthread_mutex_lock(&regions_lock);
+    for (struct region **r = &regions; *r != NULL; r = &(*r)->next) {
+        if ((*r)->address == address) {
+            found = *r;
+            *r = found->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&regions_lock);
+    if (found == NULL) return false;
+    munmap(found->address, found->bytes);
+    free(found);
+    return true;
+}
+
+static void *allocate_aligned(void *context, size_t alignment, size_t size) {
+    (void)context;
+    void *memory = NULL;
+    if (allocating_tensors && size >= SMALLEST_REGION && alignment <= page_bytes()) {
+        memory = make_region(size);
+    }
+    return memory != NULL || posix_memalign(&memory, alignment, size) == 0 ? memory : NULL;
+}
+
+static void deallocate_aligned(void *context, void *memory) {
+    (void)context;
+    bool may_be_region = memory != NULL && (uintptr_t)memory % page_bytes() == 0;
+    if (!may_be_region || !free_region(memory)) free(memory);
+}
+
+static const struct xnn_allocator allocator = {
+    NULL, allocate, reallocate, deallocate, allocate_aligned, deallocate_aligned,
+};
+
+/* Whether XNNPACK asks us for memory, which it shows when it makes a workspace. */
+static bool asks_us(void) {
+    int (*create)(struct xnn_workspace **);
+    int (*release)(struct xnn_workspace *);
+    if (!djlplan_tflite_function("xnn_create_workspace", &create) ||
+        !djlplan_tflite_function("xnn_release_workspace", &release)) {
+        return false;
+    }
+    struct xnn_workspace *made = NULL;
+    djlplan_workspace_begin();
+    int status = create(&made);
+    struct workspace seen = djlplan_workspace_end();
+    if (status != 0) return false;
+    bool ours = seen.descriptors == 1 && seen.descriptor == made;
+    release(made);
+    return ours;
+}
+
+int djlplan_workspaces_attach(void) {
+    int (*initialize)(const struct xnn_allocator *);
+    if (!djlplan_tflite_release->shares_workspaces) return DJLPLAN_MISMATCH;
+    if (!djlplan_tflite_function("xnn_initialize", &initialize)) return DJLPLAN_MISMATCH;
+    return initialize(&allocator) == 0 && asks_us() ? DJLPLAN_OK : DJLPLAN_ENGINE_ERROR;
+}
+
+void djlplan_workspace_begin(void) {
+    noted = (struct workspace){NULL, 0};
+    noting = true;
+}
+
+struct workspace djlplan_workspace_end(void) {
+    noting = false;
+    return noted;
+}
+
+void djlplan_workspace_allocating(bool allocating) { allocating_tensors = allocating; }
+
+/* ---- workspaces ------------------------------------------------------------------------ */
+
+/* The region that is the workspace. Only regions of other delegates come and go meanwhile. */
+static struct region *region_of(const struct djlplan_delegate *delegate) {
+    const struct workspace *workspace = &delegate->workspace;
+    if (workspace->descriptors != 1) return NULL;
+    pthread_mutex_lock(&regions_lock);
+    struct region *region = regions;
+    while (region != NULL && (region->address != workspace->descriptor->data ||
+                              region->size != workspace->descriptor->size)) {
+        region = region->next;
+    }
+    pthread_mutex_unlock(&regions_lock);
+    return region;
+}
+
+int64_t djlplan_workspace_bytes(const struct djlplan_delegate *delegate) {
+    const struct region *region = region_of(delegate);
+    return region == NULL ? 0 : (int64_t)region->bytes;
+}
+
+int djlplan_workspace_move(const struct djlplan_delegate *delegate, int pages) {
+    struct region *region = region_of(delegate);
+    if (region == NULL) return DJLPLAN_MISMATCH;
+    void *mapped = mmap(region->address, region->bytes, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_FIXED | MAP_POPULATE, pages, 0);
+    if (mapped != MAP_FAILED) {
+        /* A forked process would write into the inferences of this one. */
+        madvise(mapped, region->bytes, MADV_DONTFORK);
+        return DJLPLAN_OK;
+    }
+    if (map_own(region->address, region->bytes) != NULL) return DJLPLAN_MISMATCH;
+    region->bytes = 0; /* Others may lie there by now. */
+    return DJLPLAN_ENGINE_ERROR;
+}
+
+/* ---- pages ----------------------------------------------------------------------------- */
+
+int djlplan_pages_create(void) {
+    return (int)syscall(SYS_memfd_create, "djl-plan", MFD_CLOEXEC);
+}
+
+int djlplan_pages_resize(int pages, int64_t old_bytes, int64_t bytes) {
+    /* Allocated at once: a page that is not to be had when it is touched ends the process. */
+    int problem = bytes > old_bytes ? fallocate(pages, 0, old_bytes, bytes - old_bytes)
+                                    : ftruncate(pages, bytes);
+    return problem == 0 ? DJLPLAN_OK : DJLPLAN_ENGINE_ERROR;
+}
+
+void djlplan_pages_close(int pages) { close(pages); }

@@ -1,0 +1,203 @@
+package org.djlplan.integration.current;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.djlplan.integration.support.Bits;
+import org.djlplan.integration.support.Delegated;
+import org.djlplan.integration.support.NeedsModels;
+import org.djlplan.integration.support.RealModels;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.integration.support.TestModels;
+import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.runtime.ProcessMemory;
+import org.djlplan.memplan.runtime.WorkspacePool;
+import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.serving.ServedModel;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Interpreters of one model that run at once over the same packed weights. */
+@Tag("djl-current")
+@Timeout(300)
+class PackedWeightsTest {
+
+    private static final int THREADS = 2;
+    private static final int RUNS = 10;
+    private static final int CHANGED_BYTES = 1 << 16;
+
+    @TempDir Path folder;
+
+    @BeforeAll
+    static void loadEngine() throws Exception {
+        StockInterpreter.loadEngine();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "blaze_face, xnnpack",
+        "uneven, xnnpack",
+        "mobilenet_v2_int8_64, xnnpack-transient",
+        "mobilenet_v1, xnnpack"
+    })
+    void run_atOnce_givesTheBytesOfItsOwnWeights(String name, String delegate) throws Exception {
+        assertSame(TestModels.built(name), delegate);
+    }
+
+    @Tag("long")
+    @ParameterizedTest
+    @MethodSource("built")
+    void run_builtNetworkAtOnce_givesTheBytesOfItsOwnWeights(Path file) throws Exception {
+        assertSame(file, Delegates.XNNPACK);
+    }
+
+    @Tag("long")
+    @NeedsModels(RealModels.TFLITE)
+    @ParameterizedTest
+    @MethodSource("real")
+    void run_realModelAtOnce_givesTheBytesOfItsOwnWeights(Path file) throws Exception {
+        assertSame(file, Delegates.XNNPACK);
+    }
+
+    static Stream<Path> built() {
+        return Stream.concat(
+                TestModels.built().stream(),
+                Stream.of("mobilenet_v2_int8", "mobilenet_v2_dynamic").map(TestModels::built));
+    }
+
+    static Stream<Path> real() {
+        return TestModels.real().stream();
+    }
+
+    private static List<ByteBuffer> run(ServedModel model, List<ByteBuffer> inputs) {
+        List<List<Integer>> shapes = model.inputs().stream().map(input -> input.shape()).toList();
+        return model.run(inputs, shapes).stream().map(OutputTensor::data).toList();
+    }
+
+    private static void assertSame(Path file, String delegate) throws Exception {
+        Delegated delegated = Delegated.all(file, delegate, 1);
+        List<ByteBuffer> inputs;
+        List<ByteBuffer> expected;
+        try (StockInterpreter engine = new StockInterpreter(file, 1);
+                ServedModel alone = delegated.open(false)) {
+            inputs = engine.randomInputs(1);
+            expected = run(alone, inputs);
+        }
+        try (ServedModel model = delegated.open(true)) {
+            runAtOnce(model, inputs, outputs -> Bits.assertSame(expected, outputs, "at once"));
+        }
+    }
+
+    /** Whether there is one for each thread. */
+    private static boolean isWithInterpreters(ServedModel model) {
+        return model.report().interpreters().size() == THREADS;
+    }
+
+    private static void runAtOnce(
+            ServedModel model, List<ByteBuffer> inputs, Consumer<List<ByteBuffer>> check)
+            throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+        try {
+            List<Future<?>> running = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++) {
+                running.add(
+                        threads.submit(
+                                () -> {
+                                    int run = 0;
+                                    while (run < RUNS || !isWithInterpreters(model)) {
+                                        run++;
+                                        List<ByteBuffer> copies =
+                                                inputs.stream().map(ByteBuffer::duplicate).toList();
+                                        check.accept(run(model, copies));
+                                    }
+                                    return null;
+                                }));
+            }
+            for (Future<?> each : running) {
+                each.get();
+            }
+        } finally {
+            threads.shutdown();
+        }
+    }
+
+    /** XNNPACK itself would read anywhere: it does not look whether weights were found. */
+    @Test
+    void interpreter_weightsChangedInPlace_packsItsOwn() throws Exception {
+        Path file = Files.copy(TestModels.built("mobilenet_v1"), folder.resolve("changed.tflite"));
+        Delegated delegated = Delegated.all(file, Delegates.XNNPACK, 1);
+        try (StockInterpreter engine = new StockInterpreter(TestModels.built("mobilenet_v1"), 1);
+                ServedModel model = delegated.open(true)) {
+            List<ByteBuffer> inputs = engine.randomInputs(1);
+            List<ByteBuffer> before = run(model, inputs);
+            FileTime time = Files.getLastModifiedTime(file);
+            Tensor largest =
+                    model.graph().tensors().stream()
+                            .filter(tensor -> tensor.region().isPresent())
+                            .max(Comparator.comparingLong(Tensor::bytes))
+                            .orElseThrow();
+            try (RandomAccessFile weights = new RandomAccessFile(file.toFile(), "rw")) {
+                weights.seek(largest.region().orElseThrow().offsetBytes());
+                weights.write(new byte[CHANGED_BYTES]);
+            }
+            Files.setLastModifiedTime(file, time);
+            Set<List<ByteBuffer>> outputs = ConcurrentHashMap.newKeySet();
+            runAtOnce(model, inputs, outputs::add);
+            // One interpreter has packed the weights as they were, the other as they are.
+            assertEquals(2, outputs.size());
+            assertTrue(outputs.contains(before));
+        }
+    }
+
+    @Test
+    void interpreter_furtherOne_packsNoWeightsOfItsOwn() throws Exception {
+        Path file = TestModels.built("mobilenet_v1");
+        Delegated delegated = Delegated.all(file, Delegates.XNNPACK, 1);
+        long own = grown(delegated, false);
+        long together = grown(delegated, true);
+        // Nearly all of the file is weights, and there is room to compare the largest of them once;
+        // what a process takes is no exact figure.
+        long leastGain = Files.size(file) / 3;
+        assertTrue(together + leastGain < own, together + " of " + own);
+    }
+
+    /** Returns what a second interpreter takes. */
+    private static long grown(Delegated delegated, boolean shared) throws Exception {
+        try (StockInterpreter engine = new StockInterpreter(delegated.file(), 1);
+                ServedModel model = delegated.open(shared)) {
+            List<ByteBuffer> inputs = engine.randomInputs(1);
+            List<ByteBuffer> expected = run(model, inputs);
+            long before = bytes();
+            runAtOnce(model, inputs, outputs -> Bits.assertSame(expected, outputs, "at once"));
+            return bytes() - before;
+        }
+    }
+
+    private static long bytes() {
+        ProcessMemory.trim();
+        return new ProcessMemory().anonymousBytes().orElseThrow()
+                + WorkspacePool.shared().metric().bytes();
+    }
+}

@@ -1,0 +1,61 @@
+package org.djlplan.integration.support;
+
+import static java.util.Comparator.naturalOrder;
+
+import com.google.common.collect.ImmutableSortedSet;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.djlplan.memplan.candidates.CandidateInterpreters;
+import org.djlplan.memplan.config.PlanOptions;
+import org.djlplan.memplan.planning.order.OrderedModel;
+import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.serving.ServedModel;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.DelegationChoice.Origin;
+
+/**
+ * A model of which XNNPACK takes all that it can.
+ *
+ * @param file the model
+ * @param delegate as in {@code delegation.delegate}
+ * @param candidate all that the delegate takes
+ */
+public record Delegated(Path file, String delegate, Candidate candidate) {
+
+    /** Asks the delegate what it takes. */
+    public static Delegated all(Path file, String delegate, int threads) throws Exception {
+        try (CandidateInterpreters candidates = Served.candidates(file, delegate)) {
+            return new Delegated(
+                    file,
+                    delegate,
+                    new Candidate(
+                            candidates.partitions().stream()
+                                    .flatMap(Set::stream)
+                                    .collect(
+                                            ImmutableSortedSet.toImmutableSortedSet(
+                                                    naturalOrder())),
+                            threads));
+        }
+    }
+
+    /** Serves it, its workspace with those of other models or on its own. */
+    public ServedModel open(boolean shared) throws Exception {
+        Map<String, Object> given = new HashMap<>();
+        if (!shared) {
+            given.put("memplan.sharedWorkspaces", false);
+        }
+        PlanOptions options = Served.options(given);
+        DelegationChoice choice = new DelegationChoice(candidate, Origin.MEASURED, "a test");
+        return ServedModel.open(
+                OrderedModel.asInFile(file),
+                options,
+                Served.planner(options),
+                Optional.of(
+                        new ServedModel.Delegation(
+                                delegate, Delegates.named(delegate), graph -> choice)));
+    }
+}
