@@ -34,7 +34,8 @@ class OptionsTableTest {
             1. the application's code: `new PlannedTranslatorFactory().with("memplan.threads", 4)`, or `wrap(…).with(…)`;
             2. a system property: `djlplan.` and the key, such as `-Ddjlplan.memplan.threads=4`, for all models of the JVM;
             3. DJL's *arguments*: `optArgument(key, value)`, a model zoo's metadata, the query of a model's URL, plain keys in a model folder's
-               `serving.properties`. DJL merges them, so that nobody can tell any more which of them a value is from.
+               `serving.properties`. DJL merges them, so that nobody can tell any more which of them a value is from. Keys with dots may be maps in maps, as
+               Spring Boot binds `djl.arguments.memplan.threads`.
 
             A model's folder is data. What loads code, names files, fills a disk, or takes more than the machine has is the application's to decide, and such a value is an
             error in arguments, which says how to set it; it is without effect where the application sets the same key. On the route through `blockFactory` there
