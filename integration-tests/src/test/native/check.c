@@ -239,7 +239,7 @@ static void check_sessions(const void *model) {
 /* Operators of the partitions that XNNPACK reports, two of them at most. */
 static int preview(const void *model, int32_t *operators) {
     struct djlplan_delegate *delegate =
-        djlplan_delegate_create(NULL, 2, 0, message, sizeof message);
+        djlplan_delegate_create(NULL, 2, 0, NULL, message, sizeof message);
     CHECK(delegate != NULL);
     struct djlplan_tflite_session *session = djlplan_tflite_session_new();
     CHECK(session != NULL);
@@ -331,7 +331,7 @@ static void check_delegated(const void *model) {
     struct djlplan_tflite_session *stock = open_session(model, 0, -1, -1);
     CHECK(djlplan_tflite_allocate(stock) == DJLPLAN_OK);
     struct djlplan_delegate *delegate =
-        djlplan_delegate_create(NULL, 2, 0, message, sizeof message);
+        djlplan_delegate_create(NULL, 2, 0, NULL, message, sizeof message);
     CHECK(delegate != NULL);
     struct djlplan_tflite_session *session = open_delegated(model, delegate, stock, chosen, count);
     struct plan *plan = malloc(sizeof *plan);
@@ -350,9 +350,10 @@ static void check_delegated(const void *model) {
 
 static void check_bad_delegates(const char *no_delegate) {
     message[0] = 0;
-    CHECK(djlplan_delegate_create("/nowhere/at/all.so", 1, 0, message, sizeof message) == NULL);
-    CHECK(strstr(message, "/nowhere/at/all.so") != NULL);
-    CHECK(djlplan_delegate_create(no_delegate, 1, 0, message, sizeof message) == NULL);
+    const char *nowhere = "/nowhere/at/all.so";
+    CHECK(djlplan_delegate_create(nowhere, 1, 0, NULL, message, sizeof message) == NULL);
+    CHECK(strstr(message, nowhere) != NULL);
+    CHECK(djlplan_delegate_create(no_delegate, 1, 0, NULL, message, sizeof message) == NULL);
     CHECK(strstr(message, "no external delegate") != NULL);
 }
 
