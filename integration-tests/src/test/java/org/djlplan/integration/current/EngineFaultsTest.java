@@ -29,7 +29,7 @@ class EngineFaultsTest {
     private static final Path DAMAGED = Path.of("../djl-memplan/src/test/resources/tflite/bad");
 
     private static final String ERROR =
-            "(TfLiteFormatException|InvalidModelException) .*|IOException .*: is empty";
+            "(TfLiteFormatException|InvalidModelException|MalformedModelException) .*";
 
     private static final Path SOUND = TestModels.built("chains");
 
