@@ -1,0 +1,21 @@
+package org.djlplan.integration.spark;
+
+import java.io.Serializable;
+import java.util.Objects;
+
+/**
+ * A row, and what computed it.
+ *
+ * @param seed of the row's image
+ * @param bits hash of all bits of the outputs
+ * @param process the executor's process
+ * @param attempt of its task, from 0
+ * @param choice what was delegated, and how that was known
+ */
+record Examined(int seed, int bits, long process, int attempt, String choice)
+        implements Serializable {
+
+    Examined {
+        Objects.requireNonNull(choice);
+    }
+}

@@ -1,0 +1,181 @@
+package org.djlplan.integration.spark;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.NoopTranslator;
+import java.io.File;
+import java.io.NotSerializableException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkException;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.cli.demo.MobileNetV2;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Spark with two executors, in JVMs of their own, and a model that an archive brings them: the
+ * driver measured what to delegate.
+ */
+@Tag("pipelines")
+class SparkRouteTest {
+
+    private static final int PARTITIONS = 4;
+
+    private static final List<Integer> SEEDS = IntStream.range(0, 24).boxed().toList();
+
+    @TempDir static Path folder;
+
+    private static JavaSparkContext spark;
+
+    @BeforeAll
+    static void start() throws Exception {
+        // A local cluster looks for these, to put them on class paths.
+        Path home = Path.of(System.getenv("SPARK_HOME"));
+        Files.createDirectories(home.resolve("assembly/target/scala-2.12/jars"));
+        SparkConf configuration =
+                new SparkConf()
+                        .setMaster("local-cluster[2,1,1024]")
+                        .setAppName("classify")
+                        .set("spark.executor.extraClassPath", classPath())
+                        .set("spark.executor.extraJavaOptions", "-Dai.djl.offline=true")
+                        // Both before the first task.
+                        .set("spark.scheduler.minRegisteredResourcesRatio", "1")
+                        .set("spark.driver.host", "127.0.0.1")
+                        .set("spark.ui.enabled", "false")
+                        .set("spark.local.dir", folder.resolve("local").toString());
+        spark = new JavaSparkContext(configuration);
+        spark.sc().addArchive(archive() + "#classifier");
+    }
+
+    @AfterAll
+    static void stop() {
+        spark.stop();
+    }
+
+    private static String classPath() {
+        String own = System.getProperty("java.class.path");
+        return System.getProperty("surefire.test.class.path", own);
+    }
+
+    /** Returns an archive of a model and what was measured for it. */
+    private static Path archive() throws Exception {
+        Path model = Files.createDirectory(folder.resolve("model"));
+        Path file = model.resolve("mobilenet_v2.tflite");
+        TfLiteWriter.write(MobileNetV2.build(1), file);
+        Criteria<NDList, NDList> criteria =
+                Criteria.builder()
+                        .setTypes(NDList.class, NDList.class)
+                        .optEngine("TFLite")
+                        .optModelPath(file)
+                        .optArgument("delegation.profile", "blocking")
+                        .optTranslatorFactory(PlannedTranslatorFactory.wrap(new NoopTranslator()))
+                        .build();
+        try (ZooModel<NDList, NDList> measured = criteria.loadModel()) {
+            DelegationReport report =
+                    PlanReport.of(measured).flatMap(PlanReport::delegation).orElseThrow();
+            assertEquals("MEASURED", report.origin(), report.reason());
+        }
+        Path archive = folder.resolve("classifier.zip");
+        try (OutputStream bytes = Files.newOutputStream(archive);
+                ZipOutputStream zip = new ZipOutputStream(bytes);
+                Stream<Path> files = Files.walk(model)) {
+            for (Path each : files.filter(Files::isRegularFile).toList()) {
+                zip.putNextEntry(
+                        new ZipEntry(
+                                model.relativize(each).toString().replace(File.separator, "/")));
+                Files.copy(each, zip);
+            }
+        }
+        return archive;
+    }
+
+    private static List<Examined> examine(boolean dying) {
+        return spark
+                .parallelize(SEEDS, PARTITIONS)
+                .mapPartitions(new Examination(dying))
+                .collect()
+                .stream()
+                .sorted(Comparator.comparing(Examined::seed))
+                .toList();
+    }
+
+    private static Map<Integer, Integer> bits(List<Examined> rows) {
+        return rows.stream().collect(Collectors.toMap(Examined::seed, Examined::bits));
+    }
+
+    @Test
+    void mapPartitions_threeRunsAndADeadExecutor_sameBitsByTheDriversChoice() {
+        List<Examined> first = examine(false);
+        List<Examined> second = examine(true);
+        List<Examined> third = examine(false);
+
+        assertEquals(SEEDS, first.stream().map(Examined::seed).toList());
+        assertEquals(bits(first), bits(second));
+        assertEquals(bits(first), bits(third));
+        assertTrue(second.stream().anyMatch(row -> row.attempt() > 0), "no executor died");
+        List<Examined> all = Stream.of(first, second, third).flatMap(List::stream).toList();
+        assertTrue(
+                all.stream().map(Examined::process).distinct().count() > 1,
+                "there was one executor");
+        assertEquals(
+                1,
+                all.stream().map(Examined::choice).distinct().count(),
+                () -> new TreeSet<>(all.stream().map(Examined::choice).toList()).toString());
+        assertTrue(all.get(0).choice().endsWith("STORED"), all.get(0).choice());
+        assertTrue(!all.get(0).choice().startsWith("0 "), all.get(0).choice());
+    }
+
+    @Test
+    void mapPartitions_factoryInTheClosure_classOfEachImage() {
+        PlannedTranslatorFactory factory = PlannedTranslatorFactory.wrap(new BestClass());
+        List<float[]> images = List.of(new float[224 * 224 * 3], new float[224 * 224 * 3]);
+
+        List<Integer> classes =
+                spark.parallelize(images, 2).mapPartitions(new Classification(factory)).collect();
+
+        assertEquals(2, classes.size());
+        assertEquals(classes.get(0), classes.get(1));
+    }
+
+    @Test
+    void mapPartitions_translatorThatCannotBeSerialized_saidAtOnceByName() {
+        Classification classification =
+                new Classification(PlannedTranslatorFactory.wrap(new NoopTranslator()));
+
+        Exception error =
+                assertThrows(
+                        SparkException.class,
+                        () ->
+                                spark.parallelize(List.of(new float[1]))
+                                        .mapPartitions(classification)
+                                        .collect());
+
+        Throwable cause = error.getCause();
+        assertEquals(NotSerializableException.class, cause.getClass());
+        assertTrue(cause.getMessage().contains(NoopTranslator.class.getName()), cause::toString);
+    }
+}
