@@ -183,6 +183,7 @@ static void drop_piece(struct djlplan_weights *weights, struct piece *piece) {
     if (checksum(address, piece->bytes) != piece->checksum && !write_back(weights, piece)) return;
     piece->copied = mmap(address, (size_t)piece->bytes, PROT_READ | PROT_WRITE,
                          MAP_SHARED | MAP_FIXED, weights->file, piece->offset) == MAP_FAILED;
+    if (!piece->copied) madvise(address, (size_t)piece->bytes, MADV_NOHUGEPAGE);
 }
 
 /* Drops all but what is pinned. The loader is not busy; the caller holds the lock. */

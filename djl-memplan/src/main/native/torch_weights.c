@@ -56,6 +56,9 @@ static int map_file(struct djlplan_weights *weights) {
         djlplan_arena_free(base);
         return problem;
     }
+    /* Else the system maps 2 MB at once where the page cache has them together: pieces beside the
+       one that is loaded. */
+    madvise(base, (size_t)weights->capacity, MADV_NOHUGEPAGE);
     weights->base = base;
     djlplan_arena_of(base)->weights = weights;
     return 0;

@@ -80,6 +80,11 @@ record Markdown(Path file, String text, List<Block> blocks) {
         return new Markdown(file, text.toString(), List.copyOf(blocks));
     }
 
+    /** Returns whether a document is of a framework, whose code is compiled beside it. */
+    static boolean isOfPipelines(Markdown document) {
+        return document.file().startsWith(ROOT.resolve("docs/pipelines"));
+    }
+
     /** Returns the blocks of one language. */
     List<Block> blocks(String language) {
         return blocks.stream().filter(block -> block.language().equals(language)).toList();

@@ -66,8 +66,7 @@ class SnippetsTest {
         List<String> problems = new ArrayList<>();
         int compiled = 0;
         for (Markdown document : Markdown.all()) {
-            // Code for frameworks is compiled, and run, beside them: -Ppipelines.
-            if (document.file().toString().contains("pipelines")) {
+            if (Markdown.isOfPipelines(document)) {
                 continue;
             }
             for (Block block : document.blocks("java")) {

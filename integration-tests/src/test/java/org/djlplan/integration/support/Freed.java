@@ -18,6 +18,19 @@ public final class Freed {
         Await.until(() -> !used(), Freed::state);
     }
 
+    /**
+     * The same where models were left to the garbage collector: DJL's predictors have finalizers,
+     * so that what they hold takes more than one collection.
+     */
+    public static void assertEverythingIsCollected() {
+        Await.until(
+                () -> {
+                    System.gc();
+                    return !used();
+                },
+                Freed::state);
+    }
+
     private static String state() {
         return MappedFile.openCount()
                 + " mapped files, "

@@ -58,8 +58,7 @@ class SharedModelsTest {
 
     @AfterEach
     void nothingIsLeft() {
-        System.gc();
-        Freed.assertEverything();
+        Freed.assertEverythingIsCollected();
     }
 
     private static Criteria<NDList, NDList> criteria(Path file) {

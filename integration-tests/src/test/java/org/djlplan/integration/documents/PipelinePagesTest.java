@@ -1,0 +1,56 @@
+package org.djlplan.integration.documents;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.djlplan.integration.documents.Markdown.Block;
+import org.junit.jupiter.api.Test;
+
+/** Code on the pages of frameworks is code of the tests that run beside them (-Ppipelines). */
+class PipelinePagesTest {
+
+    private static final Path MODULES = Markdown.ROOT.resolve("integration-tests");
+
+    private static String withoutSpaces(String text) {
+        return text.replaceAll("\\s+", "");
+    }
+
+    private static String sources(String framework) throws IOException {
+        StringBuilder sources = new StringBuilder();
+        try (Stream<Path> files = Files.walk(MODULES.resolve(framework).resolve("src"))) {
+            for (Path file : files.filter(each -> each.toString().endsWith(".java")).toList()) {
+                sources.append(Files.readString(file));
+            }
+        }
+        return withoutSpaces(sources.toString());
+    }
+
+    @Test
+    void java_everyBlock_isInATestOfItsFramework() throws IOException {
+        List<String> others = new ArrayList<>();
+        int pages = 0;
+        for (Markdown page : Markdown.all()) {
+            if (!Markdown.isOfPipelines(page)) {
+                continue;
+            }
+            pages++;
+            List<Block> blocks = page.blocks("java");
+            assertTrue(!blocks.isEmpty(), page.file() + " has no code");
+            String sources =
+                    sources(page.file().getFileName().toString().replaceFirst("\\.md$", ""));
+            for (Block block : blocks) {
+                if (!sources.contains(withoutSpaces(block.code()))) {
+                    others.add(page.file() + ", line " + block.line());
+                }
+            }
+        }
+        assertEquals(List.of(), others);
+        assertTrue(pages >= 2, "only " + pages + " pages were found");
+    }
+}
