@@ -40,6 +40,10 @@ final class Packages {
                     "slf4j-api-",
                     "tflite-");
 
+    /** Those of them that the bundle brings. */
+    private static final List<String> REPLACED =
+            List.of("djl-", "failureaccess-", "flatbuffers-", "guava-");
+
     /** What the build puts beside for these tests. */
     private static final Path EXTRA = Path.of("target", "guest").toAbsolutePath();
 
@@ -119,9 +123,27 @@ final class Packages {
 
     /** Returns the JVM's arguments for jars and a folder, named by a wildcard, with spaces. */
     List<String> classPath() throws IOException {
+        return classPath(libraries());
+    }
+
+    /** Returns the same with the bundle in the place of ours and of what comes with them. */
+    List<String> bundleAndOldGuava() throws IOException {
+        List<Path> libraries = new ArrayList<>();
+        for (Path library : libraries()) {
+            String name = library.getFileName().toString();
+            if (Files.isRegularFile(library) && REPLACED.stream().noneMatch(name::startsWith)) {
+                libraries.add(library);
+            }
+        }
+        libraries.add(extra("guava-14"));
+        libraries.add(Path.of(System.getProperty("djlplan.bundle")));
+        return classPath(libraries);
+    }
+
+    private List<String> classPath(List<Path> libraries) throws IOException {
         Path jars = Files.createDirectories(folder.resolve("my libraries"));
         int number = 0;
-        for (Path library : libraries()) {
+        for (Path library : libraries) {
             Path jar = jars.resolve(++number + " " + library.getFileName() + ".jar");
             if (Files.isDirectory(library)) {
                 Files.write(jar, jarOf(library));

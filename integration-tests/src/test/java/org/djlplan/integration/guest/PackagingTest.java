@@ -33,6 +33,8 @@ class PackagingTest {
     enum Shipped {
         CLASS_PATH,
         UBER_JAR,
+        /** With a Guava that lacks what is used of it, as Spark's class path has. */
+        BUNDLE_AND_OLD_GUAVA,
         /** Its loader's URLs are {@code jar:nested:…}. */
         SPRING_BOOT_3_3,
         /** Its loader's URLs are {@code jar:file:…!/…!/}. */
@@ -51,6 +53,7 @@ class PackagingTest {
         return switch (how) {
             case CLASS_PATH -> packages.classPath();
             case UBER_JAR -> packages.uberJar();
+            case BUNDLE_AND_OLD_GUAVA -> packages.bundleAndOldGuava();
             case SPRING_BOOT_3_3 ->
                     packages.bootJar("3.3", "org.springframework.boot.loader.launch.JarLauncher");
             case SPRING_BOOT_3_1 ->
