@@ -6,6 +6,8 @@ import ai.djl.repository.zoo.ZooModel;
 import java.io.IOException;
 import java.time.Duration;
 import org.djlplan.memplan.djl.SharedModels;
+import org.djlplan.memplan.djl.SharedPools;
+import org.djlplan.memplan.report.PoolReport;
 
 /**
  * One model per JVM, for tasks, operators and threads that would each load their own: in a
@@ -47,5 +49,10 @@ public final class PlannedModels {
     public static <I, O> ZooModel<I, O> get(String key, Criteria<I, O> criteria)
             throws IOException, ModelException {
         return MODELS.get(key, criteria);
+    }
+
+    /** Returns figures of what all planned models of this process share, as of now. */
+    public static PoolReport pools() {
+        return SharedPools.report();
     }
 }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
+import org.djlplan.memplan.events.Waits;
 import org.djlplan.memplan.runtime.HeapTrimmer;
 import org.djlplan.memplan.runtime.torch.TorchPrediction;
 
@@ -46,7 +47,12 @@ final class PredictionScope implements NDResource {
 
         /** Waits for a place; a thread that is interrupted meanwhile stays so. */
         void enter() {
-            places.acquireUninterruptibly();
+            // Who comes does not overtake those who wait.
+            if (places.hasQueuedThreads() || !places.tryAcquire()) {
+                long since = System.nanoTime();
+                places.acquireUninterruptibly();
+                Waits.end(Waits.Lack.PREDICTIONS, since);
+            }
         }
 
         void leave() {

@@ -9,6 +9,7 @@ import java.lang.StackWalker.Option;
 import java.util.Collections;
 import java.util.Optional;
 import java.util.Set;
+import org.djlplan.memplan.events.FlightRecord;
 import org.djlplan.memplan.runtime.torch.TorchMemory;
 
 /**
@@ -20,6 +21,7 @@ final class PredictorForward implements InferencePass {
 
     private static final StackWalker STACK = StackWalker.getInstance(Option.RETAIN_CLASS_REFERENCE);
 
+    private final String model;
     private final InferencePass stock;
     private final InferencePass planned;
     private final TorchMemory memory;
@@ -28,7 +30,11 @@ final class PredictorForward implements InferencePass {
     private final Set<ParameterStore> predictors =
             Collections.newSetFromMap(new MapMaker().weakKeys().makeMap());
 
-    PredictorForward(InferencePass stock, InferencePass planned, TorchMemory memory) {
+    /**
+     * @param model its name
+     */
+    PredictorForward(String model, InferencePass stock, InferencePass planned, TorchMemory memory) {
+        this.model = model;
         this.stock = stock;
         this.planned = planned;
         this.memory = memory;
@@ -38,7 +44,8 @@ final class PredictorForward implements InferencePass {
     public NDList forward(
             ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
         if (PredictionScope.isOpen() || isPredictors(parameters)) {
-            return planned.forward(parameters, inputs, params);
+            return FlightRecord.prediction(
+                    model, "PyTorch", () -> planned.forward(parameters, inputs, params));
         }
         memory.countUnplanned();
         return stock.forward(parameters, inputs, params);

@@ -219,7 +219,7 @@ final class PyTorchPlanning {
                             usesWorkers(code, isImperative(block))
                                     ? onWorkers(checked, weights.isPresent())
                                     : checked;
-                    return new PredictorForward(stock, placed, memory);
+                    return new PredictorForward(model.getName(), stock, placed, memory);
                 };
         Block planned =
                 block.getClass() == SequentialBlock.class

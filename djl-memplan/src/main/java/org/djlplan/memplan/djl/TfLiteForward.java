@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 import org.djlplan.memplan.engine.TfLiteTypes;
+import org.djlplan.memplan.events.FlightRecord;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.Workers;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
@@ -79,6 +80,10 @@ final class TfLiteForward implements UnaryOperator<NDList> {
 
     @Override
     public NDList apply(NDList list) {
+        return FlightRecord.prediction(model, "TFLite", () -> plannedOrStock(list));
+    }
+
+    private NDList plannedOrStock(NDList list) {
         if (!failed) {
             try {
                 return forward(list);

@@ -194,6 +194,14 @@ public record PlanReport(
         return unplannedReason.isEmpty();
     }
 
+    /**
+     * Returns the report as a JSON object, whose keys are the names of the components; empty ones
+     * are left out.
+     */
+    public String toJson() {
+        return ReportJson.of(this);
+    }
+
     /** Returns the report for people, one line each for the plan, the predictions and the rest. */
     @Override
     public String toString() {

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.djlplan.memplan.events.Waits;
 
 /**
  * Arenas for inferences that run at the same time, whichever model they belong to: models that take
@@ -221,16 +222,13 @@ public final class ArenaPool {
     }
 
     private Lease lease(Need need, int limit, Duration wait) throws InterruptedException {
-        long nanos = wait.toNanos();
         lock.lockInterruptibly();
         try {
             checkState(!need.closed, "the need of an arena is over");
-            while (leased.size() >= limit) {
-                if (nanos <= 0) {
-                    overflows++;
-                    return new Lease(create(need), false);
-                }
-                nanos = returned.awaitNanos(nanos);
+            awaitFewer(need, limit, wait);
+            if (leased.size() >= limit) {
+                overflows++;
+                return new Lease(create(need), false);
             }
             return take(need);
         } finally {
@@ -239,12 +237,9 @@ public final class ArenaPool {
     }
 
     private Optional<Lease> tryLease(Need need, int limit, Duration wait) {
-        long nanos = wait.toNanos();
         lock.lock();
         try {
-            while (!need.closed && leased.size() >= limit && nanos > 0) {
-                nanos = returned.awaitNanos(nanos);
-            }
+            awaitFewer(need, limit, wait);
             if (need.closed || leased.size() >= limit) {
                 overflows++;
                 return Optional.empty();
@@ -256,6 +251,19 @@ public final class ArenaPool {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Waits until fewer arenas are in use, the need is over, or the time. */
+    private void awaitFewer(Need need, int limit, Duration wait) throws InterruptedException {
+        long left = wait.toNanos();
+        if (need.closed || leased.size() < limit || left <= 0) {
+            return;
+        }
+        long since = System.nanoTime();
+        while (!need.closed && leased.size() >= limit && left > 0) {
+            left = returned.awaitNanos(left);
+        }
+        Waits.end(Waits.Lack.ARENAS, since);
     }
 
     private Lease take(Need need) {

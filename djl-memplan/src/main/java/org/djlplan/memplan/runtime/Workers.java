@@ -15,6 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.djlplan.memplan.events.Waits;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -91,12 +92,18 @@ public final class Workers {
         private boolean interrupted;
         private volatile boolean done;
 
+        /** When it came, if all workers were busy then; else 0. */
+        private long queuedSince;
+
+        private long waitedNanos;
+
         private Pass(Object model, Supplier<T> task) {
             this.model = model;
             this.task = task;
         }
 
         private void run() {
+            waitedNanos = queuedSince == 0 ? 0 : System.nanoTime() - queuedSince;
             try {
                 result = task.get();
             } catch (Throwable e) {
@@ -175,6 +182,22 @@ public final class Workers {
         return ALL.computeIfAbsent(count, number -> new Workers(number, IDLE, PATIENCE));
     }
 
+    /** Returns figures of all workers of this process, as of now. */
+    public static WorkersMetric metric() {
+        int busy = 0;
+        int waiting = 0;
+        for (Workers workers : ALL.values()) {
+            workers.lock.lock();
+            try {
+                busy += workers.running;
+                waiting += workers.waiting.size;
+            } finally {
+                workers.lock.unlock();
+            }
+        }
+        return new WorkersMetric(busy, waiting);
+    }
+
     /** Loads what a pass needs, so that the first one does not have to. */
     public static void warmUp() {
         boolean unused = new Workers(1, IDLE, PATIENCE).run(Workers.class, () -> true);
@@ -212,6 +235,9 @@ public final class Workers {
             return runInPlace(inPlace);
         }
         await(pass);
+        if (pass.waitedNanos > 0) {
+            Waits.add(Waits.Lack.WORKERS, pass.waitedNanos);
+        }
         HeapTrimmer.touch();
         if (pass.problem != null) {
             throw rethrown(pass.problem);
@@ -298,6 +324,7 @@ public final class Workers {
     private boolean enqueue(Pass<?> pass) {
         lock.lock();
         try {
+            pass.queuedSince = running >= count ? System.nanoTime() : 0;
             waiting.add(pass);
             if (running == 0 && waiting.size == 1) {
                 lastEnd = System.nanoTime();

@@ -9,6 +9,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import org.djlplan.memplan.events.Waits;
 import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.machine.ProcessorTimes;
 
@@ -192,7 +193,9 @@ final class Processors {
      */
     void enter(int threads) throws InterruptedException {
         if (!waiting.isEmpty() || !fits(threads)) {
+            long since = System.nanoTime();
             await(threads);
+            Waits.end(Waits.Lack.PROCESSORS, since);
         }
         threadsInUse += threads;
         wide += threads > 1 ? 1 : 0;

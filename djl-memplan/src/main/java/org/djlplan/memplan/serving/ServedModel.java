@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import org.djlplan.memplan.config.PlanOptions;
+import org.djlplan.memplan.events.FlightRecord;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.planning.order.OrderedModel;
@@ -175,6 +176,7 @@ public final class ServedModel implements TfLiteModel {
             described = first.description();
             pool.giveBack(first);
             releaseWhatWasPacked();
+            record();
         } catch (UnplannableException | RuntimeException | Error e) {
             close();
             throw e;
@@ -210,6 +212,7 @@ public final class ServedModel implements TfLiteModel {
             pool.switchTo(() -> candidates.choose(choice), first);
             first.ifPresent(built -> described = built.description());
             releaseWhatWasPacked();
+            record();
         } catch (UnplannableException | RuntimeException e) {
             logger.warn(
                     "{} stays with what it has: {}",
@@ -225,6 +228,18 @@ public final class ServedModel implements TfLiteModel {
         if (described.partitions() > 0) {
             model.releasePages();
         }
+    }
+
+    private void record() {
+        report().delegation()
+                .ifPresent(
+                        now ->
+                                FlightRecord.delegation(
+                                        model.graph().name(),
+                                        now.operators(),
+                                        now.delegatedOperators(),
+                                        now.threads(),
+                                        now.origin()));
     }
 
     /** Returns an interpreter that ran once. */

@@ -50,10 +50,12 @@ class SnippetsTest {
                     "ai.djl.modality.cv.translator.*",
                     "ai.djl.repository.zoo.*",
                     "ai.djl.translate.*",
+                    "io.micrometer.core.instrument.*",
                     "java.nio.file.*",
                     "java.util.*",
                     "org.djlplan.memplan.*",
                     "org.djlplan.memplan.budget.*",
+                    "org.djlplan.memplan.metrics.*",
                     "org.djlplan.memplan.report.*");
 
     private static final Pattern CLASS =

@@ -116,8 +116,9 @@ public final class Application {
             if (child.isPresent()) {
                 Path process = Path.of("/proc", Long.toString(child.get().pid()));
                 String command = text(process.resolve("cmdline"));
-                // Until then it still is a copy of this process.
-                if (command.contains("MeasuringProcess")) {
+                // Until then it still is a copy of this process, or half of one.
+                if (command.contains("MeasuringProcess")
+                        && !command.contains(Application.class.getName())) {
                     System.out.println("child " + command + text(process.resolve("environ")));
                     return child.get();
                 }

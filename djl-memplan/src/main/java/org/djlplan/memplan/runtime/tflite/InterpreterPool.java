@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.djlplan.memplan.events.Waits;
 import org.djlplan.memplan.runtime.Later;
 import org.djlplan.memplan.spi.Candidate;
 
@@ -108,7 +109,9 @@ public final class InterpreterPool implements AutoCloseable {
                         break;
                     }
                 }
+                long since = System.nanoTime();
                 changed.await();
+                Waits.end(Waits.Lack.INTERPRETERS, since);
             }
             building++;
         } finally {

@@ -1,0 +1,53 @@
+package org.djlplan.memplan.events;
+
+import java.util.function.Supplier;
+
+/**
+ * Events for JDK Flight Recorder, named {@code djlplan.*}: nothing where the JVM has no recorder,
+ * and next to nothing while none is on.
+ */
+public final class FlightRecord {
+
+    /** An image made by jlink may lack it. */
+    private static final boolean AVAILABLE = ModuleLayer.boot().findModule("jdk.jfr").isPresent();
+
+    private FlightRecord() {}
+
+    /**
+     * Runs a forward pass, which becomes an event {@code djlplan.Prediction} if it takes long
+     * enough for the recorder's threshold.
+     *
+     * @param model its name
+     * @param engine its engine's name
+     */
+    public static <T> T prediction(String model, String engine, Supplier<T> pass) {
+        return AVAILABLE ? PredictionEvent.record(model, engine, pass) : pass.get();
+    }
+
+    /**
+     * Makes an event {@code djlplan.Wait} of what this thread waited for until now.
+     *
+     * @param nanos how long
+     */
+    static void waited(Waits.Lack lack, long nanos) {
+        if (AVAILABLE) {
+            WaitEvent.record(lack.name(), nanos);
+        }
+    }
+
+    /**
+     * Makes an event {@code djlplan.Delegation}: from now on, a model serves so.
+     *
+     * @param model its name
+     * @param operators how many it has
+     * @param delegated how many of them run in the delegate
+     * @param threads of a prediction
+     * @param origin why: UNVERIFIED, VERIFIED, MEASURED or STORED
+     */
+    public static void delegation(
+            String model, int operators, int delegated, int threads, String origin) {
+        if (AVAILABLE) {
+            DelegationEvent.record(model, operators, delegated, threads, origin);
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** Events for JDK Flight Recorder: predictions, waits, and what is delegated. */
+package org.djlplan.memplan.events;

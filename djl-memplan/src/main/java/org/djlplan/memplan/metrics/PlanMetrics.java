@@ -1,0 +1,97 @@
+package org.djlplan.memplan.metrics;
+
+import ai.djl.Model;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+import org.djlplan.memplan.report.PlanReport;
+
+/**
+ * Meters of one planned model, with the tags {@code model} and {@code engine}. In Spring Boot a
+ * bean of this class is bound by the framework; elsewhere call {@link #bindTo}. Meters do not keep
+ * the model. A model that was not loaded through djl-plan has none.
+ *
+ * <table>
+ * <caption>Meters</caption>
+ * <tr><th>name</th><th>kind</th><th>what</th></tr>
+ * <tr><td>{@code djlplan.arena.bytes}</td><td>gauge</td><td>size of the plan in use</td></tr>
+ * <tr><td>{@code djlplan.io.bytes}</td><td>gauge</td><td>inputs and outputs, which the engine
+ *     allocates itself</td></tr>
+ * <tr><td>{@code djlplan.predictions}</td><td>counter</td><td>predictions; {@code planned} is {@code
+ *     true} or {@code false}</td></tr>
+ * <tr><td>{@code djlplan.delegation}</td><td>gauge</td><td>operators in the delegate, where
+ *     delegation is on; {@code origin} is {@code UNVERIFIED}, {@code VERIFIED}, {@code MEASURED} or
+ *     {@code STORED}, and all but the present one are 0</td></tr>
+ * </table>
+ */
+public final class PlanMetrics implements MeterBinder {
+
+    private static final List<String> ORIGINS =
+            List.of("UNVERIFIED", "VERIFIED", "MEASURED", "STORED");
+
+    private final Model model;
+
+    /** Meters of a loaded model. */
+    public PlanMetrics(Model model) {
+        this.model = model;
+    }
+
+    @Override
+    public void bindTo(MeterRegistry registry) {
+        PlanReport.of(model).ifPresent(report -> bindTo(registry, report));
+    }
+
+    private void bindTo(MeterRegistry registry, PlanReport now) {
+        Tags tags = Tags.of("model", model.getName(), "engine", now.engine());
+        Gauge.builder("djlplan.arena.bytes", model, now(report -> report.plan().arenaBytes()))
+                .description("Size of the plan in use")
+                .baseUnit("bytes")
+                .tags(tags)
+                .register(registry);
+        Gauge.builder("djlplan.io.bytes", model, now(report -> report.plan().inputOutputBytes()))
+                .description("Inputs and outputs, which the engine allocates itself")
+                .baseUnit("bytes")
+                .tags(tags)
+                .register(registry);
+        count(registry, tags.and("planned", "true"), PlanMetrics::planned);
+        count(registry, tags.and("planned", "false"), report -> report.predictions().unplanned());
+        if (now.delegation().isPresent()) {
+            for (String origin : ORIGINS) {
+                Gauge.builder(
+                                "djlplan.delegation",
+                                model,
+                                now(report -> delegatedOperators(report, origin)))
+                        .description("Operators that run in the delegate")
+                        .tags(tags.and("origin", origin))
+                        .register(registry);
+            }
+        }
+    }
+
+    private void count(MeterRegistry registry, Tags tags, ToDoubleFunction<PlanReport> what) {
+        FunctionCounter.builder("djlplan.predictions", model, now(what))
+                .description("Predictions in planned memory, and others")
+                .tags(tags)
+                .register(registry);
+    }
+
+    private static double planned(PlanReport report) {
+        return report.predictions().total() - report.predictions().unplanned();
+    }
+
+    private static double delegatedOperators(PlanReport report, String origin) {
+        return report.delegation()
+                .filter(d -> d.origin().equals(origin))
+                .map(d -> (double) d.delegatedOperators())
+                .orElse(0.0);
+    }
+
+    /** Returns a figure of the report of the moment when it is asked for. */
+    private static ToDoubleFunction<Model> now(ToDoubleFunction<PlanReport> figure) {
+        return model -> PlanReport.of(model).map(figure::applyAsDouble).orElse(Double.NaN);
+    }
+}

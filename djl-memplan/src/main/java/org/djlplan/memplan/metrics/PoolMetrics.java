@@ -1,0 +1,64 @@
+package org.djlplan.memplan.metrics;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.FunctionTimer;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
+import org.djlplan.memplan.PlannedModels;
+import org.djlplan.memplan.report.PoolReport;
+
+/**
+ * Meters of what all planned models of this process share.
+ *
+ * <table>
+ * <caption>Meters</caption>
+ * <tr><th>name</th><th>kind</th><th>what</th></tr>
+ * <tr><td>{@code djlplan.arenas}, {@code djlplan.arenas.bytes}, {@code djlplan.arenas.used}</td>
+ *     <td>gauges</td><td>arenas that exist, their size, how many are in use</td></tr>
+ * <tr><td>{@code djlplan.arenas.overflows}</td><td>counter</td><td>predictions that got memory of
+ *     their own</td></tr>
+ * <tr><td>{@code djlplan.workspaces.bytes}</td><td>gauge</td><td>delegate kernels' workspaces</td></tr>
+ * <tr><td>{@code djlplan.workers.busy}, {@code djlplan.workers.waiting}</td><td>gauges</td><td>forward
+ *     passes that run, and that wait for a worker</td></tr>
+ * <tr><td>{@code djlplan.wait}</td><td>timer</td><td>waits of predictions for others</td></tr>
+ * </table>
+ */
+public final class PoolMetrics implements MeterBinder {
+
+    /** Meters of this process. */
+    public PoolMetrics() {}
+
+    @Override
+    public void bindTo(MeterRegistry registry) {
+        gauge(registry, "djlplan.arenas", "", report -> report.arenas().count());
+        gauge(registry, "djlplan.arenas.bytes", "bytes", report -> report.arenas().bytes());
+        gauge(registry, "djlplan.arenas.used", "", report -> report.arenas().inUse());
+        gauge(registry, "djlplan.workspaces.bytes", "bytes", report -> report.workspaces().bytes());
+        gauge(registry, "djlplan.workers.busy", "", report -> report.workers().busy());
+        gauge(registry, "djlplan.workers.waiting", "", report -> report.workers().waiting());
+        FunctionCounter.builder(
+                        "djlplan.arenas.overflows",
+                        PoolMetrics.class,
+                        now(report -> report.arenas().overflows()))
+                .register(registry);
+        FunctionTimer.builder(
+                        "djlplan.wait",
+                        PoolMetrics.class,
+                        process -> PlannedModels.pools().waits().count(),
+                        now(report -> report.waits().nanos()),
+                        TimeUnit.NANOSECONDS)
+                .register(registry);
+    }
+
+    private static void gauge(
+            MeterRegistry registry, String name, String unit, ToDoubleFunction<PoolReport> figure) {
+        Gauge.builder(name, PoolMetrics.class, now(figure)).baseUnit(unit).register(registry);
+    }
+
+    private static <T> ToDoubleFunction<T> now(ToDoubleFunction<PoolReport> figure) {
+        return process -> figure.applyAsDouble(PlannedModels.pools());
+    }
+}

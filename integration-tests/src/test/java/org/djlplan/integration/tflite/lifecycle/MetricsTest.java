@@ -1,0 +1,198 @@
+package org.djlplan.integration.tflite.lifecycle;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.ZooModel;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import org.djlplan.integration.support.Freed;
+import org.djlplan.integration.support.Planned;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.integration.support.TestModels;
+import org.djlplan.memplan.PlannedModels;
+import org.djlplan.memplan.metrics.PlanMetrics;
+import org.djlplan.memplan.metrics.PoolMetrics;
+import org.djlplan.memplan.report.PlanReport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a service sees of its models while they run. */
+class MetricsTest {
+
+    private static final Path MODEL = TestModels.built("chains");
+
+    @TempDir Path folder;
+
+    private static void predict(ZooModel<NDList, NDList> model, int times) throws Exception {
+        try (StockInterpreter stock = new StockInterpreter(MODEL, 1)) {
+            for (int i = 0; i < times; i++) {
+                Planned.predict(model, stock.randomInputs(i), stock.shapes());
+            }
+        }
+    }
+
+    private static long gauge(MeterRegistry registry, String name, String... tags) {
+        return (long) registry.get(name).tags(tags).gauge().value();
+    }
+
+    private static double predictions(MeterRegistry registry, boolean planned) {
+        return registry.get("djlplan.predictions")
+                .tags("engine", "TFLite", "planned", "" + planned)
+                .functionCounter()
+                .count();
+    }
+
+    @Test
+    void bindTo_plannedModel_metersFollowIt() throws Exception {
+        MeterRegistry registry = new SimpleMeterRegistry();
+        try (ZooModel<NDList, NDList> model = Planned.load(MODEL, Map.of())) {
+            new PlanMetrics(model).bindTo(registry);
+            predict(model, 3);
+
+            PlanReport report = PlanReport.of(model).orElseThrow();
+            assertTrue(report.plan().arenaBytes() > 0, report.toString());
+            assertEquals(
+                    report.plan().arenaBytes(),
+                    gauge(registry, "djlplan.arena.bytes", "model", model.getName()));
+            assertEquals(report.plan().inputOutputBytes(), gauge(registry, "djlplan.io.bytes"));
+            assertEquals(3, predictions(registry, true));
+            assertEquals(0, predictions(registry, false));
+            assertTrue(registry.find("djlplan.delegation").gauges().isEmpty());
+        }
+    }
+
+    @Test
+    void bindTo_modelIsGone_itIsNotKept() throws Exception {
+        MeterRegistry registry = new SimpleMeterRegistry();
+        try (ZooModel<NDList, NDList> model = Planned.load(MODEL, Map.of())) {
+            new PlanMetrics(model).bindTo(registry);
+        }
+        Freed.assertEverythingIsCollected();
+        assertTrue(Double.isNaN(registry.get("djlplan.arena.bytes").gauge().value()));
+    }
+
+    @Test
+    void bindTo_delegation_onlyThePresentOriginHasOperators() throws Exception {
+        MeterRegistry registry = new SimpleMeterRegistry();
+        try (ZooModel<NDList, NDList> model =
+                Planned.load(MODEL, Map.of("delegation.profile", "blocking"))) {
+            new PlanMetrics(model).bindTo(registry);
+            PlanReport report = PlanReport.of(model).orElseThrow();
+            String origin = report.delegation().orElseThrow().origin();
+            long sum = 0;
+            for (String each : List.of("UNVERIFIED", "VERIFIED", "MEASURED", "STORED")) {
+                sum += gauge(registry, "djlplan.delegation", "origin", each);
+            }
+            assertEquals(report.delegation().orElseThrow().delegatedOperators(), sum);
+            assertEquals(sum, gauge(registry, "djlplan.delegation", "origin", origin));
+        }
+    }
+
+    @Test
+    void bindTo_stockModel_hasNoMeters() throws Exception {
+        MeterRegistry registry = new SimpleMeterRegistry();
+        try (ZooModel<NDList, NDList> model = Planned.loadStock(MODEL)) {
+            new PlanMetrics(model).bindTo(registry);
+            assertTrue(registry.getMeters().isEmpty());
+        }
+    }
+
+    @Test
+    void pools_predictionsWait_areCounted() throws Exception {
+        MeterRegistry registry = new SimpleMeterRegistry();
+        new PoolMetrics().bindTo(registry);
+        double before = registry.get("djlplan.wait").functionTimer().count();
+        try (ZooModel<NDList, NDList> model = Planned.load(MODEL, Map.of("memplan.workers", "1"))) {
+            predict(model, 1);
+            assertTrue(gauge(registry, "djlplan.arenas") > 0);
+            assertEquals(
+                    PlannedModels.pools().arenas().bytes(),
+                    gauge(registry, "djlplan.arenas.bytes"));
+            predictAtOnce(model, 4, 50);
+            assertTrue(registry.get("djlplan.wait").functionTimer().count() > before);
+            assertTrue(PlannedModels.pools().waits().nanos() > 0);
+            assertEquals(0, gauge(registry, "djlplan.workers.busy"));
+            assertEquals(0, gauge(registry, "djlplan.workers.waiting"));
+        }
+    }
+
+    private static void predictAtOnce(ZooModel<NDList, NDList> model, int threads, int times)
+            throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(threads);
+        CountDownLatch start = new CountDownLatch(threads);
+        List<Future<Object>> all =
+                Stream.generate(
+                                () ->
+                                        pool.submit(
+                                                () -> {
+                                                    start.countDown();
+                                                    start.await();
+                                                    predict(model, times);
+                                                    return null;
+                                                }))
+                        .limit(threads)
+                        .toList();
+        for (Future<Object> each : all) {
+            each.get();
+        }
+        pool.shutdown();
+    }
+
+    @Test
+    void flightRecorder_recording_hasPredictions() throws Exception {
+        Path file = folder.resolve("flight.jfr");
+        String name;
+        try (ZooModel<NDList, NDList> model = Planned.load(MODEL, Map.of());
+                Recording recording = new Recording()) {
+            name = model.getName();
+            recording.enable("djlplan.Prediction").withThreshold(Duration.ZERO);
+            predict(model, 1);
+            recording.start();
+            predict(model, 3);
+            recording.stop();
+            recording.dump(file);
+        }
+        List<RecordedEvent> events =
+                RecordingFile.readAllEvents(file).stream()
+                        .filter(e -> e.getEventType().getName().equals("djlplan.Prediction"))
+                        .toList();
+        assertEquals(3, events.size());
+        for (RecordedEvent event : events) {
+            assertEquals(name, event.getString("model"));
+            assertEquals("TFLite", event.getString("engine"));
+            assertFalse(event.getDuration().isZero());
+        }
+    }
+
+    @Test
+    void toJson_plannedModel_hasItsFigures() throws Exception {
+        try (ZooModel<NDList, NDList> model = Planned.load(MODEL, Map.of())) {
+            predict(model, 2);
+            PlanReport report = PlanReport.of(model).orElseThrow();
+            JsonObject json = JsonParser.parseString(report.toJson()).getAsJsonObject();
+            assertEquals("TFLite", json.get("engine").getAsString());
+            JsonObject plan = json.getAsJsonObject("plan");
+            assertEquals(report.plan().arenaBytes(), plan.get("arenaBytes").getAsLong());
+            assertEquals(report.plan().provedMinimal(), plan.get("provedMinimal").getAsBoolean());
+            assertEquals(2, json.getAsJsonObject("predictions").get("total").getAsLong());
+            assertFalse(json.has("budget"), json.toString());
+        }
+    }
+}
