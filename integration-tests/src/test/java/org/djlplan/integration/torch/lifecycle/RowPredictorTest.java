@@ -1,0 +1,222 @@
+package org.djlplan.integration.torch.lifecycle;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.Batchifier;
+import ai.djl.translate.Translator;
+import ai.djl.translate.TranslatorContext;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.torch.Torch;
+import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.rows.RowFailedException;
+import org.djlplan.memplan.rows.RowFigures;
+import org.djlplan.memplan.rows.RowPredictor;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Rows in batches of one size. */
+@OnEveryDjl
+class RowPredictorTest {
+
+    private static final int BATCH = 8;
+    private static final int ROWS = 21;
+    private static final int VALUES = 3 * 32 * 32;
+
+    @TempDir Path folder;
+    private Path file;
+
+    @BeforeEach
+    void copyModel() throws Exception {
+        Torch.threads(1);
+        file = Torch.copy(TorchScriptModels.named("cnn"), folder);
+    }
+
+    @AfterEach
+    void everythingIsFreed() {
+        Torch.assertNoArenas();
+    }
+
+    private static final class Rows implements Translator<float[], float[]> {
+        @Override
+        public NDList processInput(TranslatorContext context, float[] values) {
+            if (Float.isNaN(values[0])) {
+                throw new IllegalArgumentException("not a number");
+            }
+            return new NDList(context.getNDManager().create(values, new Shape(3, 32, 32)));
+        }
+
+        @Override
+        public float[] processOutput(TranslatorContext context, NDList outputs) {
+            return outputs.head().toFloatArray();
+        }
+
+        @Override
+        public Batchifier getBatchifier() {
+            return Batchifier.STACK;
+        }
+    }
+
+    private ZooModel<float[], float[]> load(boolean planned) throws Exception {
+        Criteria.Builder<float[], float[]> criteria =
+                Criteria.builder()
+                        .setTypes(float[].class, float[].class)
+                        .optEngine("PyTorch")
+                        .optModelPath(file);
+        return (planned
+                        ? criteria.optTranslatorFactory(PlannedTranslatorFactory.wrap(new Rows()))
+                        : criteria.optTranslator(new Rows()))
+                .build()
+                .loadModel();
+    }
+
+    private static List<float[]> rows(int count) {
+        Random random = new Random(1);
+        return Stream.generate(
+                        () -> {
+                            float[] values = new float[VALUES];
+                            for (int i = 0; i < VALUES; i++) {
+                                values[i] = random.nextFloat();
+                            }
+                            return values;
+                        })
+                .limit(count)
+                .toList();
+    }
+
+    /** Notes by how many rows it is ahead of what was returned, and who reads it. */
+    private static final class Watched implements Iterator<float[]> {
+        private final Iterator<float[]> rows;
+        private final Thread reader = Thread.currentThread();
+        private int read;
+        private int returned;
+        private int mostAhead;
+
+        private Watched(List<float[]> rows) {
+            this.rows = rows.iterator();
+        }
+
+        @Override
+        public boolean hasNext() {
+            assertSame(reader, Thread.currentThread());
+            return rows.hasNext();
+        }
+
+        @Override
+        public float[] next() {
+            assertSame(reader, Thread.currentThread());
+            read++;
+            mostAhead = Math.max(mostAhead, read - returned);
+            return rows.next();
+        }
+    }
+
+    @Test
+    void predict_lastBatchIsSmaller_answersOfStockInOrderByOnePlan() throws Exception {
+        List<float[]> rows = rows(ROWS);
+        try (ZooModel<float[], float[]> stock = load(false);
+                ZooModel<float[], float[]> planned = load(true);
+                Predictor<float[], float[]> predictor = stock.newPredictor();
+                RowPredictor<float[], float[]> ours = new RowPredictor<>(planned, BATCH, 2)) {
+            List<float[]> expected = new ArrayList<>();
+            for (int first = 0; first < ROWS; first += BATCH) {
+                List<float[]> batch =
+                        new ArrayList<>(rows.subList(first, Math.min(first + BATCH, ROWS)));
+                while (batch.size() < BATCH) {
+                    batch.add(batch.get(batch.size() - 1));
+                }
+                expected.addAll(predictor.batchPredict(batch));
+            }
+            Watched watched = new Watched(rows);
+            Iterator<float[]> outputs = ours.predict(watched);
+            for (int i = 0; i < ROWS; i++) {
+                assertTrue(outputs.hasNext());
+                assertArrayEquals(expected.get(i), outputs.next(), "row " + i);
+                watched.returned++;
+            }
+            assertFalse(outputs.hasNext());
+            assertThrows(NoSuchElementException.class, outputs::next);
+            // Two batches under way, and one that is being returned.
+            assertTrue(watched.mostAhead <= 3 * BATCH, watched.mostAhead + " rows ahead");
+
+            RowFigures figures = ours.figures();
+            assertEquals(ROWS, figures.rows());
+            assertEquals(3, figures.batches());
+            assertEquals(3 * BATCH - ROWS, figures.paddedRows());
+            assertTrue(figures.predictNanos() > 0);
+            PlanReport.Predictions predictions = PlanReport.of(planned).orElseThrow().predictions();
+            assertEquals(3, predictions.total());
+            assertEquals(0, predictions.unplannedAllocations());
+        }
+    }
+
+    @Test
+    void predict_oneRowFails_saysWhichAndOthersCanFollow() throws Exception {
+        List<float[]> rows = new ArrayList<>(rows(3 * BATCH));
+        float[] bad = new float[VALUES];
+        Arrays.fill(bad, Float.NaN);
+        rows.set(BATCH + 3, bad);
+        try (ZooModel<float[], float[]> planned = load(true);
+                RowPredictor<float[], float[]> ours = new RowPredictor<>(planned, BATCH, 2)) {
+            Iterator<float[]> outputs = ours.predict(rows.iterator());
+            for (int i = 0; i < BATCH; i++) {
+                assertEquals(10, outputs.next().length);
+            }
+            RowFailedException failed = assertThrows(RowFailedException.class, outputs::next);
+            assertEquals(BATCH, failed.firstRow());
+            assertEquals(BATCH, failed.rows());
+            assertTrue(failed.getMessage().contains("rows 8 to 15"), failed.getMessage());
+
+            Iterator<float[]> others = ours.predict(rows(2).iterator());
+            assertEquals(10, others.next().length);
+            assertEquals(10, others.next().length);
+            assertFalse(others.hasNext());
+        }
+    }
+
+    @Test
+    void close_batchesUnderWay_endsWithThem() throws Exception {
+        try (ZooModel<float[], float[]> planned = load(true)) {
+            Iterator<float[]> outputs;
+            try (RowPredictor<float[], float[]> ours = new RowPredictor<>(planned, 1, 4)) {
+                outputs = ours.predict(rows(100).iterator());
+                assertEquals(10, outputs.next().length);
+            }
+            assertThrows(IllegalStateException.class, outputs::next);
+            assertEquals(
+                    0,
+                    Thread.getAllStackTraces().keySet().stream()
+                            .filter(t -> t.getName().startsWith("djl-plan-rows"))
+                            .count());
+        }
+    }
+
+    @Test
+    void new_noRowsOrThreads_isRefused() throws Exception {
+        try (ZooModel<float[], float[]> stock = load(false)) {
+            assertThrows(IllegalArgumentException.class, () -> new RowPredictor<>(stock, 0, 1));
+            assertThrows(IllegalArgumentException.class, () -> new RowPredictor<>(stock, 1, 0));
+        }
+    }
+}
