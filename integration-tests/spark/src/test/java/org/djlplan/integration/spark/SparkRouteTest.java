@@ -8,6 +8,7 @@ import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.NoopTranslator;
+import java.awt.image.BufferedImage;
 import java.io.File;
 import java.io.NotSerializableException;
 import java.io.OutputStream;
@@ -22,9 +23,17 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
+import javax.imageio.ImageIO;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkException;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.streaming.StreamingQuery;
+import org.apache.spark.sql.streaming.Trigger;
+import org.apache.spark.util.LongAccumulator;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
 import org.djlplan.memplan.report.DelegationReport;
@@ -159,6 +168,68 @@ class SparkRouteTest {
 
         assertEquals(2, classes.size());
         assertEquals(classes.get(0), classes.get(1));
+    }
+
+    /** Returns the files of so many images, each of one colour. */
+    private static Path photographs(int count) throws Exception {
+        Path images = Files.createDirectories(folder.resolve("photographs"));
+        for (int i = 0; i < count; i++) {
+            BufferedImage image = new BufferedImage(64, 48, BufferedImage.TYPE_INT_RGB);
+            for (int at = 0; at < 64 * 48; at++) {
+                image.setRGB(at % 64, at / 64, i * 0x123456);
+            }
+            ImageIO.write(image, "png", images.resolve(i + ".png").toFile());
+        }
+        return images;
+    }
+
+    private static SparkSession session() {
+        return SparkSession.builder().sparkContext(spark.sc()).getOrCreate();
+    }
+
+    @Test
+    void dataset_imageFiles_oneClassEach() throws Exception {
+        Path images = photographs(6);
+        PlannedTranslatorFactory factory = PlannedTranslatorFactory.wrap(new BestClassOfImage());
+        LongAccumulator classified = spark.sc().longAccumulator("classified");
+
+        Dataset<Row> files = session().read().format("binaryFile").load(images.toString());
+        List<Integer> classes =
+                files.mapPartitions(new Photographs(factory, classified), Encoders.INT())
+                        .collectAsList();
+
+        assertEquals(6, classes.size());
+        assertEquals(6, classified.value());
+    }
+
+    @Test
+    void stream_oneMicroBatch_classesOfTheSameFilesAsADataset() throws Exception {
+        Path images = photographs(6);
+        PlannedTranslatorFactory factory = PlannedTranslatorFactory.wrap(new BestClassOfImage());
+        LongAccumulator classified = spark.sc().longAccumulator("streamed");
+        SparkSession session = session();
+        Dataset<Row> files = session.read().format("binaryFile").load(images.toString());
+        StreamingQuery query =
+                session.readStream()
+                        .format("binaryFile")
+                        .schema(files.schema())
+                        .load(images.toString())
+                        .mapPartitions(new Photographs(factory, classified), Encoders.INT())
+                        .writeStream()
+                        .format("memory")
+                        .queryName("classes")
+                        .trigger(Trigger.AvailableNow())
+                        .start();
+
+        query.awaitTermination();
+
+        assertEquals(1, query.recentProgress().length);
+        List<Integer> streamed =
+                session.sql("select * from classes").as(Encoders.INT()).collectAsList();
+        List<Integer> expected =
+                files.mapPartitions(new Photographs(factory, classified), Encoders.INT())
+                        .collectAsList();
+        assertEquals(expected.stream().sorted().toList(), streamed.stream().sorted().toList());
     }
 
     @Test

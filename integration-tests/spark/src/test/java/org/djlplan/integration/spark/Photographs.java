@@ -1,0 +1,64 @@
+package org.djlplan.integration.spark;
+
+import ai.djl.modality.cv.Image;
+import ai.djl.modality.cv.ImageFactory;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import com.google.common.collect.Iterators;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import org.apache.spark.SparkFiles;
+import org.apache.spark.api.java.function.MapPartitionsFunction;
+import org.apache.spark.sql.Row;
+import org.apache.spark.util.LongAccumulator;
+import org.djlplan.memplan.PlannedModels;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.rows.RowPredictor;
+
+/** The class of each file of a data frame that Spark read as {@code binaryFile}. */
+public class Photographs implements MapPartitionsFunction<Row, Integer> {
+
+    private static final long serialVersionUID = 1;
+
+    private final PlannedTranslatorFactory factory;
+    private final LongAccumulator classified;
+
+    public Photographs(PlannedTranslatorFactory factory, LongAccumulator classified) {
+        this.factory = factory;
+        this.classified = classified;
+    }
+
+    @Override
+    public Iterator<Integer> call(Iterator<Row> files) throws Exception {
+        Criteria<Image, Integer> criteria =
+                Criteria.builder()
+                        .setTypes(Image.class, Integer.class)
+                        .optEngine("TFLite")
+                        .optModelPath(Path.of(SparkFiles.get("classifier")))
+                        .optModelName("mobilenet_v2")
+                        .optTranslatorFactory(factory)
+                        .build();
+        List<Integer> classes = new ArrayList<>();
+        try (ZooModel<Image, Integer> model = PlannedModels.get("photographs", criteria);
+                RowPredictor<Image, Integer> predictor = new RowPredictor<>(model, 1, 2)) {
+            Iterators.addAll(
+                    classes, predictor.predict(Iterators.transform(files, Photographs::decoded)));
+            classified.add(predictor.figures().rows());
+        }
+        return classes.iterator();
+    }
+
+    private static Image decoded(Row file) {
+        byte[] content = file.getAs("content");
+        try {
+            return ImageFactory.getInstance().fromInputStream(new ByteArrayInputStream(content));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
