@@ -1,6 +1,7 @@
 package org.djlplan.memplan.events;
 
 import java.util.function.Supplier;
+import jdk.jfr.FlightRecorder;
 
 /**
  * Events for JDK Flight Recorder, named {@code djlplan.*}: nothing where the JVM has no recorder,
@@ -13,6 +14,11 @@ public final class FlightRecord {
 
     private FlightRecord() {}
 
+    /** Until somebody records, nothing of the recorder is loaded but this. */
+    private static boolean isOn() {
+        return AVAILABLE && FlightRecorder.isInitialized();
+    }
+
     /**
      * Runs a forward pass, which becomes an event {@code djlplan.Prediction} if it takes long
      * enough for the recorder's threshold.
@@ -21,7 +27,7 @@ public final class FlightRecord {
      * @param engine its engine's name
      */
     public static <T> T prediction(String model, String engine, Supplier<T> pass) {
-        return AVAILABLE ? PredictionEvent.record(model, engine, pass) : pass.get();
+        return isOn() ? PredictionEvent.record(model, engine, pass) : pass.get();
     }
 
     /**
@@ -30,7 +36,7 @@ public final class FlightRecord {
      * @param nanos how long
      */
     static void waited(Waits.Lack lack, long nanos) {
-        if (AVAILABLE) {
+        if (isOn()) {
             WaitEvent.record(lack.name(), nanos);
         }
     }
@@ -46,7 +52,7 @@ public final class FlightRecord {
      */
     public static void delegation(
             String model, int operators, int delegated, int threads, String origin) {
-        if (AVAILABLE) {
+        if (isOn()) {
             DelegationEvent.record(model, operators, delegated, threads, origin);
         }
     }

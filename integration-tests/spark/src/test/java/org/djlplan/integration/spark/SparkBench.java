@@ -1,0 +1,223 @@
+package org.djlplan.integration.spark;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.djlplan.integration.spark.Load.Share;
+import org.djlplan.memplan.cli.demo.MobileNetV2;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Rows per second and memory of executors, as stock and planned, in turns, each time in new
+ * executors; asserts only that all have the same outputs where they should. What is to be delegated
+ * was measured before, as {@code djlplan tune} does. Needs the distribution, and the class path of
+ * DJL 0.27.0 that the integration tests write.
+ */
+@Tag("bench")
+class SparkBench {
+
+    private static final int ROUNDS = Integer.getInteger("djlplan.bench.rounds", 3);
+    private static final int ROWS = Integer.getInteger("djlplan.bench.rows", 4000);
+    private static final int SLOW_ROWS = 500;
+    private static final int COLD_ROWS = 500;
+    private static final Path TARGET = Path.of("target").toAbsolutePath();
+    private static final Path MODELS = TARGET.resolve("../../models").normalize();
+
+    @TempDir static Path folder;
+
+    /** A class path and options. */
+    private record Way(
+            String name, boolean oldDjl, Map<String, String> options, int rows, int cores) {}
+
+    /** Of one run. */
+    private record Outcome(
+            double rowsPerSecond,
+            double coldSeconds,
+            double addedMegabytes,
+            int bits,
+            String choice) {}
+
+    @BeforeAll
+    static void home() throws IOException {
+        Path home = Path.of(System.getenv("SPARK_HOME"));
+        Files.createDirectories(home.resolve("assembly/target/scala-2.12/jars"));
+    }
+
+    private static String classPath(boolean oldDjl) throws IOException {
+        String own =
+                System.getProperty(
+                        "surefire.test.class.path", System.getProperty("java.class.path"));
+        if (oldDjl) {
+            Path old = TARGET.resolve("../../target/djl/0.27.0.txt");
+            return Files.readString(old).strip() + File.pathSeparator + own;
+        }
+        try (Stream<Path> distributions =
+                Files.list(TARGET.resolve("../../../distribution/target"))) {
+            Path folder =
+                    distributions
+                            .filter(f -> Files.isDirectory(f.resolve("lib")))
+                            .findFirst()
+                            .orElseThrow();
+            return own + File.pathSeparator + folder.resolve("lib") + "/*";
+        }
+    }
+
+    private static Outcome run(Load load, Way way, int executors) throws IOException {
+        SparkConf configuration =
+                new SparkConf()
+                        .setMaster("local-cluster[" + executors + "," + way.cores + ",1024]")
+                        .setAppName("bench")
+                        .set("spark.executor.extraClassPath", classPath(way.oldDjl))
+                        .set("spark.executor.extraJavaOptions", "-Dai.djl.offline=true")
+                        .set("spark.scheduler.minRegisteredResourcesRatio", "1")
+                        .set("spark.driver.host", "127.0.0.1")
+                        .set("spark.ui.enabled", "false")
+                        .set("spark.local.dir", folder.resolve("local").toString());
+        int partitions = executors * way.cores;
+        try (JavaSparkContext spark = new JavaSparkContext(configuration)) {
+            // Spark's own classes, once, on every executor.
+            spark.parallelize(IntStream.range(0, 64).boxed().toList(), 64).map(i -> i + 1).count();
+            long begin = System.nanoTime();
+            List<Share> cold = predict(spark, load, COLD_ROWS, partitions);
+            double coldSeconds = (System.nanoTime() - begin) / 1e9;
+            begin = System.nanoTime();
+            List<Share> warm = predict(spark, load, way.rows, partitions);
+            double seconds = (System.nanoTime() - begin) / 1e9;
+            Map<Long, Long> added = new TreeMap<>();
+            Stream.concat(cold.stream(), warm.stream())
+                    .forEach(
+                            s ->
+                                    added.merge(
+                                            s.process(),
+                                            s.afterBytes() - s.beforeBytes(),
+                                            Math::max));
+            return new Outcome(
+                    way.rows / seconds,
+                    coldSeconds,
+                    added.values().stream().mapToLong(b -> b).max().orElseThrow() / 1e6,
+                    cold.stream().mapToInt(Share::bits).sum(),
+                    warm.stream().map(Share::choice).distinct().collect(Collectors.joining("; ")));
+        }
+    }
+
+    private static List<Share> predict(
+            JavaSparkContext spark, Load load, int rows, int partitions) {
+        return spark.parallelize(IntStream.range(0, rows).boxed().toList(), partitions)
+                .mapPartitions(load)
+                .collect();
+    }
+
+    private static double median(
+            List<Outcome> outcomes, java.util.function.ToDoubleFunction<Outcome> of) {
+        double[] sorted = outcomes.stream().mapToDouble(of).sorted().toArray();
+        return sorted[sorted.length / 2];
+    }
+
+    private static Map<String, List<Outcome>> compare(
+            String engine, String file, long[] shape, int executors, List<Way> ways)
+            throws IOException {
+        Map<String, List<Outcome>> all = new TreeMap<>();
+        for (int round = 0; round < ROUNDS; round++) {
+            for (Way way : ways) {
+                all.computeIfAbsent(way.name, name -> new ArrayList<>())
+                        .add(run(new Load(engine, file, shape, way.options), way, executors));
+            }
+        }
+        System.out.printf(
+                "%n%s on %s, %d executors, median of %d%n", file, engine, executors, ROUNDS);
+        System.out.printf(
+                "%-24s %10s %12s %12s  %s%n",
+                "", "rows/s", "first 500, s", "added, MB", "delegated");
+        for (Way way : ways) {
+            List<Outcome> outcomes = all.get(way.name);
+            System.out.printf(
+                    Locale.ROOT,
+                    "%-24s %10.1f %12.2f %12.1f  %s%n",
+                    way.name,
+                    median(outcomes, Outcome::rowsPerSecond),
+                    median(outcomes, Outcome::coldSeconds),
+                    median(outcomes, Outcome::addedMegabytes),
+                    outcomes.get(0).choice);
+        }
+        return all;
+    }
+
+    private static List<Way> tfLiteWays() {
+        Map<String, String> memory = Map.of("delegation.enabled", "false");
+        return List.of(
+                new Way("stock, DJL 0.27.0", true, null, SLOW_ROWS, 1),
+                new Way("stock, DJL 0.35.1", false, null, SLOW_ROWS, 1),
+                new Way("planned, DJL 0.27.0", true, memory, SLOW_ROWS, 1),
+                new Way("planned, DJL 0.35.1", false, memory, SLOW_ROWS, 1),
+                new Way("one line, DJL 0.27.0", true, Map.of(), ROWS, 1),
+                new Way("one line, DJL 0.35.1", false, Map.of(), ROWS, 1));
+    }
+
+    /** Measures it for both engines before, each in an executor. */
+    private static void tune(String file, long[] shape) throws IOException {
+        Map<String, String> blocking = Map.of("delegation.profile", "blocking");
+        for (boolean oldDjl : new boolean[] {true, false}) {
+            run(
+                    new Load("TFLite", file, shape, blocking),
+                    new Way("tuning", oldDjl, blocking, 1, 1),
+                    1);
+        }
+    }
+
+    private static void compareTfLite(Path file, long[] shape) throws IOException {
+        tune(file.toString(), shape);
+        Map<String, List<Outcome>> all = compare("TFLite", file.toString(), shape, 2, tfLiteWays());
+        for (String djl : List.of("0.27.0", "0.35.1")) {
+            assertEquals(
+                    all.get("stock, DJL " + djl).get(0).bits,
+                    all.get("planned, DJL " + djl).get(0).bits);
+            String line = "one line, DJL " + djl;
+            assertEquals(1, all.get(line).stream().map(o -> o.bits).distinct().count());
+        }
+    }
+
+    @Test
+    void mobileNetV2() throws IOException {
+        Path model = Files.createDirectories(folder.resolve("mobilenet_v2"));
+        Path file = model.resolve("mobilenet_v2.tflite");
+        TfLiteWriter.write(MobileNetV2.build(1), file);
+        compareTfLite(file, new long[] {1, 224, 224, 3});
+    }
+
+    @Test
+    void handLandmark() throws IOException {
+        Path model = Files.createDirectories(folder.resolve("hand_landmark"));
+        Path file = model.resolve("hand_landmark_full.tflite");
+        Files.copy(MODELS.resolve("hand_landmark_full.tflite"), file);
+        compareTfLite(file, new long[] {1, 224, 224, 3});
+    }
+
+    /** Memory of one task, and of four in one executor. */
+    @Test
+    void resnet50() throws IOException {
+        List<Way> ways =
+                List.of(
+                        new Way("stock, 1 task", false, null, 100, 1),
+                        new Way("one line, 1 task", false, Map.of(), 100, 1),
+                        new Way("stock, 4 tasks", false, null, 100, 4),
+                        new Way("one line, 4 tasks", false, Map.of(), 100, 4));
+        compare("PyTorch", "zoo:resnet50", new long[] {1, 3, 224, 224}, 1, ways);
+    }
+}
