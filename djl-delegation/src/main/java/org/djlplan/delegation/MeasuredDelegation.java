@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.djlplan.delegation.DelegationOptions.OnMissing;
 import org.djlplan.delegation.DelegationOptions.ProfileMode;
 import org.djlplan.delegation.Measurement.Profiling;
 import org.djlplan.delegation.Measurement.UnmeasurableException;
@@ -16,6 +17,7 @@ import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider;
+import org.djlplan.memplan.spi.UnusableOptionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -63,13 +65,26 @@ public final class MeasuredDelegation implements DelegationProvider {
             return new Settled(request.cpu(DelegationKey.ENABLED.key() + "=false"));
         }
         Measurement measurement;
-        Optional<ProfileTable> kept;
+        Optional<ProfileTable> kept = Optional.empty();
         try {
             measurement = new Measurement(request, profiling, progress);
-            kept = measurement.kept();
+            if (!parsed.pinned()) {
+                kept = measurement.kept();
+            }
         } catch (IOException | RuntimeException e) {
             logger.warn("What was measured of {} cannot be looked up", model.file(), e);
+            if (parsed.onMissing() == OnMissing.FAIL) {
+                throw new UnusableOptionException(
+                        DelegationKey.ON_MISSING.key() + "=fail: nothing can be looked up: " + e);
+            }
             return new Settled(request.cpu("what was measured cannot be looked up"));
+        }
+        if (parsed.pinned()) {
+            Optional<DelegationChoice> stays =
+                    new Pinned(request, parsed, measurement.tables()).choice();
+            if (stays.isPresent()) {
+                return new Settled(stays.get());
+            }
         }
         boolean measured = parsed.profile() != ProfileMode.OFF;
         if (kept.isPresent()) {
@@ -85,18 +100,28 @@ public final class MeasuredDelegation implements DelegationProvider {
         }
         return switch (parsed.profile()) {
             case OFF -> new Settled(request.cpu("nothing was measured"));
-            case BLOCKING -> new Settled(measure(request, measurement));
-            case BACKGROUND -> Background.measuring(request, measurement, patience, better);
+            case BLOCKING -> {
+                DelegationChoice choice = measure(request, measurement);
+                yield new Settled(parsed.pinned() ? choice.only(choice.lightest()) : choice);
+            }
+            // What is measured beside a pinned job is for the next one.
+            case BACKGROUND ->
+                    Background.measuring(
+                            request, measurement, patience, parsed.pinned() ? later -> {} : better);
         };
     }
 
-    /** Whoever names operators, or wants least memory, gets the CPU kernels there. */
+    /**
+     * Whoever names operators, wants least memory, or pins the job gets the CPU kernels there: the
+     * choice is made anew in every process, and for every budget.
+     */
     @Override
     public Optional<Terms> insideBudget(Map<String, String> options) {
         DelegationOptions parsed = DelegationOptions.parse(options);
         boolean wanted =
                 parsed.enabled()
                         && parsed.profile() != ProfileMode.OFF
+                        && !parsed.pinned()
                         && parsed.goal().objective() != Goal.Objective.MEMORY
                         && parsed.exclude().parts().isEmpty();
         return wanted

@@ -16,8 +16,6 @@ import org.djlplan.delegation.profile.Profiler;
 import org.djlplan.delegation.store.AttemptStore;
 import org.djlplan.delegation.store.AttemptStore.Mark;
 import org.djlplan.delegation.store.AttemptStore.PartialResult;
-import org.djlplan.delegation.store.ProfileStore;
-import org.djlplan.delegation.store.Wanted;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.machine.Machine;
@@ -59,8 +57,7 @@ final class Measurement {
     private final Profiling profiling;
     private final Optional<Progress> progress;
     private final Machine machine;
-    private final Wanted wanted;
-    private volatile FolderStore<ProfileTable> store;
+    private final KeptTables tables;
     private final FolderStore<Mark> marks;
     private final FolderStore<PartialResult> partialResults;
     private final StoreKey key;
@@ -83,31 +80,25 @@ final class Measurement {
         this.profiling = profiling;
         this.progress = progress;
         this.machine = machine;
-        wanted =
-                new Wanted(
-                                request.model().graph(),
-                                request.threads(),
-                                request.goal(),
-                                request.tolerance(),
-                                Optional.empty())
-                        .withTransientBuffers(request.model().offersTransientBuffers())
-                        .without(request.excluded());
-        store = ProfileStore.of(request.model(), wanted);
+        tables = new KeptTables(request);
+        key = tables.key();
         marks = AttemptStore.marks(request.model());
-        partialResults = AttemptStore.partialResults(request.model(), wanted);
-        key =
-                ProfileStore.key(
-                        request.model(), request.goal(), request.threads(), request.tolerance());
+        partialResults = AttemptStore.partialResults(request.model(), tables.wanted());
     }
 
-    /** Returns where the table is kept. */
+    /** Returns the tables that are kept. */
+    KeptTables tables() {
+        return tables;
+    }
+
+    /** Returns what the table depends on. */
     StoreKey key() {
         return key;
     }
 
-    /** Returns the table that is kept, if there is one. */
+    /** Returns the table that is kept next to the model, if there is one. */
     Optional<ProfileTable> kept() {
-        return store.load(key);
+        return tables.besideModel();
     }
 
     /** Returns the choice of a table that was kept. */
@@ -116,28 +107,17 @@ final class Measurement {
     }
 
     /**
-     * Asks the delegate in this process whether a table that was kept is of its partitions. If not,
-     * no such table is believed from now on, and it is removed, with one warning.
-     *
-     * <p>A delegate that runs only where it was tried is asked if the table chose it: then it runs
-     * here already.
+     * Returns {@link KeptTables#confirms}; a table that is not confirmed is removed from next to
+     * the model, with one warning.
      *
      * @throws CandidateException if the delegate cannot look at the model now
      */
     boolean confirms(ProfileTable table) throws CandidateException {
-        if (!request.model().trusted() && !table.chosen().delegates()) {
-            return true;
+        boolean confirmed = tables.confirms(table);
+        if (!confirmed) {
+            tables.removeUnbelieved();
         }
-        Wanted known = wanted.of(request.model().partitions());
-        if (known.admits(table)) {
-            return true;
-        }
-        store = ProfileStore.of(request.model(), known);
-        // Another JVM may have replaced it meanwhile.
-        if (kept().isEmpty()) {
-            store.remove(key);
-        }
-        return false;
+        return confirmed;
     }
 
     /**
@@ -318,7 +298,7 @@ final class Measurement {
             return Optional.empty();
         }
         try {
-            Optional<StoreLock> lock = store.tryLock(key);
+            Optional<StoreLock> lock = tables.tryLock();
             if (lock.isEmpty()) {
                 return Optional.empty();
             }
@@ -355,7 +335,7 @@ final class Measurement {
                             entry -> verified.accept(request.verified(entry)));
         }
         if (keep.test(table)) {
-            store.save(key, table);
+            tables.keep(table);
         }
         partialResults.remove(key);
         warnOfUseless(table);

@@ -78,8 +78,18 @@ public final class ModelDelegation implements AutoCloseable {
     ServedModel.Delegation of(OrderedModel file) {
         return new ServedModel.Delegation(
                 options.delegate(),
+                engine(),
                 Delegates.named(options.delegate()),
                 graph -> first(file, graph));
+    }
+
+    private static String engine() {
+        try {
+            return "TFLite " + EngineLibrary.loaded().version();
+        } catch (UnplannableException e) {
+            // It will be warned of.
+            return "TFLite";
+        }
     }
 
     /**

@@ -4,6 +4,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableMap;
 import com.google.common.hash.Hashing;
+import com.google.common.io.ByteStreams;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,6 +15,7 @@ import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * A key and a value as the text of a file. Shown here on several lines, written on one:
@@ -152,6 +154,24 @@ final class StoredFile<T> {
         json.end();
         codec.check(value);
         return new Usable<>(new Kept<>(key, value));
+    }
+
+    /**
+     * Reads the value of one key from a file that may be anything.
+     *
+     * @return empty if another version of this library wrote it
+     * @throws IOException if it is damaged, invalid or of another key
+     * @throws RuntimeException likewise
+     */
+    Optional<T> read(StoreKey key, InputStream in) throws IOException {
+        Result<T> result = read(ByteStreams.limit(in, MOST_BYTES));
+        if (!(result instanceof Usable<T> usable)) {
+            return Optional.empty();
+        }
+        if (!usable.kept().key().equals(key)) {
+            throw new IOException("the " + codec.kind() + " of another key");
+        }
+        return Optional.of(usable.kept().value());
     }
 
     private static StoreKey key(CheckedJson json) throws IOException {
