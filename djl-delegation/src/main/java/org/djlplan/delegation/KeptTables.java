@@ -12,8 +12,9 @@ import org.djlplan.memplan.store.StoreKey;
 import org.djlplan.memplan.store.StoreLock;
 
 /**
- * The tables that are kept for one request: where it says to read first, and next to the model.
- * None is believed that measuring for this request cannot have made.
+ * The tables that are kept for one request: where it says to read first, in a store that several
+ * machines share, and next to the model. None is believed that measuring for this request cannot
+ * have made.
  */
 final class KeptTables {
 
@@ -25,6 +26,8 @@ final class KeptTables {
     private volatile Wanted wanted;
 
     private volatile FolderStore<ProfileTable> beside;
+
+    private final Optional<SharedTable> shared;
 
     /**
      * @throws IOException if the model's file cannot be read
@@ -45,6 +48,22 @@ final class KeptTables {
                 ProfileStore.key(
                         request.model(), request.goal(), request.threads(), request.tolerance());
         earlierKey = ProfileStore.withCores(key);
+        shared =
+                request.model()
+                        .sharedStore()
+                        .map(
+                                store ->
+                                        new SharedTable(
+                                                store,
+                                                timed ->
+                                                        ProfileStore.shared(
+                                                                timed, request.model(), wanted),
+                                                key));
+    }
+
+    /** Returns the table that the machines of a fleet share; empty if this one is on its own. */
+    Optional<SharedTable> shared() {
+        return shared;
     }
 
     /** Returns what is asked of a table, as far as it was known at the beginning. */
@@ -70,6 +89,13 @@ final class KeptTables {
      */
     Optional<ProfileTable> in(Path location) throws IOException {
         return ProfileStore.elsewhere(location, request.model(), wanted).load(key);
+    }
+
+    /** Keeps a table next to the model, where it is found when nothing else answers. */
+    void keepFound(ProfileTable table) {
+        if (!beside.load(key).equals(Optional.of(table))) {
+            keep(table);
+        }
     }
 
     /** Keeps a table next to the model. */

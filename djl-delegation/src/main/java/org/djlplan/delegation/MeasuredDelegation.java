@@ -2,6 +2,7 @@ package org.djlplan.delegation;
 
 import ai.djl.util.Progress;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -29,6 +30,9 @@ import org.slf4j.LoggerFactory;
 public final class MeasuredDelegation implements DelegationProvider {
 
     private static final Logger logger = LoggerFactory.getLogger(MeasuredDelegation.class);
+
+    /** How long a load waits for the store that the machines of a fleet share. */
+    private static final Duration LOAD_WAITS = Duration.ofMillis(500);
 
     private final Profiling profiling;
     private final Patience patience;
@@ -69,7 +73,7 @@ public final class MeasuredDelegation implements DelegationProvider {
         try {
             measurement = new Measurement(request, profiling, progress);
             if (!parsed.pinned()) {
-                kept = measurement.kept();
+                kept = found(measurement);
             }
         } catch (IOException | RuntimeException e) {
             logger.warn("What was measured of {} cannot be looked up", model.file(), e);
@@ -91,7 +95,7 @@ public final class MeasuredDelegation implements DelegationProvider {
             return Background.confirming(
                     kept.get(), measured, request, measurement, patience, better);
         }
-        if (measured) {
+        if (measured && measurement.tables().shared().isEmpty()) {
             try {
                 measurement.requireMeasurable();
             } catch (UnmeasurableException e) {
@@ -109,6 +113,15 @@ public final class MeasuredDelegation implements DelegationProvider {
                     Background.measuring(
                             request, measurement, patience, parsed.pinned() ? later -> {} : better);
         };
+    }
+
+    /** What the machines of a fleet use counts more than what is kept next to the model. */
+    private static Optional<ProfileTable> found(Measurement measurement) {
+        return measurement
+                .tables()
+                .shared()
+                .flatMap(shared -> shared.atOnce(LOAD_WAITS))
+                .or(measurement::kept);
     }
 
     /**

@@ -1,6 +1,7 @@
 package org.djlplan.delegation;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -18,6 +19,9 @@ import org.slf4j.LoggerFactory;
 final class Pinned {
 
     private static final Logger logger = LoggerFactory.getLogger(Pinned.class);
+
+    /** How long such a load waits for the store that the machines of a fleet share. */
+    private static final Duration WAITS = Duration.ofSeconds(5);
 
     private final Request request;
     private final DelegationOptions options;
@@ -47,7 +51,10 @@ final class Pinned {
             table = confirmed(() -> tables.in(options.profileFrom().get()));
         }
         if (table.isEmpty()) {
-            table = confirmed(() -> tables.besideModel());
+            table = confirmed(() -> tables.shared().flatMap(store -> store.atOnce(WAITS)));
+        }
+        if (table.isEmpty()) {
+            table = confirmed(tables::besideModel);
         }
         if (table.isPresent()) {
             return table.map(request::pinned);
@@ -95,6 +102,7 @@ final class Pinned {
     private String missing() {
         List<String> places = new ArrayList<>();
         options.profileFrom().ifPresent(from -> places.add(from.toString()));
+        tables.shared().ifPresent(store -> places.add(store.toString()));
         places.add(request.model().file().resolveSibling(".djlplan").toString());
         return "%s=fail: nothing is kept of %s for %s; looked in %s. `djlplan tune --into=FOLDER %s`, with the options of this load, makes it on a machine of the same kind"
                 .formatted(

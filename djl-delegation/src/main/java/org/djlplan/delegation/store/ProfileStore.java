@@ -23,6 +23,7 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.SharedStore;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.store.CheckedJson;
 import org.djlplan.memplan.store.Codec;
@@ -32,6 +33,7 @@ import org.djlplan.memplan.store.Kept;
 import org.djlplan.memplan.store.KeptElsewhere;
 import org.djlplan.memplan.store.ModelFiles;
 import org.djlplan.memplan.store.OutputErrorJson;
+import org.djlplan.memplan.store.SharedValues;
 import org.djlplan.memplan.store.StoreKey;
 
 /**
@@ -113,6 +115,16 @@ public final class ProfileStore {
             Path location, DelegableModel model, Wanted wanted) {
         return new KeptElsewhere<>(
                 new ProfileCodec(model.graph().operators().size(), Optional.of(wanted)), location);
+    }
+
+    /**
+     * Returns tables that the machines of a fleet share; each is believed as one of {@link
+     * #of(DelegableModel, Wanted)} is.
+     */
+    public static SharedValues<ProfileTable> shared(
+            SharedStore store, DelegableModel model, Wanted wanted) {
+        return new SharedValues<>(
+                store, new ProfileCodec(model.graph().operators().size(), Optional.of(wanted)));
     }
 
     private static String nameOf(Path file) {

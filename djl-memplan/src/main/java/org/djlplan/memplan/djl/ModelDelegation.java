@@ -71,7 +71,8 @@ public final class ModelDelegation implements AutoCloseable {
 
     private static TfLiteDelegableModel measurable(
             OrderedModel ordered, Graph graph, PlanOptions options, EngineLibrary library) {
-        return new TfLiteDelegableModel(ordered, graph, cacheFolder(), options, library);
+        return new TfLiteDelegableModel(
+                ordered, graph, cacheFolder(), options, library, SharedStores.of(options));
     }
 
     /** Returns what a served model needs to delegate. */

@@ -74,20 +74,21 @@ public final class KeptElsewhere<T> {
     }
 
     private Optional<T> inFolder(StoreKey key) throws IOException {
-        String name = format.nameOf(key);
         Path beside = location.resolve(KeptFolders.BESIDE_MODEL);
         List<Path> folders =
                 Files.isDirectory(beside, LinkOption.NOFOLLOW_LINKS)
                         ? List.of(location, beside)
                         : List.of(location);
         for (Path folder : folders) {
-            Path file = folder.resolve(name);
-            // Opening a pipe would wait for a writer, and a link may lead anywhere.
-            if (KeptFolders.isFile(file)) {
-                try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
-                    Optional<T> value = read(key, in);
-                    if (value.isPresent()) {
-                        return value;
+            for (String name : namesOf(key)) {
+                Path file = folder.resolve(name);
+                // Opening a pipe would wait for a writer, and a link may lead anywhere.
+                if (KeptFolders.isFile(file)) {
+                    try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
+                        Optional<T> value = read(key, in);
+                        if (value.isPresent()) {
+                            return value;
+                        }
                     }
                 }
             }
@@ -132,8 +133,13 @@ public final class KeptElsewhere<T> {
     }
 
     private boolean isOf(StoreKey key, String entry) {
-        String name = format.nameOf(key);
-        return entry.equals(name) || entry.endsWith('/' + name);
+        String name = entry.substring(entry.lastIndexOf('/') + 1);
+        return namesOf(key).contains(name);
+    }
+
+    /** Beside a model, and in a shared store. */
+    private List<String> namesOf(StoreKey key) {
+        return List.of(format.sharedNameOf(key), format.nameOf(key));
     }
 
     private Optional<T> read(StoreKey key, InputStream in) {
