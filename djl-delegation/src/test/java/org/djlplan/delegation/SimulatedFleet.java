@@ -99,15 +99,21 @@ final class SimulatedFleet {
      * @param operations how often the store was asked in all
      * @param peakPerSecond most operations in one second
      */
-    record Outcome(
-            List<Kind> kinds,
-            Duration allChosen,
-            long operations,
-            int peakPerSecond,
-            Duration end) {
+    record Outcome(List<Kind> kinds, Duration allChosen, long operations, int peakPerSecond) {
 
         int begun() {
             return kinds.stream().mapToInt(kind -> kind.begun).sum();
+        }
+
+        int died() {
+            return kinds.stream().mapToInt(kind -> kind.died).sum();
+        }
+
+        /** Returns when half of the machines had a choice. */
+        Duration halfChosen() {
+            List<Duration> all =
+                    kinds.stream().flatMap(kind -> kind.chosenAfter.stream()).sorted().toList();
+            return all.get(all.size() / 2);
         }
     }
 
@@ -155,8 +161,7 @@ final class SimulatedFleet {
                 kinds,
                 kinds.stream().map(kind -> kind.allChosen).max(Duration::compareTo).orElseThrow(),
                 fleet.store.operations,
-                fleet.store.inSecond.values().stream().max(Integer::compare).orElse(0),
-                fleet.clock.now());
+                fleet.store.inSecond.values().stream().max(Integer::compare).orElse(0));
     }
 
     private Duration upTo(Duration most) {

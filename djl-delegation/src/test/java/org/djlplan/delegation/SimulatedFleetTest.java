@@ -94,7 +94,8 @@ class SimulatedFleetTest {
         Outcome outcome = SimulatedFleet.run(machines, troubles, seed, folder);
         assertAgreed(outcome, machines);
         for (Kind kind : outcome.kinds()) {
-            assertTrue(kind.begun <= 1 + kind.died + kind.lost, "one after the other");
+            assertEquals(1 + kind.died + kind.lost, kind.begun);
+            assertEquals(1, kind.completed);
         }
     }
 
