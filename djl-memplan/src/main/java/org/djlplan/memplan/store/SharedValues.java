@@ -20,7 +20,7 @@ public final class SharedValues<T> {
 
     private static final Logger logger = LoggerFactory.getLogger(SharedValues.class);
 
-    /** What was told to be of no use, by the names of their entries. */
+    /** What was told to be of no use, by store and name of its entry. */
     private static final Set<String> REPORTED = ConcurrentHashMap.newKeySet();
 
     private final SharedStore store;
@@ -47,7 +47,7 @@ public final class SharedValues<T> {
         try {
             return format.read(key, new ByteArrayInputStream(content.get()));
         } catch (IOException | RuntimeException e) {
-            if (REPORTED.add(name)) {
+            if (REPORTED.add(store + "/" + name)) {
                 logger.warn(
                         "The {} of {} in {} is of no use ({})",
                         codec.kind(),
