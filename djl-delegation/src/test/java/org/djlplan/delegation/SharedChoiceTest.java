@@ -71,7 +71,7 @@ class SharedChoiceTest extends ProviderFixture {
                     throw new IOException(e);
                 }
             }
-            if (trouble == Trouble.DEAD || write && trouble == Trouble.READ_ONLY) {
+            if (trouble == Trouble.DEAD || (write && trouble == Trouble.READ_ONLY)) {
                 throw new IOException("No space left on device");
             }
         }

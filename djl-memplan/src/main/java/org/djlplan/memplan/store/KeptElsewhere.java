@@ -31,7 +31,7 @@ public final class KeptElsewhere<T> {
 
     private static final Logger logger = LoggerFactory.getLogger(KeptElsewhere.class);
 
-    private static final int ZIP = 'P' << 8 | 'K';
+    private static final int ZIP = 0x504b;
     private static final int GZIP = 0x1f8b;
 
     private final Codec<T> codec;
@@ -65,7 +65,7 @@ public final class KeptElsewhere<T> {
             PushbackInputStream in = new PushbackInputStream(file, 2);
             byte[] magic = in.readNBytes(2);
             in.unread(magic);
-            return switch (magic.length < 2 ? 0 : (magic[0] & 0xff) << 8 | magic[1] & 0xff) {
+            return switch (magic.length < 2 ? 0 : ((magic[0] & 0xff) << 8) | (magic[1] & 0xff)) {
                 case ZIP -> inZip(key);
                 case GZIP -> inTar(key, in);
                 default -> throw new IOException(location + " is no zip and no tar.gz");

@@ -50,6 +50,7 @@ public final class TimedStore implements SharedStore {
                         task -> {
                             Thread made = new Thread(null, task, "djl-plan-shared-store", 0, false);
                             made.setDaemon(true);
+                            made.setContextClassLoader(null);
                             return made;
                         });
         pool.allowCoreThreadTimeOut(true);
@@ -64,7 +65,7 @@ public final class TimedStore implements SharedStore {
     private <T> T timed(Callable<T> operation) throws IOException {
         Future<T> answer;
         try {
-            answer = POOL.submit(operation);
+            answer = POOL.submit(() -> inContext(operation));
         } catch (RejectedExecutionException e) {
             throw new IOException(inner + " does not answer, as others before", e);
         }
@@ -85,6 +86,17 @@ public final class TimedStore implements SharedStore {
             if (answer.cancel(true)) {
                 POOL.purge();
             }
+        }
+    }
+
+    /** A store's own libraries may look for classes by the thread's loader, which is not kept. */
+    private <T> T inContext(Callable<T> operation) throws Exception {
+        Thread thread = Thread.currentThread();
+        thread.setContextClassLoader(inner.getClass().getClassLoader());
+        try {
+            return operation.call();
+        } finally {
+            thread.setContextClassLoader(null);
         }
     }
 

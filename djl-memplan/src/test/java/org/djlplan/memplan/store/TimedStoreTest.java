@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
@@ -53,16 +54,7 @@ class TimedStoreTest {
 
     /** As a mount that does not even answer to an interruption. */
     private void hang() {
-        boolean done = false;
-        while (!done) {
-            try {
-                go.await();
-                done = true;
-            } catch (InterruptedException e) {
-                // As the kernel does.
-                continue;
-            }
-        }
+        Uninterruptibles.awaitUninterruptibly(go);
     }
 
     @Test
