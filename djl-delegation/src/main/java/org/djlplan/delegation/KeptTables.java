@@ -30,9 +30,10 @@ final class KeptTables {
     private final Optional<SharedTable> shared;
 
     /**
+     * @param pace how often a store of many machines is looked at
      * @throws IOException if the model's file cannot be read
      */
-    KeptTables(Request request) throws IOException {
+    KeptTables(Request request, SharedTable.Pace pace) throws IOException {
         this.request = request;
         wanted =
                 new Wanted(
@@ -58,7 +59,8 @@ final class KeptTables {
                                                 timed ->
                                                         ProfileStore.shared(
                                                                 timed, request.model(), wanted),
-                                                key));
+                                                key,
+                                                pace));
     }
 
     /** Returns the table that the machines of a fleet share; empty if this one is on its own. */

@@ -14,6 +14,7 @@ import org.djlplan.delegation.Measurement.UnmeasurableException;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.config.Option;
+import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
@@ -71,7 +72,7 @@ public final class MeasuredDelegation implements DelegationProvider {
         Measurement measurement;
         Optional<ProfileTable> kept = Optional.empty();
         try {
-            measurement = new Measurement(request, profiling, progress);
+            measurement = new Measurement(request, profiling, progress, new Machine(), patience);
             if (!parsed.pinned()) {
                 kept = found(measurement);
             }

@@ -70,20 +70,26 @@ final class Measurement {
      */
     Measurement(Request request, Profiling profiling, Optional<Progress> progress)
             throws IOException {
-        this(request, profiling, progress, new Machine());
+        this(request, profiling, progress, new Machine(), Patience.DEFAULT);
     }
 
     /**
      * @param machine whose memory is looked at
+     * @param patience with other machines
      * @throws IOException if the model's file cannot be read
      */
-    Measurement(Request request, Profiling profiling, Optional<Progress> progress, Machine machine)
+    Measurement(
+            Request request,
+            Profiling profiling,
+            Optional<Progress> progress,
+            Machine machine,
+            Patience patience)
             throws IOException {
         this.request = request;
         this.profiling = profiling;
         this.progress = progress;
         this.machine = machine;
-        tables = new KeptTables(request);
+        tables = new KeptTables(request, SharedTable.Pace.of(patience.betweenMachines()));
         key = tables.key();
         marks = AttemptStore.marks(request.model());
         partialResults = AttemptStore.partialResults(request.model(), tables.wanted());

@@ -54,12 +54,11 @@ final class SharedTable {
      */
     record Pace(Duration first, Duration longest, Duration answer, Lease.Terms terms) {
 
-        static final Pace DEFAULT =
-                new Pace(
-                        Duration.ofSeconds(4),
-                        Duration.ofSeconds(60),
-                        Duration.ofSeconds(5),
-                        Lease.Terms.DEFAULT);
+        /** Begins with a pause; the rest is as always. */
+        static Pace of(Duration first) {
+            return new Pace(
+                    first, Duration.ofSeconds(60), Duration.ofSeconds(5), Lease.Terms.DEFAULT);
+        }
     }
 
     /**
@@ -68,12 +67,13 @@ final class SharedTable {
     SharedTable(
             SharedStore store,
             Function<SharedStore, SharedValues<ProfileTable>> values,
-            StoreKey key) {
+            StoreKey key,
+            Pace pace) {
         this(
-                new TimedStore(store, Pace.DEFAULT.answer()),
+                new TimedStore(store, pace.answer()),
                 values,
                 key,
-                Pace.DEFAULT,
+                pace,
                 Ticker.systemTicker(),
                 new Random());
     }

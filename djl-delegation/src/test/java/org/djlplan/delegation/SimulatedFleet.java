@@ -40,6 +40,8 @@ final class SimulatedFleet {
 
     static final int KINDS = 3;
 
+    private static final Pace PACE = Pace.of(Patience.DEFAULT.betweenMachines());
+
     /** Machines begin within this time. */
     private static final Duration SPREAD = Duration.ofSeconds(10);
 
@@ -177,7 +179,7 @@ final class SimulatedFleet {
                         store,
                         each -> ProfileStore.shared(each, model, wanted),
                         key,
-                        Pace.DEFAULT,
+                        PACE,
                         clock,
                         new Random(random.nextLong()));
         boolean measuredHere = false;
@@ -292,7 +294,7 @@ final class SimulatedFleet {
         private void take() throws IOException {
             count();
             if (!works()) {
-                clock.sleep(Pace.DEFAULT.answer());
+                clock.sleep(PACE.answer());
                 throw new IOException("no answer");
             }
             clock.sleep(LATENCY.plus(upTo(LATENCY)));
@@ -301,7 +303,7 @@ final class SimulatedFleet {
         /** A write that was given up may happen all the same. */
         private void takeToWrite(Runnable write) throws IOException {
             if (troubles.slow().at(clock.now())) {
-                clock.begin(Pace.DEFAULT.answer().plus(upTo(Duration.ofSeconds(30))), write);
+                clock.begin(PACE.answer().plus(upTo(Duration.ofSeconds(30))), write);
             }
             take();
         }
