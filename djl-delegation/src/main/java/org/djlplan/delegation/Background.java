@@ -100,9 +100,15 @@ final class Background implements Choosing {
                 new Background(measurement.stored(kept), request, measurement, patience, better);
         background.schedule(
                 () -> {
-                    if (!background.confirms(kept)) {
+                    boolean confirmed = background.confirms(kept);
+                    if (confirmed && measurement.tables().shared().isPresent()) {
+                        measurement.tables().keepFound(kept);
+                    }
+                    if (!confirmed) {
                         background.beginAnew(measured);
-                    } else if (measured && kept.caveat().isPresent()) {
+                    } else if (measured
+                            && kept.caveat().isPresent()
+                            && measurement.tables().shared().isEmpty()) {
                         background.measureAgainWhenQuiet();
                     }
                 },
@@ -161,8 +167,19 @@ final class Background implements Choosing {
         try {
             boolean last = attempts.isOver();
             Optional<DelegationChoice> choice = attempts.next();
-            if (choice.isPresent()) {
-                deliver(choice.get());
+            choice.ifPresent(this::deliver);
+            Optional<SharedTable> shared = measurement.tables().shared();
+            boolean agreed =
+                    choice.isPresent() && !shared.map(SharedTable::isUnpublished).orElse(false);
+            if (agreed) {
+                return;
+            }
+            if (shared.isPresent()) {
+                // Others may take any time: it costs a look now and then.
+                Duration next = shared.get().untilNextLook();
+                schedule(
+                        () -> attempt(attempts),
+                        next.compareTo(patience.poll()) > 0 ? next : patience.poll());
             } else if (!last) {
                 schedule(() -> attempt(attempts), patience.poll());
             } else {

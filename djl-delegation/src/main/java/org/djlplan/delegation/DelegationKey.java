@@ -37,6 +37,19 @@ public enum DelegationKey implements Option {
             Origin.ANYONE,
             "measure in the `background`, while loading (`blocking`), or not at all (`off`: CPU"
                     + " kernels, unless something was kept)"),
+    PROFILE_FROM(
+            "none",
+            Origin.APPLICATION,
+            "a folder, an archive (zip, jar, tar.gz) or a `file:` URL with what `djlplan tune` or a"
+                    + " shared store kept, which is read first and never written; the job is"
+                    + " pinned then: what it begins with stays,"
+                    + " [how](operations.md#one-choice-for-a-fleet)"),
+    ON_MISSING(
+            "measure",
+            Origin.ANYONE,
+            "what to do where nothing is kept for this hardware: `fail` to load, stay with the CPU"
+                    + " kernels (`cpu`), or `measure`, as `delegation.profile` says. The first two"
+                    + " pin the job, too"),
     PROFILE_BUDGET(
             "auto",
             Origin.UP_TO_A_MINUTE,

@@ -4,6 +4,9 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedSet;
+import java.net.URI;
+import java.nio.file.FileSystemNotFoundException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -26,6 +29,8 @@ import org.djlplan.memplan.spi.Tolerance;
  * @param goal what the choice is to reach
  * @param threads with how many threads the model may run
  * @param profile when candidates are measured
+ * @param profileFrom the folder or archive that is read first; empty for none
+ * @param onMissing what to do where nothing is kept for this hardware
  * @param profileBudget how long measuring may take; empty for as long as the model's latency asks
  *     for
  * @param tolerance by which outputs are judged against the CPU kernels'
@@ -36,11 +41,15 @@ public record DelegationOptions(
         Goal goal,
         ThreadSetting threads,
         ProfileMode profile,
+        Optional<Path> profileFrom,
+        OnMissing onMissing,
         Optional<Duration> profileBudget,
         Tolerance tolerance,
         Exclusion exclude) {
 
     private static final String AUTO = "auto";
+    private static final String NONE = "none";
+    private static final String FILE_URL = "file:";
 
     private static final Duration LONGEST_BUDGET = Duration.ofHours(24);
 
@@ -110,6 +119,18 @@ public record DelegationOptions(
                         "background, blocking or off"),
                 value(
                         options,
+                        DelegationKey.PROFILE_FROM,
+                        NONE,
+                        DelegationOptions::location,
+                        "a folder, an archive, or a file: URL of one"),
+                value(
+                        options,
+                        DelegationKey.ON_MISSING,
+                        "measure",
+                        text -> constant(OnMissing.values(), text),
+                        "fail, cpu or measure"),
+                value(
+                        options,
                         DelegationKey.PROFILE_BUDGET,
                         AUTO,
                         DelegationOptions::budget,
@@ -163,6 +184,23 @@ public record DelegationOptions(
                 .map(ThreadSetting.Fixed::new);
     }
 
+    private static Optional<Optional<Path>> location(String text) {
+        if (text.equals(NONE)) {
+            return Optional.of(Optional.empty());
+        }
+        try {
+            return text.isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(
+                            Optional.of(
+                                    text.startsWith(FILE_URL)
+                                            ? Path.of(URI.create(text))
+                                            : Path.of(text)));
+        } catch (IllegalArgumentException | FileSystemNotFoundException e) {
+            return Optional.empty();
+        }
+    }
+
     private static Optional<Optional<Duration>> budget(String text) {
         if (text.toLowerCase(Locale.ROOT).equals(AUTO)) {
             return Optional.of(Optional.empty());
@@ -183,6 +221,21 @@ public record DelegationOptions(
         } catch (NumberFormatException e) {
             return Optional.empty();
         }
+    }
+
+    /** Returns whether what the model begins with stays as long as it is open. */
+    public boolean pinned() {
+        return profileFrom.isPresent() || onMissing != OnMissing.MEASURE;
+    }
+
+    /** What to do where nothing is kept for this hardware. */
+    public enum OnMissing {
+        /** The model does not load. */
+        FAIL,
+        /** The CPU kernels serve, and nothing is measured. */
+        CPU,
+        /** It is measured as the {@link ProfileMode} says. */
+        MEASURE
     }
 
     /** The time at which candidates are measured. */

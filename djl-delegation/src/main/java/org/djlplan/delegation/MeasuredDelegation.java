@@ -2,20 +2,24 @@ package org.djlplan.delegation;
 
 import ai.djl.util.Progress;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.djlplan.delegation.DelegationOptions.OnMissing;
 import org.djlplan.delegation.DelegationOptions.ProfileMode;
 import org.djlplan.delegation.Measurement.Profiling;
 import org.djlplan.delegation.Measurement.UnmeasurableException;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.config.Option;
+import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider;
+import org.djlplan.memplan.spi.UnusableOptionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +31,9 @@ import org.slf4j.LoggerFactory;
 public final class MeasuredDelegation implements DelegationProvider {
 
     private static final Logger logger = LoggerFactory.getLogger(MeasuredDelegation.class);
+
+    /** How long a load waits for the store that the machines of a fleet share. */
+    private static final Duration LOAD_WAITS = Duration.ofMillis(500);
 
     private final Profiling profiling;
     private final Patience patience;
@@ -63,20 +70,33 @@ public final class MeasuredDelegation implements DelegationProvider {
             return new Settled(request.cpu(DelegationKey.ENABLED.key() + "=false"));
         }
         Measurement measurement;
-        Optional<ProfileTable> kept;
+        Optional<ProfileTable> kept = Optional.empty();
         try {
-            measurement = new Measurement(request, profiling, progress);
-            kept = measurement.kept();
+            measurement = new Measurement(request, profiling, progress, new Machine(), patience);
+            if (!parsed.pinned()) {
+                kept = found(measurement);
+            }
         } catch (IOException | RuntimeException e) {
             logger.warn("What was measured of {} cannot be looked up", model.file(), e);
+            if (parsed.onMissing() == OnMissing.FAIL) {
+                throw new UnusableOptionException(
+                        DelegationKey.ON_MISSING.key() + "=fail: nothing can be looked up: " + e);
+            }
             return new Settled(request.cpu("what was measured cannot be looked up"));
+        }
+        if (parsed.pinned()) {
+            Optional<DelegationChoice> stays =
+                    new Pinned(request, parsed, measurement.tables()).choice();
+            if (stays.isPresent()) {
+                return new Settled(stays.get());
+            }
         }
         boolean measured = parsed.profile() != ProfileMode.OFF;
         if (kept.isPresent()) {
             return Background.confirming(
                     kept.get(), measured, request, measurement, patience, better);
         }
-        if (measured) {
+        if (measured && measurement.tables().shared().isEmpty()) {
             try {
                 measurement.requireMeasurable();
             } catch (UnmeasurableException e) {
@@ -85,18 +105,37 @@ public final class MeasuredDelegation implements DelegationProvider {
         }
         return switch (parsed.profile()) {
             case OFF -> new Settled(request.cpu("nothing was measured"));
-            case BLOCKING -> new Settled(measure(request, measurement));
-            case BACKGROUND -> Background.measuring(request, measurement, patience, better);
+            case BLOCKING -> {
+                DelegationChoice choice = measure(request, measurement);
+                yield new Settled(parsed.pinned() ? choice.only(choice.lightest()) : choice);
+            }
+            // What is measured beside a pinned job is for the next one.
+            case BACKGROUND ->
+                    Background.measuring(
+                            request, measurement, patience, parsed.pinned() ? later -> {} : better);
         };
     }
 
-    /** Whoever names operators, or wants least memory, gets the CPU kernels there. */
+    /** What the machines of a fleet use counts more than what is kept next to the model. */
+    private static Optional<ProfileTable> found(Measurement measurement) {
+        return measurement
+                .tables()
+                .shared()
+                .flatMap(shared -> shared.atOnce(LOAD_WAITS))
+                .or(measurement::kept);
+    }
+
+    /**
+     * Whoever names operators, wants least memory, or pins the job gets the CPU kernels there: the
+     * choice is made anew in every process, and for every budget.
+     */
     @Override
     public Optional<Terms> insideBudget(Map<String, String> options) {
         DelegationOptions parsed = DelegationOptions.parse(options);
         boolean wanted =
                 parsed.enabled()
                         && parsed.profile() != ProfileMode.OFF
+                        && !parsed.pinned()
                         && parsed.goal().objective() != Goal.Objective.MEMORY
                         && parsed.exclude().parts().isEmpty();
         return wanted

@@ -16,8 +16,6 @@ import org.djlplan.delegation.profile.Profiler;
 import org.djlplan.delegation.store.AttemptStore;
 import org.djlplan.delegation.store.AttemptStore.Mark;
 import org.djlplan.delegation.store.AttemptStore.PartialResult;
-import org.djlplan.delegation.store.ProfileStore;
-import org.djlplan.delegation.store.Wanted;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.machine.Machine;
@@ -59,55 +57,57 @@ final class Measurement {
     private final Profiling profiling;
     private final Optional<Progress> progress;
     private final Machine machine;
-    private final Wanted wanted;
-    private volatile FolderStore<ProfileTable> store;
+    private final KeptTables tables;
     private final FolderStore<Mark> marks;
     private final FolderStore<PartialResult> partialResults;
     private final StoreKey key;
+
+    /** Why this process does not try again to measure what others can. */
+    private volatile Optional<UnmeasurableException> gaveUp = Optional.empty();
 
     /**
      * @throws IOException if the model's file cannot be read
      */
     Measurement(Request request, Profiling profiling, Optional<Progress> progress)
             throws IOException {
-        this(request, profiling, progress, new Machine());
+        this(request, profiling, progress, new Machine(), Patience.DEFAULT);
     }
 
     /**
      * @param machine whose memory is looked at
+     * @param patience with other machines
      * @throws IOException if the model's file cannot be read
      */
-    Measurement(Request request, Profiling profiling, Optional<Progress> progress, Machine machine)
+    Measurement(
+            Request request,
+            Profiling profiling,
+            Optional<Progress> progress,
+            Machine machine,
+            Patience patience)
             throws IOException {
         this.request = request;
         this.profiling = profiling;
         this.progress = progress;
         this.machine = machine;
-        wanted =
-                new Wanted(
-                                request.model().graph(),
-                                request.threads(),
-                                request.goal(),
-                                request.tolerance(),
-                                Optional.empty())
-                        .withTransientBuffers(request.model().offersTransientBuffers())
-                        .without(request.excluded());
-        store = ProfileStore.of(request.model(), wanted);
+        tables = new KeptTables(request, SharedTable.Pace.of(patience.betweenMachines()));
+        key = tables.key();
         marks = AttemptStore.marks(request.model());
-        partialResults = AttemptStore.partialResults(request.model(), wanted);
-        key =
-                ProfileStore.key(
-                        request.model(), request.goal(), request.threads(), request.tolerance());
+        partialResults = AttemptStore.partialResults(request.model(), tables.wanted());
     }
 
-    /** Returns where the table is kept. */
+    /** Returns the tables that are kept. */
+    KeptTables tables() {
+        return tables;
+    }
+
+    /** Returns what the table depends on. */
     StoreKey key() {
         return key;
     }
 
-    /** Returns the table that is kept, if there is one. */
+    /** Returns the table that is kept next to the model, if there is one. */
     Optional<ProfileTable> kept() {
-        return store.load(key);
+        return tables.besideModel();
     }
 
     /** Returns the choice of a table that was kept. */
@@ -116,28 +116,17 @@ final class Measurement {
     }
 
     /**
-     * Asks the delegate in this process whether a table that was kept is of its partitions. If not,
-     * no such table is believed from now on, and it is removed, with one warning.
-     *
-     * <p>A delegate that runs only where it was tried is asked if the table chose it: then it runs
-     * here already.
+     * Returns {@link KeptTables#confirms}; a table that is not confirmed is removed from next to
+     * the model, with one warning.
      *
      * @throws CandidateException if the delegate cannot look at the model now
      */
     boolean confirms(ProfileTable table) throws CandidateException {
-        if (!request.model().trusted() && !table.chosen().delegates()) {
-            return true;
+        boolean confirmed = tables.confirms(table);
+        if (!confirmed) {
+            tables.removeUnbelieved();
         }
-        Wanted known = wanted.of(request.model().partitions());
-        if (known.admits(table)) {
-            return true;
-        }
-        store = ProfileStore.of(request.model(), known);
-        // Another JVM may have replaced it meanwhile.
-        if (kept().isEmpty()) {
-            store.remove(key);
-        }
-        return false;
+        return confirmed;
     }
 
     /**
@@ -147,6 +136,9 @@ final class Measurement {
      *     cost this process's predecessor its life
      */
     void requireMeasurable() throws UnmeasurableException {
+        if (gaveUp.isPresent()) {
+            throw gaveUp.get();
+        }
         Optional<String> obstacle = request.model().obstacle();
         if (obstacle.isPresent()) {
             throw new UnmeasurableException(obstacle.get());
@@ -166,6 +158,11 @@ final class Measurement {
                     "%d MB of memory are left here, a process to measure in may need %d"
                             .formatted(free.getAsLong() >> 20, needed >> 20));
         }
+    }
+
+    /** From now on nothing can be measured here. */
+    void giveUp(UnmeasurableException why) {
+        gaveUp = Optional.of(why);
     }
 
     /** Returns the mark of attempts that ended without a word in the same circumstances. */
@@ -224,6 +221,10 @@ final class Measurement {
             Consumer<DelegationChoice> verified,
             Predicate<ProfileTable> sufficient)
             throws IOException, InterruptedException, UnmeasurableException {
+        if (tables.shared().isPresent()) {
+            return new SharedMeasurement(this, request, tables.shared().get())
+                    .attempt(patienceNanos, urgency, verified);
+        }
         return alone(
                 patienceNanos,
                 () -> {
@@ -241,6 +242,13 @@ final class Measurement {
                             ? stored(kept.get())
                             : request.choice(table, DelegationChoice.Origin.MEASURED);
                 });
+    }
+
+    /** Measures, whether or not a table is there, if nobody else does in this JVM or machine. */
+    Optional<ProfileTable> measured(
+            long patienceNanos, Urgency urgency, Consumer<DelegationChoice> verified)
+            throws IOException, InterruptedException, UnmeasurableException {
+        return alone(patienceNanos, () -> attemptMarked(urgency, verified, table -> true));
     }
 
     /** A mark is left if this process is killed, so that it is not killed at each start. */
@@ -303,6 +311,9 @@ final class Measurement {
                     ProfileTable table =
                             measure(keep, Urgency.AWAITED, Optional.empty(), early -> {});
                     marks.remove(key);
+                    if (tables.shared().isPresent() && keep.test(table)) {
+                        tables.shared().get().replace(table);
+                    }
                     return table;
                 });
     }
@@ -318,7 +329,7 @@ final class Measurement {
             return Optional.empty();
         }
         try {
-            Optional<StoreLock> lock = store.tryLock(key);
+            Optional<StoreLock> lock = tables.tryLock();
             if (lock.isEmpty()) {
                 return Optional.empty();
             }
@@ -355,7 +366,7 @@ final class Measurement {
                             entry -> verified.accept(request.verified(entry)));
         }
         if (keep.test(table)) {
-            store.save(key, table);
+            tables.keep(table);
         }
         partialResults.remove(key);
         warnOfUseless(table);

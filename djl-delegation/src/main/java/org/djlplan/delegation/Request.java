@@ -93,6 +93,21 @@ record Request(
                 table.measured(table.chosen()).map(this::agreements).orElse(List.of()));
     }
 
+    /**
+     * Returns the choice of a table for a job that keeps to it: its candidate of the fewest
+     * threads, which is never slow beside other work.
+     */
+    DelegationChoice pinned(ProfileTable table) {
+        DelegationChoice all = choice(table, DelegationChoice.Origin.STORED);
+        Candidate one = all.lightest();
+        return new DelegationChoice(
+                one,
+                List.of(),
+                all.origin(),
+                all.reason() + "; pinned",
+                table.measured(one).map(this::agreements).orElse(List.of()));
+    }
+
     /** Returns the choice of a set that is right and clearly better, before the best is found. */
     DelegationChoice verified(Entry.Measured entry) {
         return new DelegationChoice(

@@ -4,11 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.djlplan.delegation.DelegationOptions.OnMissing;
 import org.djlplan.delegation.DelegationOptions.ProfileMode;
 import org.djlplan.delegation.DelegationOptions.ThreadSetting;
 import org.djlplan.delegation.table.Goal;
@@ -30,6 +32,8 @@ class DelegationOptionsTest {
                         new ThreadSetting.AsModel(),
                         ProfileMode.BACKGROUND,
                         Optional.empty(),
+                        OnMissing.MEASURE,
+                        Optional.empty(),
                         Tolerance.AUTO,
                         Exclusion.NONE),
                 options);
@@ -39,23 +43,27 @@ class DelegationOptionsTest {
     void parse_everything_isRead() {
         DelegationOptions options =
                 DelegationOptions.parse(
-                        Map.of(
-                                "delegation.enabled", "False",
-                                "delegation.delegate", "class:org.example.Gpu",
-                                "delegation.objective", "Balanced",
-                                "delegation.maxMemory", "64MB",
-                                "delegation.threads", "2.0",
-                                "delegation.profile", "blocking",
-                                "delegation.profileBudget", "2m",
-                                "delegation.tolerance", "1e-3",
-                                "delegation.exclude", " 17-23, CONV_2D,conv/Relu6,",
-                                "delegation.progress", "a Progress"));
+                        Map.ofEntries(
+                                Map.entry("delegation.enabled", "False"),
+                                Map.entry("delegation.delegate", "class:org.example.Gpu"),
+                                Map.entry("delegation.objective", "Balanced"),
+                                Map.entry("delegation.maxMemory", "64MB"),
+                                Map.entry("delegation.threads", "2.0"),
+                                Map.entry("delegation.profile", "blocking"),
+                                Map.entry("delegation.profileFrom", "file:///choices/job%201.zip"),
+                                Map.entry("delegation.onMissing", "Fail"),
+                                Map.entry("delegation.profileBudget", "2m"),
+                                Map.entry("delegation.tolerance", "1e-3"),
+                                Map.entry("delegation.exclude", " 17-23, CONV_2D,conv/Relu6,"),
+                                Map.entry("delegation.progress", "a Progress")));
         assertEquals(
                 new DelegationOptions(
                         false,
                         new Goal(Objective.BALANCED, OptionalLong.of(64_000_000)),
                         new ThreadSetting.Fixed(2),
                         ProfileMode.BLOCKING,
+                        Optional.of(Path.of("/choices/job 1.zip")),
+                        OnMissing.FAIL,
                         Optional.of(Duration.ofMinutes(2)),
                         Tolerance.of(1e-3),
                         new Exclusion(List.of("17-23", "CONV_2D", "conv/Relu6"))),
@@ -98,6 +106,9 @@ class DelegationOptionsTest {
             value = {
                 "enabled | maybe | true or false",
                 "objective | speed | latency, memory or balanced",
+                "profileFrom | '' | a folder, an archive, or a file: URL",
+                "profileFrom | file:choices.zip | a folder, an archive, or a file: URL",
+                "onMissing | wait | fail, cpu or measure",
                 "maxMemory | 64XB | such as 64MB, 64MiB or 1GB",
                 "maxMemory | -1MB | such as 64MB",
                 "maxMemory | 0 | such as 64MB",

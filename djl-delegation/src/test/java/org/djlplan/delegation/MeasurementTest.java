@@ -242,7 +242,8 @@ class MeasurementTest {
                 Request.of(model, DelegationOptions.parse(Map.of())),
                 profiling,
                 Optional.empty(),
-                container(limitBytes));
+                container(limitBytes),
+                Patience.DEFAULT);
     }
 
     private long marks() throws IOException {

@@ -89,7 +89,11 @@ class OptionsTableTest {
     @Test
     void keysThatLoadLibrariesOrFillADisk_onlyThese_areTheApplications() {
         assertEquals(
-                List.of(OptionKey.CACHE_QUOTA, DelegationKey.DELEGATE),
+                List.of(
+                        OptionKey.CACHE_QUOTA,
+                        OptionKey.STORE,
+                        DelegationKey.DELEGATE,
+                        DelegationKey.PROFILE_FROM),
                 options().filter(o -> o.origin() == Origin.APPLICATION).toList());
     }
 }

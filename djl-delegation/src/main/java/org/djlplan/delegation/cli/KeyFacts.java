@@ -6,6 +6,7 @@ import com.google.common.collect.ImmutableSet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.djlplan.delegation.DelegationKey;
 import org.djlplan.delegation.DelegationOptions.ThreadSetting;
 import org.djlplan.memplan.config.OptionKey;
@@ -46,11 +47,17 @@ final class KeyFacts {
      * among them must be as by default. None for loads without options.
      */
     static ImmutableMap<String, String> loads(Map<String, String> facts) {
-        int cores = Integer.parseInt(facts.getOrDefault("cores", "1"));
+        // Where cores do not count, threads were set.
+        String usualThreads =
+                Optional.ofNullable(facts.get("cores"))
+                        .map(Integer::parseInt)
+                        .map(cores -> new ThreadSetting.Auto().candidates(-1, cores))
+                        .map(Joiner.on(',')::join)
+                        .orElse("");
         ImmutableMap<DelegationKey, String> usual =
                 ImmutableMap.of(
                         DelegationKey.THREADS,
-                        Joiner.on(',').join(new ThreadSetting.Auto().candidates(-1, cores)),
+                        usualThreads,
                         DelegationKey.OBJECTIVE,
                         "latency",
                         DelegationKey.TOLERANCE,

@@ -3,6 +3,9 @@ package org.djlplan.delegation.cli;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -11,6 +14,7 @@ import java.util.Optional;
 import org.djlplan.delegation.DelegationKey;
 import org.djlplan.delegation.DelegationOptions;
 import org.djlplan.memplan.config.GivenOptions;
+import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.portfolio.Strategies;
@@ -90,6 +94,15 @@ final class TuneOptions {
                             + " move in this model).")
     private String tolerance;
 
+    @Option(
+            names = "--into",
+            paramLabel = "FOLDER",
+            description =
+                    "Also keep the result in this folder, in the form that delegation.profileFrom"
+                            + " and memplan.store read; of what it has for the same hardware and"
+                            + " options it is replaced.")
+    private Path into;
+
     /** For picocli. */
     TuneOptions() {}
 
@@ -125,6 +138,15 @@ final class TuneOptions {
         put(texts, DelegationKey.THREADS, threadSetting);
         put(texts, DelegationKey.PROFILE_BUDGET, Optional.ofNullable(budget));
         put(texts, DelegationKey.TOLERANCE, Optional.ofNullable(tolerance));
+        if (into != null) {
+            if (texts.containsKey(OptionKey.STORE.key())) {
+                throw new ParameterException(
+                        spec.commandLine(),
+                        "--into and -o %s say the same: give one of them"
+                                .formatted(OptionKey.STORE.key()));
+            }
+            texts.put(OptionKey.STORE.key(), folder(into).toString());
+        }
         if (exhaustive) {
             texts.putIfAbsent(DelegationKey.PROFILE_BUDGET.key(), EXHAUSTIVE_BUDGET);
         }
@@ -135,6 +157,15 @@ final class TuneOptions {
                     "a load with these -o delegates nothing: there is nothing to measure");
         }
         return setting;
+    }
+
+    /** A store is no folder that is made where it is missing; what is typed here is. */
+    private Path folder(Path typed) {
+        try {
+            return Files.createDirectories(typed);
+        } catch (IOException e) {
+            throw new ParameterException(spec.commandLine(), "--into " + typed + ": " + e, e);
+        }
     }
 
     private void put(Map<String, String> texts, DelegationKey key, Optional<String> typed) {

@@ -11,8 +11,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SortedSet;
+import java.util.TreeMap;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Entry.Latency;
 import org.djlplan.delegation.table.Goal;
@@ -21,14 +23,17 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.SharedStore;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.store.CheckedJson;
 import org.djlplan.memplan.store.Codec;
 import org.djlplan.memplan.store.CpuFeatures;
 import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.Kept;
+import org.djlplan.memplan.store.KeptElsewhere;
 import org.djlplan.memplan.store.ModelFiles;
 import org.djlplan.memplan.store.OutputErrorJson;
+import org.djlplan.memplan.store.SharedValues;
 import org.djlplan.memplan.store.StoreKey;
 
 /**
@@ -39,6 +44,8 @@ public final class ProfileStore {
 
     /** The fact that tells the content of one model file from another's. */
     private static final String CONTENT = "content";
+
+    private static final String CORES = "cores";
 
     private ProfileStore() {}
 
@@ -67,6 +74,9 @@ public final class ProfileStore {
      * Returns the key of a table: the model file's name and content, the facts that the model
      * knows, this machine, and what was asked for.
      *
+     * <p>The number of cores is part of it where threads depend on them: where there are several
+     * numbers to choose from, or the engine chooses.
+     *
      * @param threads the numbers of threads among which the choice is made, −1 for the default
      * @param tolerance by which outputs are judged
      * @throws IOException if the model's file cannot be read
@@ -80,12 +90,41 @@ public final class ProfileStore {
         facts.put(CONTENT, ModelFiles.sampledContent(model.file()));
         facts.put("threads", Joiner.on(',').join(threads));
         facts.put("cpu", CpuFeatures.current());
-        facts.put("cores", Integer.toString(Runtime.getRuntime().availableProcessors()));
+        if (threads.size() != 1 || threads.get(0) == -1) {
+            facts.put(CORES, Integer.toString(Runtime.getRuntime().availableProcessors()));
+        }
         facts.put("objective", goal.objective().name().toLowerCase(Locale.ROOT));
         goal.maxMemoryBytes().ifPresent(bytes -> facts.put("maxMemoryBytes", Long.toString(bytes)));
         facts.put("tolerance", tolerance.toString());
         facts.put("rule", Integer.toString(Tolerance.VERSION));
         return new StoreKey(nameOf(model.file()), facts.buildOrThrow());
+    }
+
+    /** Returns a key with the number of cores, which once was part of every one. */
+    public static StoreKey withCores(StoreKey key) {
+        Map<String, String> facts = new TreeMap<>(key.facts());
+        facts.put(CORES, Integer.toString(Runtime.getRuntime().availableProcessors()));
+        return new StoreKey(key.model(), facts);
+    }
+
+    /**
+     * Returns tables that are only read, from a folder or an archive; each is believed as one of
+     * {@link #of(DelegableModel, Wanted)} is.
+     */
+    public static KeptElsewhere<ProfileTable> elsewhere(
+            Path location, DelegableModel model, Wanted wanted) {
+        return new KeptElsewhere<>(
+                new ProfileCodec(model.graph().operators().size(), Optional.of(wanted)), location);
+    }
+
+    /**
+     * Returns tables that the machines of a fleet share; each is believed as one of {@link
+     * #of(DelegableModel, Wanted)} is.
+     */
+    public static SharedValues<ProfileTable> shared(
+            SharedStore store, DelegableModel model, Wanted wanted) {
+        return new SharedValues<>(
+                store, new ProfileCodec(model.graph().operators().size(), Optional.of(wanted)));
     }
 
     private static String nameOf(Path file) {

@@ -22,6 +22,7 @@ class KeyFactsTest {
     void loads_whatIsUsual_needsNoOptions() {
         assertEquals(Map.of(), loads());
         assertEquals(Map.of(), loads("cores", "1", "threads", "1"));
+        assertEquals(Map.of("delegation.threads", "1"), KeyFacts.loads(Map.of("threads", "1")));
     }
 
     @Test

@@ -33,6 +33,7 @@ final class DelegationFacts {
         json.addProperty("threads", report.threads());
         json.addProperty("origin", report.origin());
         json.addProperty("reason", report.reason());
+        json.addProperty("choiceId", report.choiceId());
         JsonArray outputs = new JsonArray();
         for (OutputAgreement output : report.outputs()) {
             JsonObject each = new JsonObject();
@@ -66,6 +67,7 @@ final class DelegationFacts {
                 json.get("threads").getAsInt(),
                 json.get("origin").getAsString(),
                 json.get("reason").getAsString(),
+                json.get("choiceId").getAsString(),
                 outputs);
     }
 

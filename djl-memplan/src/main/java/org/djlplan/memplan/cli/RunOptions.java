@@ -32,6 +32,9 @@ final class RunOptions {
     /** When delegation is measured. */
     static final String PROFILE = DELEGATION + "profile";
 
+    private static final String PROFILE_FROM = DELEGATION + "profileFrom";
+    private static final String ON_MISSING = DELEGATION + "onMissing";
+
     /** Who is told how far that is. */
     static final String PROGRESS = DELEGATION + "progress";
 
@@ -124,7 +127,9 @@ final class RunOptions {
         options.engine = engine;
         options.inputs = ImmutableList.of(input);
         options.arguments = new LinkedHashMap<>(arguments);
-        options.arguments.remove(PROFILE);
+        // Nobody shares what is found out of it, or has found it out before.
+        List.of(PROFILE, PROFILE_FROM, ON_MISSING, OptionKey.STORE.key())
+                .forEach(options.arguments::remove);
         if (options.arguments.containsKey(OptionKey.BUDGET.key())) {
             // A share of the little that it takes would be too small.
             options.arguments.put(OptionKey.BUDGET_MODE.key(), "best-effort");

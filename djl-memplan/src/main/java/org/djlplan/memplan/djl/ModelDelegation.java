@@ -71,15 +71,26 @@ public final class ModelDelegation implements AutoCloseable {
 
     private static TfLiteDelegableModel measurable(
             OrderedModel ordered, Graph graph, PlanOptions options, EngineLibrary library) {
-        return new TfLiteDelegableModel(ordered, graph, cacheFolder(), options, library);
+        return new TfLiteDelegableModel(
+                ordered, graph, cacheFolder(), options, library, SharedStores.of(options));
     }
 
     /** Returns what a served model needs to delegate. */
     ServedModel.Delegation of(OrderedModel file) {
         return new ServedModel.Delegation(
                 options.delegate(),
+                engine(),
                 Delegates.named(options.delegate()),
                 graph -> first(file, graph));
+    }
+
+    private static String engine() {
+        try {
+            return "TFLite " + EngineLibrary.loaded().version();
+        } catch (UnplannableException e) {
+            // It will be warned of.
+            return "TFLite";
+        }
     }
 
     /**

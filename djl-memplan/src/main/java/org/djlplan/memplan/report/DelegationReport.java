@@ -13,6 +13,9 @@ import java.util.List;
  * @param threads threads per prediction, −1 for the engine's default
  * @param origin UNVERIFIED, VERIFIED, MEASURED or STORED
  * @param reason why, in one line
+ * @param choiceId what tells the choice from others of this model: 12 hexadecimal digits, a hash of
+ *     engine, delegate, rule of acceptance, and operators and threads of all that may serve by it;
+ *     equal in every JVM that runs by the same choice
  * @param outputs how near its outputs come to those of the CPU kernels, as far as that was
  *     measured; empty if nothing is delegated
  */
@@ -24,6 +27,7 @@ public record DelegationReport(
         int threads,
         String origin,
         String reason,
+        String choiceId,
         List<OutputAgreement> outputs) {
 
     public DelegationReport {
@@ -37,7 +41,8 @@ public record DelegationReport(
         text.append(delegatedOperators).append(" of ").append(operators).append(" operators in ");
         text.append(partitions).append(" kernels of ").append(delegate);
         text.append(threads < 0 ? "" : " with " + threads + " threads");
-        text.append(" (").append(origin).append("): ").append(reason);
+        text.append(" (").append(origin).append(", choice ").append(choiceId).append("): ");
+        text.append(reason);
         outputs.forEach(output -> text.append("\n    ").append(output));
         return text.toString();
     }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
+import java.util.function.IntUnaryOperator;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.events.FlightRecord;
 import org.djlplan.memplan.graph.Graph;
@@ -56,6 +57,8 @@ public final class ServedModel implements TfLiteModel {
     private final ServedCandidates candidates;
     private final InterpreterPool pool;
     private final Optional<String> delegate;
+    private final String engine;
+    private final IntUnaryOperator numberInFile;
     private final Optional<OrderReport> order;
     private final boolean stateful;
     private volatile ModelInterpreter.Description described;
@@ -66,11 +69,15 @@ public final class ServedModel implements TfLiteModel {
      * The operators of a model that are delegated.
      *
      * @param name of the delegate
+     * @param engine its name and the version of its native library
      * @param delegates make the delegate of each interpreter
      * @param choice what is delegated to begin with, asked for once the model is read
      */
     public record Delegation(
-            String name, DelegateFactory delegates, Function<Graph, DelegationChoice> choice) {
+            String name,
+            String engine,
+            DelegateFactory delegates,
+            Function<Graph, DelegationChoice> choice) {
 
         /** Everything runs in the CPU kernels. */
         private static DelegationChoice none(int threads) {
@@ -140,6 +147,8 @@ public final class ServedModel implements TfLiteModel {
         this.options = options;
         this.planner = planner;
         delegate = delegation.map(Delegation::name);
+        engine = delegation.map(Delegation::engine).orElse("");
+        numberInFile = ordered::numberInFile;
         order = ordered.report();
         DelegationChoice choice =
                 delegation
@@ -445,6 +454,7 @@ public final class ServedModel implements TfLiteModel {
                 candidates.governor().serving().threads(),
                 choice.origin().name(),
                 choice.reason(),
+                choice.id(engine, name, numberInFile),
                 choice.outputs());
     }
 

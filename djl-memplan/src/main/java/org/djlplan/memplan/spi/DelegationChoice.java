@@ -3,7 +3,10 @@ package org.djlplan.memplan.spi;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.hash.Hashing;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.function.IntUnaryOperator;
 import org.djlplan.memplan.report.OutputAgreement;
 
 /**
@@ -23,6 +26,8 @@ public record DelegationChoice(
         Origin origin,
         String reason,
         List<OutputAgreement> outputs) {
+
+    private static final int ID_DIGITS = 12;
 
     /** The origin of a choice. */
     public enum Origin {
@@ -64,6 +69,30 @@ public record DelegationChoice(
     /** Returns the candidate of the fewest threads, with which predictions begin. */
     public Candidate lightest() {
         return lighter.isEmpty() ? candidate : lighter.get(lighter.size() - 1);
+    }
+
+    /**
+     * Returns what tells this choice from others of the same model, wherever it was made: 12
+     * hexadecimal digits, a hash of engine, delegate, the version of the rule by which outputs are
+     * accepted and, of each candidate, operators, threads and buffers. Not of origin and reason.
+     *
+     * @param engine its name and the version of its native library
+     * @param numberInFile the number in the model's file of an operator of the graph
+     */
+    public String id(String engine, String delegate, IntUnaryOperator numberInFile) {
+        StringBuilder text = new StringBuilder();
+        text.append(engine).append('\n').append(delegate).append('\n').append(Tolerance.VERSION);
+        for (Candidate each : candidates()) {
+            text.append('\n').append(each.threads()).append(' ').append(each.transientBuffers());
+            each.operators().stream()
+                    .mapToInt(numberInFile::applyAsInt)
+                    .sorted()
+                    .forEach(operator -> text.append(' ').append(operator));
+        }
+        return Hashing.sha256()
+                .hashString(text, StandardCharsets.UTF_8)
+                .toString()
+                .substring(0, ID_DIGITS);
     }
 
     /** Returns the same without its other candidates. */

@@ -273,7 +273,7 @@ public final class FolderStore<T> implements Store<T> {
     }
 
     /** Returns what went wrong, on one line: a message may quote the file. */
-    private static String reason(Exception e) {
+    static String reason(Exception e) {
         String oneLine = CharMatcher.javaIsoControl().replaceFrom(e.toString(), ' ');
         return Ascii.truncate(oneLine, LONGEST_REASON, "...");
     }

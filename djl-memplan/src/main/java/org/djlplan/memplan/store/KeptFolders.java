@@ -33,7 +33,7 @@ record KeptFolders(Path beside, Path cache) {
     /** Most files of one kind that are kept of a model. */
     static final int MOST_FILES = 32;
 
-    private static final String BESIDE_MODEL = ".djlplan";
+    static final String BESIDE_MODEL = ".djlplan";
     private static final String IN_CACHE = "djlplan";
 
     /**

@@ -4,6 +4,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableMap;
 import com.google.common.hash.Hashing;
+import com.google.common.io.ByteStreams;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,6 +15,7 @@ import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * A key and a value as the text of a file. Shown here on several lines, written on one:
@@ -57,6 +59,15 @@ final class StoredFile<T> {
             identity.append('\0').append(fact.getKey()).append('\0').append(fact.getValue());
         }
         return ReadableNames.of(key.model(), identity.toString()) + codec.ending();
+    }
+
+    /** Returns the name of the entry of a key where several versions of this library meet. */
+    String sharedNameOf(StoreKey key) {
+        String name = nameOf(key);
+        return name.substring(0, name.length() - codec.ending().length())
+                + ".v"
+                + codec.version()
+                + codec.ending();
     }
 
     /** Returns whether {@link #nameOf} may give this name to the file of a key of this model. */
@@ -152,6 +163,24 @@ final class StoredFile<T> {
         json.end();
         codec.check(value);
         return new Usable<>(new Kept<>(key, value));
+    }
+
+    /**
+     * Reads the value of one key from a file that may be anything.
+     *
+     * @return empty if another version of this library wrote it
+     * @throws IOException if it is damaged, invalid or of another key
+     * @throws RuntimeException likewise
+     */
+    Optional<T> read(StoreKey key, InputStream in) throws IOException {
+        Result<T> result = read(ByteStreams.limit(in, MOST_BYTES));
+        if (!(result instanceof Usable<T> usable)) {
+            return Optional.empty();
+        }
+        if (!usable.kept().key().equals(key)) {
+            throw new IOException("the " + codec.kind() + " of another key");
+        }
+        return Optional.of(usable.kept().value());
     }
 
     private static StoreKey key(CheckedJson json) throws IOException {

@@ -29,6 +29,7 @@ class ComparisonTest {
                     2,
                     "STORED",
                     "the only partition",
+                    "0123456789ab",
                     List.of(
                             new OutputAgreement("landmarks", 2.9e-3, 6e-4, 9.6e-3),
                             new OutputAgreement("mask", 1, 0, 4)));
@@ -225,7 +226,15 @@ class ComparisonTest {
     void table_cpuKernelsChosen_saysWhy() {
         DelegationReport cpu =
                 new DelegationReport(
-                        "xnnpack", 9, 0, 0, -1, "MEASURED", "CPU kernels: no partition", List.of());
+                        "xnnpack",
+                        9,
+                        0,
+                        0,
+                        -1,
+                        "MEASURED",
+                        "CPU kernels: no partition",
+                        "0123456789ab",
+                        List.of());
         assertEquals(
                 "the CPU kernels were chosen, threads: the engine's own (measured): no partition",
                 DelegationFacts.choice(cpu));
@@ -304,6 +313,7 @@ class ComparisonTest {
                 2,
                 "STORED",
                 "kept",
+                "0123456789ab",
                 List.of(
                         new OutputAgreement("a", 0, 0, first),
                         new OutputAgreement("b", 0, 0, second)));

@@ -56,6 +56,6 @@ public record Delegated(Path file, String delegate, Candidate candidate) {
                 Served.planner(options),
                 Optional.of(
                         new ServedModel.Delegation(
-                                delegate, Delegates.named(delegate), graph -> choice)));
+                                delegate, "TFLite", Delegates.named(delegate), graph -> choice)));
     }
 }

@@ -90,7 +90,9 @@ public final class Served {
                 OrderedModel.asInFile(file),
                 options,
                 planner(options),
-                Optional.of(new ServedModel.Delegation("a delegate", delegates, graph -> choice)));
+                Optional.of(
+                        new ServedModel.Delegation(
+                                "a delegate", "TFLite", delegates, graph -> choice)));
     }
 
     /** Opens a model whose candidates run in this process. */

@@ -59,7 +59,10 @@ final class Examination implements FlatMapFunction<Iterator<Integer>, Examined> 
                 .optEngine("TFLite")
                 .optModelPath(Path.of(SparkFiles.get("classifier")))
                 .optModelName("mobilenet_v2")
-                .optTranslatorFactory(PlannedTranslatorFactory.wrap(new NoopTranslator()))
+                .optTranslatorFactory(
+                        PlannedTranslatorFactory.wrap(new NoopTranslator())
+                                .with("delegation.threads", 1)
+                                .with("delegation.onMissing", "fail"))
                 .build();
     }
 
@@ -92,6 +95,8 @@ final class Examination implements FlatMapFunction<Iterator<Integer>, Examined> 
                 + " operators, "
                 + report.threads()
                 + " threads, "
+                + report.choiceId()
+                + ", "
                 + report.origin();
     }
 }

@@ -60,6 +60,9 @@ class SparkRouteTest {
 
     private static JavaSparkContext spark;
 
+    /** Of what the driver measured. */
+    private static String choiceId;
+
     @BeforeAll
     static void start() throws Exception {
         // A local cluster looks for these, to put them on class paths.
@@ -101,12 +104,14 @@ class SparkRouteTest {
                         .optEngine("TFLite")
                         .optModelPath(file)
                         .optArgument("delegation.profile", "blocking")
+                        .optArgument("delegation.threads", 1)
                         .optTranslatorFactory(PlannedTranslatorFactory.wrap(new NoopTranslator()))
                         .build();
         try (ZooModel<NDList, NDList> measured = criteria.loadModel()) {
             DelegationReport report =
                     PlanReport.of(measured).flatMap(PlanReport::delegation).orElseThrow();
             assertEquals("MEASURED", report.origin(), report.reason());
+            choiceId = report.choiceId();
         }
         Path archive = folder.resolve("classifier.zip");
         try (OutputStream bytes = Files.newOutputStream(archive);
@@ -156,11 +161,15 @@ class SparkRouteTest {
                 () -> new TreeSet<>(all.stream().map(Examined::choice).toList()).toString());
         assertTrue(all.get(0).choice().endsWith("STORED"), all.get(0).choice());
         assertTrue(!all.get(0).choice().startsWith("0 "), all.get(0).choice());
+        assertTrue(all.get(0).choice().contains(", " + choiceId + ", "), all.get(0).choice());
     }
 
     @Test
     void mapPartitions_factoryInTheClosure_classOfEachImage() {
-        PlannedTranslatorFactory factory = PlannedTranslatorFactory.wrap(new BestClass());
+        PlannedTranslatorFactory factory =
+                PlannedTranslatorFactory.wrap(new BestClass())
+                        .with("delegation.threads", 1)
+                        .with("delegation.onMissing", "fail");
         List<float[]> images = List.of(new float[224 * 224 * 3], new float[224 * 224 * 3]);
 
         List<Integer> classes =

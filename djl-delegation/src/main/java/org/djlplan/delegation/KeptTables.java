@@ -1,0 +1,144 @@
+package org.djlplan.delegation;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.djlplan.delegation.store.ProfileStore;
+import org.djlplan.delegation.store.Wanted;
+import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.store.FolderStore;
+import org.djlplan.memplan.store.StoreKey;
+import org.djlplan.memplan.store.StoreLock;
+
+/**
+ * The tables that are kept for one request: where it says to read first, in a store that several
+ * machines share, and next to the model. None is believed that measuring for this request cannot
+ * have made.
+ */
+final class KeptTables {
+
+    private final Request request;
+    private final StoreKey key;
+    private final StoreKey earlierKey;
+
+    /** Knows the delegate's partitions once a table turned out to be of others. */
+    private volatile Wanted wanted;
+
+    private volatile FolderStore<ProfileTable> beside;
+
+    private final Optional<SharedTable> shared;
+
+    /**
+     * @param pace how often a store of many machines is looked at
+     * @throws IOException if the model's file cannot be read
+     */
+    KeptTables(Request request, SharedTable.Pace pace) throws IOException {
+        this.request = request;
+        wanted =
+                new Wanted(
+                                request.model().graph(),
+                                request.threads(),
+                                request.goal(),
+                                request.tolerance(),
+                                Optional.empty())
+                        .withTransientBuffers(request.model().offersTransientBuffers())
+                        .without(request.excluded());
+        beside = ProfileStore.of(request.model(), wanted);
+        key =
+                ProfileStore.key(
+                        request.model(), request.goal(), request.threads(), request.tolerance());
+        earlierKey = ProfileStore.withCores(key);
+        shared =
+                request.model()
+                        .sharedStore()
+                        .map(
+                                store ->
+                                        new SharedTable(
+                                                store,
+                                                timed ->
+                                                        ProfileStore.shared(
+                                                                timed, request.model(), wanted),
+                                                key,
+                                                pace));
+    }
+
+    /** Returns the table that the machines of a fleet share; empty if this one is on its own. */
+    Optional<SharedTable> shared() {
+        return shared;
+    }
+
+    /** Returns what is asked of a table, as far as it was known at the beginning. */
+    Wanted wanted() {
+        return wanted;
+    }
+
+    /** Returns what a table depends on. */
+    StoreKey key() {
+        return key;
+    }
+
+    /** Returns the table that is kept next to the model, if there is one. */
+    Optional<ProfileTable> besideModel() {
+        Optional<ProfileTable> table = beside.load(key);
+        return table.isPresent() || earlierKey.equals(key) ? table : beside.load(earlierKey);
+    }
+
+    /**
+     * Returns the table of a folder or an archive, if it has one.
+     *
+     * @throws IOException if there is no such thing, or it cannot be read
+     */
+    Optional<ProfileTable> in(Path location) throws IOException {
+        return ProfileStore.elsewhere(location, request.model(), wanted).load(key);
+    }
+
+    /** Keeps a table next to the model, where it is found when nothing else answers. */
+    void keepFound(ProfileTable table) {
+        if (!beside.load(key).equals(Optional.of(table))) {
+            keep(table);
+        }
+    }
+
+    /** Keeps a table next to the model. */
+    void keep(ProfileTable table) {
+        beside.save(key, table);
+    }
+
+    /** Tries to be the only one, of all JVMs of this machine, that makes the table. */
+    Optional<StoreLock> tryLock() {
+        return beside.tryLock(key);
+    }
+
+    /**
+     * Asks the delegate in this process whether a table is of its partitions. If not, no such table
+     * is believed from now on.
+     *
+     * <p>A delegate that runs only where it was tried is asked if the table chose it: then it runs
+     * here already.
+     *
+     * @throws CandidateException if the delegate cannot look at the model now
+     */
+    boolean confirms(ProfileTable table) throws CandidateException {
+        if (!request.model().trusted() && !table.chosen().delegates()) {
+            return true;
+        }
+        Wanted known = wanted.of(request.model().partitions());
+        if (known.admits(table)) {
+            return true;
+        }
+        wanted = known;
+        beside = ProfileStore.of(request.model(), known);
+        return false;
+    }
+
+    /**
+     * Removes what is next to the model, unless it is believed: another JVM may have replaced it.
+     */
+    void removeUnbelieved() {
+        if (besideModel().isEmpty()) {
+            beside.remove(key);
+            beside.remove(earlierKey);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+package org.djlplan.delegation;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.delegation.table.ProfileTable;
+import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.DelegationChoice;
+import org.djlplan.memplan.spi.UnusableOptionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The choice of a job that wants one for as long as it runs: the first that is kept, of which the
+ * delegate is asked before it serves, and of that one number of threads.
+ */
+final class Pinned {
+
+    private static final Logger logger = LoggerFactory.getLogger(Pinned.class);
+
+    /** How long such a load waits for the store that the machines of a fleet share. */
+    private static final Duration WAITS = Duration.ofSeconds(5);
+
+    private final Request request;
+    private final DelegationOptions options;
+    private final KeptTables tables;
+
+    Pinned(Request request, DelegationOptions options, KeptTables tables) {
+        this.request = request;
+        this.options = options;
+        this.tables = tables;
+    }
+
+    /** A place that may have a table. */
+    private interface Place {
+        Optional<ProfileTable> table() throws IOException;
+    }
+
+    /**
+     * Returns what is kept, or the CPU kernels if they are wanted otherwise.
+     *
+     * @return empty if it is to be measured
+     * @throws UnusableOptionException if nothing is kept and that is an error, or what the options
+     *     name cannot be read
+     */
+    Optional<DelegationChoice> choice() {
+        Optional<ProfileTable> table = Optional.empty();
+        if (options.profileFrom().isPresent()) {
+            table = confirmed(() -> tables.in(options.profileFrom().get()));
+        }
+        if (table.isEmpty()) {
+            table = confirmed(() -> tables.shared().flatMap(store -> store.atOnce(WAITS)));
+        }
+        if (table.isEmpty()) {
+            table = confirmed(tables::besideModel);
+        }
+        if (table.isPresent()) {
+            return table.map(request::pinned);
+        }
+        return switch (options.onMissing()) {
+            case FAIL -> throw new UnusableOptionException(missing());
+            case CPU -> Optional.of(request.cpu("nothing is kept for this hardware"));
+            case MEASURE -> Optional.empty();
+        };
+    }
+
+    private Optional<ProfileTable> confirmed(Place place) {
+        Optional<ProfileTable> table;
+        try {
+            table = place.table();
+        } catch (IOException e) {
+            throw new UnusableOptionException(
+                    "%s=%s: it cannot be read (%s)"
+                            .formatted(
+                                    DelegationKey.PROFILE_FROM.key(),
+                                    options.profileFrom().orElseThrow(),
+                                    e));
+        }
+        return table.filter(this::isConfirmed);
+    }
+
+    private boolean isConfirmed(ProfileTable table) {
+        try {
+            if (tables.confirms(table)) {
+                return true;
+            }
+            logger.warn(
+                    "What is kept of {} is not of this delegate's partitions and is not used",
+                    request.model().file());
+            return false;
+        } catch (CandidateException | RuntimeException | LinkageError e) {
+            logger.warn(
+                    "{}: the delegate cannot be asked, and what is kept is not used: {}",
+                    request.model().file(),
+                    e.toString());
+            return false;
+        }
+    }
+
+    private String missing() {
+        List<String> places = new ArrayList<>();
+        options.profileFrom().ifPresent(from -> places.add(from.toString()));
+        tables.shared().ifPresent(store -> places.add(store.toString()));
+        places.add(request.model().file().resolveSibling(".djlplan").toString());
+        return "%s=fail: nothing is kept of %s for %s; looked in %s. `djlplan tune --into=FOLDER %s`, with the options of this load, makes it on a machine of the same kind"
+                .formatted(
+                        DelegationKey.ON_MISSING.key(),
+                        tables.key().model(),
+                        tables.key().facts(),
+                        String.join(", ", places),
+                        tables.key().model());
+    }
+}

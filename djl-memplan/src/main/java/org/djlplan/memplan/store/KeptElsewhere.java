@@ -1,0 +1,160 @@
+package org.djlplan.memplan.store;
+
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PushbackInputStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
+import org.apache.commons.compress.archivers.ArchiveEntry;
+import org.apache.commons.compress.archivers.ArchiveInputStream;
+import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Values that were kept in a folder or an archive somewhere else, which is only read: not even the
+ * time of a file in it changes. A folder has them beside each other or, as a model's folder, in
+ * {@code .djlplan}; an archive (zip, jar, or tar with gzip, whatever its name) anywhere.
+ *
+ * @param <T> the kind of value
+ */
+public final class KeptElsewhere<T> {
+
+    private static final Logger logger = LoggerFactory.getLogger(KeptElsewhere.class);
+
+    private static final int ZIP = 0x504b;
+    private static final int GZIP = 0x1f8b;
+
+    private final Codec<T> codec;
+    private final StoredFile<T> format;
+    private final Path location;
+    private final AtomicBoolean reported = new AtomicBoolean();
+
+    /**
+     * @param location of the folder or archive; it may be a link, what is in it may not
+     */
+    public KeptElsewhere(Codec<T> codec, Path location) {
+        this.codec = codec;
+        this.format = new StoredFile<>(codec);
+        this.location = location;
+    }
+
+    /**
+     * Returns the value that was kept under an equal key, if it is intact; one that is not is told
+     * once.
+     *
+     * @throws IOException if there is no such folder or archive, or it cannot be read
+     */
+    public Optional<T> load(StoreKey key) throws IOException {
+        if (Files.isDirectory(location)) {
+            return inFolder(key);
+        }
+        if (!Files.isRegularFile(location)) {
+            throw new NoSuchFileException(location.toString(), null, "no folder and no archive");
+        }
+        try (InputStream file = new BufferedInputStream(Files.newInputStream(location))) {
+            PushbackInputStream in = new PushbackInputStream(file, 2);
+            byte[] magic = in.readNBytes(2);
+            in.unread(magic);
+            return switch (magic.length < 2 ? 0 : ((magic[0] & 0xff) << 8) | (magic[1] & 0xff)) {
+                case ZIP -> inZip(key);
+                case GZIP -> inTar(key, in);
+                default -> throw new IOException(location + " is no zip and no tar.gz");
+            };
+        }
+    }
+
+    private Optional<T> inFolder(StoreKey key) throws IOException {
+        Path beside = location.resolve(KeptFolders.BESIDE_MODEL);
+        List<Path> folders =
+                Files.isDirectory(beside, LinkOption.NOFOLLOW_LINKS)
+                        ? List.of(location, beside)
+                        : List.of(location);
+        for (Path folder : folders) {
+            for (String name : namesOf(key)) {
+                Path file = folder.resolve(name);
+                // Opening a pipe would wait for a writer, and a link may lead anywhere.
+                if (KeptFolders.isFile(file)) {
+                    try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
+                        Optional<T> value = read(key, in);
+                        if (value.isPresent()) {
+                            return value;
+                        }
+                    }
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    private Optional<T> inZip(StoreKey key) throws IOException {
+        try (ZipFile zip = new ZipFile(location.toFile())) {
+            for (ZipEntry entry : zip.stream().filter(e -> isOf(key, e.getName())).toList()) {
+                try (InputStream in = zip.getInputStream(entry)) {
+                    Optional<T> value = read(key, in);
+                    if (value.isPresent()) {
+                        return value;
+                    }
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    private Optional<T> inTar(StoreKey key, InputStream compressed) throws IOException {
+        // Not by the type of its own: that method returns another one in other versions.
+        try (ArchiveInputStream<?> tar =
+                new TarArchiveInputStream(
+                        new BufferedInputStream(new GZIPInputStream(compressed)))) {
+            ArchiveEntry entry = tar.getNextEntry();
+            while (entry != null) {
+                if (!entry.isDirectory() && isOf(key, entry.getName())) {
+                    Optional<T> value = read(key, tar);
+                    if (value.isPresent()) {
+                        return value;
+                    }
+                }
+                entry = tar.getNextEntry();
+            }
+        } catch (IllegalArgumentException e) {
+            // What its reader throws for some headers.
+            throw new IOException(location + ": " + e.getMessage(), e);
+        }
+        return Optional.empty();
+    }
+
+    private boolean isOf(StoreKey key, String entry) {
+        String name = entry.substring(entry.lastIndexOf('/') + 1);
+        return namesOf(key).contains(name);
+    }
+
+    /** Beside a model, and in a shared store. */
+    private List<String> namesOf(StoreKey key) {
+        return List.of(format.sharedNameOf(key), format.nameOf(key));
+    }
+
+    private Optional<T> read(StoreKey key, InputStream in) {
+        try {
+            return format.read(key, in);
+        } catch (IOException | RuntimeException e) {
+            if (!reported.getAndSet(true)) {
+                logger.warn(
+                        "The {} of {} in {} is of no use ({})",
+                        codec.kind(),
+                        key.model(),
+                        location,
+                        FolderStore.reason(e));
+            }
+            return Optional.empty();
+        }
+    }
+}
