@@ -1,6 +1,5 @@
 package org.djlplan.memplan.runtime;
 
-import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import com.sun.jna.NativeLibrary;
 import com.sun.jna.Platform;
 import java.util.Optional;
@@ -9,6 +8,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.djlplan.memplan.thread.DaemonThreads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,11 +46,11 @@ public final class BackgroundSearch {
                         1,
                         TimeUnit.SECONDS,
                         new LinkedBlockingQueue<>(),
-                        new ThreadFactoryBuilder()
-                                .setNameFormat(THREAD)
-                                .setDaemon(true)
-                                .setPriority(Thread.MIN_PRIORITY)
-                                .build());
+                        task -> {
+                            Thread thread = DaemonThreads.make(task, THREAD);
+                            thread.setPriority(Thread.MIN_PRIORITY);
+                            return thread;
+                        });
         executor.allowCoreThreadTimeOut(true);
         return executor;
     }

@@ -15,6 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.djlplan.memplan.thread.DaemonThreads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -317,11 +318,7 @@ public final class Workers {
 
     private boolean start() {
         started++;
-        // No values are inherited: they would be kept for another caller's passes.
-        Thread thread =
-                new Thread(null, this::work, "djl-plan-worker-" + count + "-" + started, 0, false);
-        thread.setDaemon(true);
-        thread.setContextClassLoader(Workers.class.getClassLoader());
+        Thread thread = DaemonThreads.make(this::work, "djl-plan-worker-" + count + "-" + started);
         try {
             thread.start();
         } catch (OutOfMemoryError e) {
