@@ -6,6 +6,7 @@ import ai.djl.modality.cv.Image;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import java.io.IOException;
+import javax.imageio.ImageIO;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
@@ -19,6 +20,8 @@ public class ClassifierApplication {
 
     /** Starts the application. */
     public static void main(String[] arguments) {
+        // Else Java closes the images of running requests when the process is asked to end.
+        ImageIO.setUseCache(false);
         SpringApplication.run(ClassifierApplication.class, arguments);
     }
 

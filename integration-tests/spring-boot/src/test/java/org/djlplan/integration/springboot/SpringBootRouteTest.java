@@ -32,7 +32,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.jar.JarOutputStream;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -193,7 +195,8 @@ class SpringBootRouteTest {
 
         /** Asks it to end, as a container's runtime does. */
         void terminate() {
-            process.destroy();
+            // A process that is destroyed by Java has its output closed, too.
+            assertTrue(process.toHandle().destroy());
         }
 
         int exitValue() throws Exception {
@@ -243,6 +246,16 @@ class SpringBootRouteTest {
         return classes;
     }
 
+    private static HttpResponse<String> get(
+            CompletableFuture<HttpResponse<String>> answer, Application application)
+            throws Exception {
+        try {
+            return answer.get(1, TimeUnit.MINUTES);
+        } catch (ExecutionException | TimeoutException e) {
+            throw new AssertionError(application.printed(), e);
+        }
+    }
+
     private static void await(Application application, String words) throws Exception {
         long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
         while (!application.printed().contains(words)) {
@@ -263,7 +276,7 @@ class SpringBootRouteTest {
 
             List<String> classes = new ArrayList<>();
             for (CompletableFuture<HttpResponse<String>> answer : answers) {
-                classes.add(answer.get(1, TimeUnit.MINUTES).body());
+                classes.add(get(answer, application).body());
             }
             assertEquals(expected, classes, application::printed);
             JsonObject health = application.health();
@@ -301,13 +314,13 @@ class SpringBootRouteTest {
             upload.write(image, image.length / 2, image.length - image.length / 2);
             upload.close();
 
-            HttpResponse<String> response = answer.get(1, TimeUnit.MINUTES);
+            HttpResponse<String> response = get(answer, application);
             assertEquals(200, response.statusCode(), application::printed);
             assertEquals(expected().get(1), response.body());
             // As every JVM that a signal ends.
             assertEquals(143, application.exitValue());
             assertTrue(
-                    application.printed().contains("'close' on bean with name 'model'"),
+                    application.printed().contains("Invoking close() on bean with name 'model'"),
                     application::printed);
         }
     }
