@@ -1,6 +1,5 @@
 package org.djlplan.delegation;
 
-import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
@@ -16,6 +15,7 @@ import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider.Choosing;
+import org.djlplan.memplan.thread.DaemonThreads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -59,12 +59,7 @@ final class Background implements Choosing {
     /** Ends when there is nothing to do: it would keep our classes from being unloaded. */
     private static ScheduledThreadPoolExecutor newThread() {
         ScheduledThreadPoolExecutor thread =
-                new ScheduledThreadPoolExecutor(
-                        1,
-                        new ThreadFactoryBuilder()
-                                .setDaemon(true)
-                                .setNameFormat("djl-delegation-%d")
-                                .build());
+                new ScheduledThreadPoolExecutor(1, DaemonThreads.named("djl-delegation"));
         thread.setKeepAliveTime(1, TimeUnit.SECONDS);
         thread.allowCoreThreadTimeOut(true);
         thread.setRemoveOnCancelPolicy(true);

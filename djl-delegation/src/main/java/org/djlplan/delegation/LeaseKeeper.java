@@ -1,11 +1,11 @@
 package org.djlplan.delegation;
 
-import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import java.io.IOException;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.store.Lease;
+import org.djlplan.memplan.thread.DaemonThreads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,12 +36,7 @@ final class LeaseKeeper {
     /** Ends when there is nothing to do: it would keep our classes from being unloaded. */
     private static ScheduledThreadPoolExecutor newThread() {
         ScheduledThreadPoolExecutor thread =
-                new ScheduledThreadPoolExecutor(
-                        1,
-                        new ThreadFactoryBuilder()
-                                .setDaemon(true)
-                                .setNameFormat("djl-delegation-lease-%d")
-                                .build());
+                new ScheduledThreadPoolExecutor(1, DaemonThreads.named("djl-delegation-lease"));
         thread.setKeepAliveTime(1, TimeUnit.SECONDS);
         thread.allowCoreThreadTimeOut(true);
         thread.setRemoveOnCancelPolicy(true);

@@ -98,7 +98,8 @@ class ArchitectureTest {
                             MEMPLAN + ".machine..",
                             MEMPLAN + ".report..",
                             MEMPLAN + ".spi..",
-                            MEMPLAN + ".store..");
+                            MEMPLAN + ".store..",
+                            MEMPLAN + ".thread..");
 
     @ArchTest
     static final ArchRule noCycles = slices().matching(ROOT + ".(*)..").should().beFreeOfCycles();

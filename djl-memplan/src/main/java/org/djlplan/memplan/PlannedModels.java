@@ -55,4 +55,14 @@ public final class PlannedModels {
     public static PoolReport pools() {
         return SharedPools.report();
     }
+
+    /**
+     * Closes at once what nobody uses of the models that a context class loader's classes asked
+     * for: when an application ends that shares its JVM with others, as a job of Flink does.
+     *
+     * @param context the class loader, which may be closed already
+     */
+    public static void closeUnused(ClassLoader context) {
+        MODELS.closeUnused(context);
+    }
 }

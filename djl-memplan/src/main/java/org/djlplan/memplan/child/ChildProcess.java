@@ -20,6 +20,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import org.djlplan.memplan.thread.DaemonThreads;
 
 /**
  * The parent's end of the connection to a child process, which must use {@link ParentConnection}.
@@ -184,7 +185,7 @@ public final class ChildProcess implements AutoCloseable {
 
     private static Thread read(BufferedReader in, Consumer<String> taker, Runnable atEnd) {
         Thread reader =
-                new Thread(
+                DaemonThreads.make(
                         () -> {
                             try (in) {
                                 CutLines.forEach(in, taker);
@@ -195,7 +196,6 @@ public final class ChildProcess implements AutoCloseable {
                             }
                         },
                         "child-output");
-        reader.setDaemon(true);
         reader.start();
         return reader;
     }

@@ -13,6 +13,7 @@ import java.lang.ref.Cleaner;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.djlplan.memplan.runtime.Later;
 import org.slf4j.Logger;
@@ -61,6 +62,11 @@ public final class SharedModels {
                 .view(criteria);
     }
 
+    /** Closes the models of a class loader that have no views, without waiting. */
+    public void closeUnused(ClassLoader context) {
+        models.getOrDefault(context, Map.of()).values().forEach(Shared::closeUnused);
+    }
+
     /** The model of a key, which may be loaded, closed and loaded again. */
     private final class Shared {
 
@@ -96,6 +102,12 @@ public final class SharedModels {
             ZooModel<I, O> same = (ZooModel<I, O>) there;
             return users.add(same);
         }
+
+        synchronized void closeUnused() {
+            if (users != null && users.count == 0) {
+                users.close();
+            }
+        }
     }
 
     /** Those who use one loaded model. Guarded by the {@link Shared} that it is of. */
@@ -109,6 +121,10 @@ public final class SharedModels {
         private int count;
         private long lastNanos;
 
+        /** What nobody uses and somebody may want again, else null. */
+        @SuppressWarnings("unused")
+        private ZooModel<?, ?> kept;
+
         Users(Shared of, ZooModel<?, ?> model, Criteria<?, ?> criteria) {
             this.of = of;
             this.inner = model.getWrappedModel();
@@ -119,6 +135,7 @@ public final class SharedModels {
 
         <I, O> View<I, O> add(ZooModel<I, O> loaded) {
             count++;
+            kept = null;
             return new View<>(loaded, this);
         }
 
@@ -133,16 +150,19 @@ public final class SharedModels {
             }
         }
 
-        /** Until then the model is kept, for another user. */
+        /** Until then the model is kept, for another user; not if it is closed before. */
         private boolean closeLater(ZooModel<?, ?> unused) {
-            return Later.run(grace, () -> closeIfUnused(unused));
+            kept = unused;
+            WeakReference<Users> these = new WeakReference<>(this);
+            return Later.run(
+                    grace, () -> Optional.ofNullable(these.get()).ifPresent(Users::closeIfUnused));
         }
 
-        private void closeIfUnused(ZooModel<?, ?> unused) {
+        private void closeIfUnused() {
             synchronized (of) {
                 boolean usedSince = System.nanoTime() - lastNanos < grace.toNanos();
                 if (count == 0 && of.users == this && !usedSince) {
-                    logger.debug("nobody uses {}", unused.getName());
+                    logger.debug("nobody uses {}", inner.getName());
                     close();
                 }
             }
@@ -152,6 +172,7 @@ public final class SharedModels {
             if (of.users == this) {
                 of.users = null;
             }
+            kept = null;
             inner.close();
         }
     }

@@ -7,7 +7,6 @@ import ai.djl.inference.Predictor;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.TranslateException;
 import com.google.common.collect.Iterators;
-import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import com.google.common.util.concurrent.Uninterruptibles;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -20,10 +19,10 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import org.djlplan.memplan.thread.DaemonThreads;
 
 /**
  * Predicts the rows of an iterator, such as a partition's, and returns the outputs in their order.
@@ -123,11 +122,6 @@ public final class RowPredictor<I, O> implements AutoCloseable {
         this.batch = batch;
         this.threads = threads;
         ClassLoader loader = Thread.currentThread().getContextClassLoader();
-        ThreadFactory named =
-                new ThreadFactoryBuilder()
-                        .setNameFormat("djl-plan-rows-%d")
-                        .setDaemon(true)
-                        .build();
         pool =
                 new ThreadPoolExecutor(
                         threads,
@@ -136,7 +130,7 @@ public final class RowPredictor<I, O> implements AutoCloseable {
                         TimeUnit.SECONDS,
                         new LinkedBlockingQueue<>(),
                         task -> {
-                            Thread thread = named.newThread(task);
+                            Thread thread = DaemonThreads.make(task, "djl-plan-rows");
                             thread.setContextClassLoader(loader);
                             return thread;
                         });

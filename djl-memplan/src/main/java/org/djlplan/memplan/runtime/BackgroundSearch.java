@@ -9,6 +9,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.djlplan.memplan.thread.DaemonThreads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,8 +48,7 @@ public final class BackgroundSearch {
                         TimeUnit.SECONDS,
                         new LinkedBlockingQueue<>(),
                         new ThreadFactoryBuilder()
-                                .setNameFormat(THREAD)
-                                .setDaemon(true)
+                                .setThreadFactory(DaemonThreads.named(THREAD))
                                 .setPriority(Thread.MIN_PRIORITY)
                                 .build());
         executor.allowCoreThreadTimeOut(true);

@@ -3,6 +3,7 @@ package org.djlplan.memplan.runtime;
 import java.time.Duration;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.djlplan.memplan.thread.DaemonThreads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,13 +20,7 @@ public final class Later {
 
     private static ScheduledThreadPoolExecutor thread() {
         ScheduledThreadPoolExecutor executor =
-                new ScheduledThreadPoolExecutor(
-                        1,
-                        task -> {
-                            Thread thread = new Thread(task, "djl-plan-later");
-                            thread.setDaemon(true);
-                            return thread;
-                        });
+                new ScheduledThreadPoolExecutor(1, DaemonThreads.named("djl-plan-later"));
         executor.setKeepAliveTime(100, TimeUnit.MILLISECONDS);
         executor.allowCoreThreadTimeOut(true);
         return executor;

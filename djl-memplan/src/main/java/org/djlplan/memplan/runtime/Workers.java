@@ -16,6 +16,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.djlplan.memplan.events.Waits;
+import org.djlplan.memplan.thread.DaemonThreads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -344,11 +345,7 @@ public final class Workers {
 
     private boolean start() {
         started++;
-        // No values are inherited: they would be kept for another caller's passes.
-        Thread thread =
-                new Thread(null, this::work, "djl-plan-worker-" + count + "-" + started, 0, false);
-        thread.setDaemon(true);
-        thread.setContextClassLoader(Workers.class.getClassLoader());
+        Thread thread = DaemonThreads.make(this::work, "djl-plan-worker-" + count + "-" + started);
         try {
             thread.start();
         } catch (OutOfMemoryError e) {

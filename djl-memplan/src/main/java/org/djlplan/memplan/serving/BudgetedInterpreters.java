@@ -1,6 +1,5 @@
 package org.djlplan.memplan.serving;
 
-import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,6 +14,7 @@ import org.djlplan.memplan.planning.budget.StreamedCopies;
 import org.djlplan.memplan.planning.budget.StreamedModel;
 import org.djlplan.memplan.runtime.WeightStream;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.thread.DaemonThreads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,11 +43,7 @@ final class BudgetedInterpreters implements AutoCloseable {
      * comes in the place of one that has ended.
      */
     private final ExecutorService thread =
-            Executors.newSingleThreadExecutor(
-                    new ThreadFactoryBuilder()
-                            .setNameFormat("djl-plan-budget-%d")
-                            .setDaemon(true)
-                            .build());
+            Executors.newSingleThreadExecutor(DaemonThreads.named("djl-plan-budget"));
 
     /**
      * @param original the model's file

@@ -14,6 +14,7 @@ import org.djlplan.memplan.runtime.Workers;
 import org.djlplan.memplan.runtime.tflite.InputShapes;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
+import org.djlplan.memplan.thread.DaemonThreads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,8 +38,7 @@ public final class ClassPreloader {
     /** Starts in the background, unless that was done before. */
     public static void start() {
         if (!STARTED.getAndSet(true)) {
-            Thread thread = new Thread(ClassPreloader::run, "djl-plan-warm-up");
-            thread.setDaemon(true);
+            Thread thread = DaemonThreads.make(ClassPreloader::run, "djl-plan-warm-up");
             try {
                 thread.start();
             } catch (OutOfMemoryError e) {

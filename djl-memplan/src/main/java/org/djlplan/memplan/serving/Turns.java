@@ -3,6 +3,7 @@ package org.djlplan.memplan.serving;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.djlplan.memplan.thread.DaemonThreads;
 
 /**
  * One thing at a time with a model: predictions, first come, first served; changes; and work in the
@@ -49,8 +50,7 @@ final class Turns {
         if (working) {
             return;
         }
-        Thread thread = new Thread(() -> run(work), threadName);
-        thread.setDaemon(true);
+        Thread thread = DaemonThreads.make(() -> run(work), threadName);
         working = true;
         try {
             thread.start();

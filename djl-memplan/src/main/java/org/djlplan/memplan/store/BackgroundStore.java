@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.djlplan.memplan.thread.DaemonThreads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,12 +56,7 @@ public final class BackgroundStore<T> implements Store<T> {
                         1,
                         TimeUnit.SECONDS,
                         new LinkedBlockingQueue<>(),
-                        task -> {
-                            Thread made = new Thread(null, task, "djl-plan-store", 0, false);
-                            made.setDaemon(true);
-                            made.setContextClassLoader(null);
-                            return made;
-                        });
+                        DaemonThreads.named("djl-plan-store"));
         thread.allowCoreThreadTimeOut(true);
         return thread;
     }
@@ -147,8 +143,7 @@ public final class BackgroundStore<T> implements Store<T> {
 
     /** The thread is a daemon: a JVM ends without it. */
     private void writeBeforeExit() {
-        Thread hook = new Thread(null, this::flush, "djl-plan-store-exit", 0, false);
-        hook.setContextClassLoader(null);
+        Thread hook = DaemonThreads.make(this::flush, "djl-plan-store-exit");
         try {
             Runtime.getRuntime().addShutdownHook(hook);
             atExit = Optional.of(hook);

@@ -12,6 +12,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.djlplan.memplan.spi.SharedStore;
+import org.djlplan.memplan.thread.DaemonThreads;
 
 /**
  * A store that answers in time or fails. It is asked on a few threads that all stores of this JVM
@@ -47,12 +48,7 @@ public final class TimedStore implements SharedStore {
                         1,
                         TimeUnit.SECONDS,
                         new LinkedBlockingQueue<>(MOST_WAITING),
-                        task -> {
-                            Thread made = new Thread(null, task, "djl-plan-shared-store", 0, false);
-                            made.setDaemon(true);
-                            made.setContextClassLoader(null);
-                            return made;
-                        });
+                        DaemonThreads.named("djl-plan-shared-store"));
         pool.allowCoreThreadTimeOut(true);
         return pool;
     }

@@ -21,6 +21,11 @@ class PipelinePagesTest {
         return text.replaceAll("\\s+", "");
     }
 
+    /** Not every framework is there to be run: such a page says so, and has no code. */
+    private static boolean saysThatItWasNotRun(Markdown page) {
+        return page.text().contains("**Not run.**") && page.blocks("java").isEmpty();
+    }
+
     private static String sources(String framework) throws IOException {
         StringBuilder sources = new StringBuilder();
         try (Stream<Path> files = Files.walk(MODULES.resolve(framework).resolve("src"))) {
@@ -36,7 +41,7 @@ class PipelinePagesTest {
         List<String> others = new ArrayList<>();
         int pages = 0;
         for (Markdown page : Markdown.all()) {
-            if (!Markdown.isOfPipelines(page)) {
+            if (!Markdown.isOfPipelines(page) || saysThatItWasNotRun(page)) {
                 continue;
             }
             pages++;
@@ -51,6 +56,6 @@ class PipelinePagesTest {
             }
         }
         assertEquals(List.of(), others);
-        assertTrue(pages >= 2, "only " + pages + " pages were found");
+        assertTrue(pages >= 6, "only " + pages + " pages were found");
     }
 }

@@ -1,6 +1,7 @@
 package org.djlplan.integration.tflite.lifecycle;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -136,6 +137,30 @@ class SharedModelsTest {
         try (ZooModel<NDList, NDList> again = patient.get("m", criteria(file))) {
             assertSame(first.getWrappedModel(), again.getWrappedModel());
         }
+    }
+
+    @Test
+    void closeUnused_whatIsUsed_staysAndTheRestCloses() throws Exception {
+        SharedModels patient = new SharedModels(Duration.ofMinutes(5));
+        ClassLoader context = Thread.currentThread().getContextClassLoader();
+        ZooModel<NDList, NDList> used = patient.get("used", criteria(file));
+        ZooModel<NDList, NDList> unused = patient.get("unused", criteria(file));
+        unused.close();
+        assertTrue(unused.getNDManager().isOpen(), "it was not kept");
+
+        patient.closeUnused(SharedModelsTest.class.getClassLoader().getParent());
+        assertTrue(unused.getNDManager().isOpen(), "closed for another class loader");
+        patient.closeUnused(context);
+
+        assertFalse(unused.getNDManager().isOpen());
+        predict(used, 1);
+        used.close();
+        patient.closeUnused(context);
+        assertFalse(used.getNDManager().isOpen());
+        try (ZooModel<NDList, NDList> again = patient.get("used", criteria(file))) {
+            predict(again, 2);
+        }
+        patient.closeUnused(context);
     }
 
     @Test

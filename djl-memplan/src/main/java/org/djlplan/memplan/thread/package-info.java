@@ -1,0 +1,2 @@
+/** Threads that keep no class loader but ours. */
+package org.djlplan.memplan.thread;

@@ -1,0 +1,50 @@
+package org.djlplan.integration.beam;
+
+import ai.djl.ModelException;
+import ai.djl.inference.Predictor;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.TranslateException;
+import java.io.IOException;
+import org.apache.beam.sdk.transforms.DoFn;
+
+/** The class of each image. */
+public class Classify extends DoFn<byte[], Integer> {
+
+    private static final long serialVersionUID = 1;
+
+    private final String file;
+
+    private transient ZooModel<byte[], Integer> model;
+    private transient Predictor<byte[], Integer> predictor;
+
+    /**
+     * @param file the model, on each machine
+     */
+    public Classify(String file) {
+        this.file = file;
+    }
+
+    /** Takes the model. */
+    @Setup
+    public void setUp() throws IOException, ModelException {
+        model = Classifier.model(file);
+        predictor = model.newPredictor();
+    }
+
+    /** Classifies one image. */
+    @ProcessElement
+    public void classify(@Element byte[] image, OutputReceiver<Integer> classes)
+            throws TranslateException {
+        classes.output(predictor.predict(image));
+    }
+
+    /** Gives the model back. */
+    @Teardown
+    public void tearDown() {
+        // Also if it could not be had.
+        if (model != null) {
+            predictor.close();
+            model.close();
+        }
+    }
+}

@@ -1,0 +1,22 @@
+package org.djlplan.integration.flink;
+
+/** A row and what its model ran with; a class that Flink can serialize. */
+public class Examined {
+
+    public long number;
+    public int best;
+    public int attempt;
+    public String facts;
+    public long residentBytes;
+
+    /** As Flink asks for. */
+    public Examined() {}
+
+    Examined(long number, int best, int attempt, String facts, long residentBytes) {
+        this.number = number;
+        this.best = best;
+        this.attempt = attempt;
+        this.facts = facts;
+        this.residentBytes = residentBytes;
+    }
+}

@@ -1,0 +1,289 @@
+package org.djlplan.integration.flink;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import ai.djl.Model;
+import ai.djl.inference.Predictor;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import com.google.common.collect.ImmutableList;
+import com.google.common.util.concurrent.internal.InternalFutureFailureAccess;
+import com.google.flatbuffers.Table;
+import com.google.gson.Gson;
+import com.sun.jna.Native;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.LongStream;
+import org.apache.commons.compress.archivers.ArchiveStreamFactory;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.RestartStrategyOptions;
+import org.apache.flink.configuration.TaskManagerOptions;
+import org.apache.flink.runtime.minicluster.MiniCluster;
+import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
+import org.apache.flink.streaming.api.datastream.AsyncDataStream;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.djlplan.delegation.MeasuredDelegation;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.cli.demo.MobileNetV2;
+import org.djlplan.memplan.report.DelegationReport;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A cluster with one task manager of two slots, to which jars are submitted. A job's classes are
+ * looked for in its jar first, as is Flink's default; this test's class path is the cluster's.
+ */
+@Tag("pipelines")
+class FlinkRouteTest {
+
+    private static final int SLOTS = 2;
+    private static final int SUBMISSIONS = 3;
+    private static final int RESTARTS = 5;
+    private static final long ROWS = 60;
+    private static final String STORED = "planned, 0 unplanned, delegated, STORED";
+
+    /** A cluster keeps the class loaders of a JVM's first jobs for a while, whatever they run. */
+    private static final int FIRST_JOBS = 6;
+
+    /** Five copies of the model would take more. */
+    private static final long MOST_GROWTH_BYTES = 64 << 20;
+
+    /** JNA's thread ends half a minute after its last use. */
+    private static final long PATIENCE_SECONDS = 90;
+
+    @TempDir static Path folder;
+
+    private static MiniCluster cluster;
+    private static Path model;
+    private static Map<Long, Integer> expected;
+
+    @BeforeAll
+    static void start() throws Exception {
+        model = Files.createDirectory(folder.resolve("model"));
+        TfLiteWriter.write(MobileNetV2.build(1), model.resolve("mobilenet_v2.tflite"));
+        expected = measure();
+        Configuration configuration = new Configuration();
+        configuration.set(TaskManagerOptions.NETWORK_MEMORY_MAX, MemorySize.ofMebiBytes(16));
+        cluster =
+                new MiniCluster(
+                        new MiniClusterConfiguration.Builder()
+                                .setConfiguration(configuration)
+                                .setNumTaskManagers(1)
+                                .setNumSlotsPerTaskManager(SLOTS)
+                                .withRandomPorts()
+                                .build());
+        cluster.start();
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        cluster.close();
+    }
+
+    @BeforeEach
+    void forget() {
+        UserCode.forget();
+    }
+
+    /** Measures what to delegate, beside the model, and returns the class of each row. */
+    private static Map<Long, Integer> measure() throws Exception {
+        Criteria<float[], Integer> criteria =
+                Criteria.builder()
+                        .setTypes(float[].class, Integer.class)
+                        .optEngine("TFLite")
+                        .optModelPath(model)
+                        .optModelName("mobilenet_v2")
+                        .optArgument("delegation.profile", "blocking")
+                        .optTranslatorFactory(PlannedTranslatorFactory.wrap(new BestClass()))
+                        .build();
+        Map<Long, Integer> classes = new HashMap<>();
+        try (ZooModel<float[], Integer> measured = criteria.loadModel();
+                Predictor<float[], Integer> predictor = measured.newPredictor()) {
+            DelegationReport report =
+                    PlanReport.of(measured).flatMap(PlanReport::delegation).orElseThrow();
+            assertEquals("MEASURED", report.origin(), report.reason());
+            for (long row = 0; row < ROWS; row++) {
+                classes.put(row, predictor.predict(Image.of(row)));
+            }
+        }
+        return classes;
+    }
+
+    private static JobJar thin() throws Exception {
+        return new JobJar()
+                .with(
+                        BestClass.class,
+                        Classifier.class,
+                        Classify.class,
+                        ClassifyAsync.class,
+                        Examination.class,
+                        Examined.class,
+                        Image.class,
+                        Image.Number.class);
+    }
+
+    /** With djl-plan, what it uses, DJL and the engine. */
+    private static JobJar fat() throws Exception {
+        JobJar jar = thin();
+        for (Class<?> each :
+                List.of(
+                        PlannedTranslatorFactory.class,
+                        MeasuredDelegation.class,
+                        ImmutableList.class,
+                        InternalFutureFailureAccess.class,
+                        Table.class,
+                        Model.class,
+                        Gson.class,
+                        Native.class,
+                        ArchiveStreamFactory.class)) {
+            jar.withAll(each);
+        }
+        URI engine =
+                FlinkRouteTest.class
+                        .getResource("/org/bytedeco/tensorflowlite/linux-x86_64")
+                        .toURI();
+        String place = engine.getRawSchemeSpecificPart().replaceFirst("!.*", "");
+        return jar.withAll(Path.of(URI.create(place)));
+    }
+
+    private static StreamExecutionEnvironment environment(Path jar) throws Exception {
+        Configuration configuration = new Configuration();
+        configuration.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
+        configuration.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, RESTARTS);
+        configuration.set(
+                RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY, Duration.ofMillis(50));
+        configuration.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, Duration.ofMillis(100));
+        URI rest = cluster.getRestAddress().get();
+        StreamExecutionEnvironment environment =
+                StreamExecutionEnvironment.createRemoteEnvironment(
+                        rest.getHost(), rest.getPort(), configuration, jar.toString());
+        environment.setParallelism(SLOTS);
+        environment.registerCachedFile(model.toString(), "classifier");
+        return environment;
+    }
+
+    /** Every row once, with its class. */
+    private static <T> List<T> run(
+            Path jar,
+            Function<DataStream<Tuple2<Long, float[]>>, SingleOutputStreamOperator<T>> job)
+            throws Exception {
+        DataStream<Tuple2<Long, float[]>> images =
+                environment(jar).fromSequence(0, ROWS - 1).map(new Image());
+        // One more than there are to be: the job runs to its end.
+        return job.apply(images).executeAndCollect((int) ROWS + 1);
+    }
+
+    private static List<Examined> examine(Path jar, int failures) throws Exception {
+        List<Examined> rows =
+                run(jar, images -> images.map(new Examination(failures))).stream()
+                        .sorted(Comparator.comparing((Examined row) -> row.number))
+                        .toList();
+        assertEquals(
+                LongStream.range(0, ROWS).boxed().toList(),
+                rows.stream().map(row -> row.number).toList());
+        rows.forEach(row -> assertEquals(expected.get(row.number), row.best));
+        return rows;
+    }
+
+    private static void assertCollected() throws Exception {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (!UserCode.kept().isEmpty() && System.nanoTime() < end) {
+            Thread.sleep(500);
+        }
+        assertEquals(List.of(), UserCode.kept());
+    }
+
+    private static void assertPlannedAndCollected(Path jar) throws Exception {
+        for (int i = 0; i < FIRST_JOBS; i++) {
+            assertEquals(ROWS, run(jar, images -> images.map(new Image.Number())).size());
+        }
+        Set<String> facts = new HashSet<>();
+        for (int i = 0; i < SUBMISSIONS; i++) {
+            examine(jar, 0).forEach(row -> facts.add(row.facts));
+        }
+        assertEquals(Set.of(STORED), facts);
+        assertEquals(SUBMISSIONS, UserCode.count(), "jobs without a loader of their own");
+        assertCollected();
+    }
+
+    @Test
+    void thinJar_submittedThreeTimes_plannedAndNoLoaderIsKept() throws Exception {
+        assertPlannedAndCollected(thin().writeTo(folder.resolve("thin.jar")));
+    }
+
+    @Test
+    void fatJar_submittedThreeTimes_plannedAndNoLoaderIsKept() throws Exception {
+        assertPlannedAndCollected(fat().writeTo(folder.resolve("fat.jar")));
+    }
+
+    @Test
+    void restarts_fromCheckpoints_everyRowOnceAndNoMoreMemory() throws Exception {
+        Path jar = thin().writeTo(folder.resolve("failing.jar"));
+
+        List<Examined> rows = examine(jar, RESTARTS);
+
+        assertEquals(RESTARTS, rows.stream().mapToInt(row -> row.attempt).max().orElseThrow());
+        assertEquals(Set.of(STORED), new HashSet<>(rows.stream().map(row -> row.facts).toList()));
+        long growthBytes = mostBytes(rows, RESTARTS) - mostBytes(rows, 0);
+        assertTrue(growthBytes < MOST_GROWTH_BYTES, () -> growthBytes + " bytes more");
+    }
+
+    private static long mostBytes(List<Examined> rows, int attempt) {
+        return rows.stream()
+                .filter(row -> row.attempt == attempt)
+                .mapToLong(row -> row.residentBytes)
+                .max()
+                .orElseThrow();
+    }
+
+    @Test
+    void classify_inEachSlot_everyRowOnce() throws Exception {
+        Path jar = thin().writeTo(folder.resolve("classify.jar"));
+
+        assertEvery(run(jar, images -> images.map(new Classify())));
+    }
+
+    @Test
+    void classifyAsync_severalRowsAtOnce_everyRowOnce() throws Exception {
+        Path jar = thin().writeTo(folder.resolve("async.jar"));
+
+        assertEvery(
+                run(
+                        jar,
+                        images ->
+                                AsyncDataStream.unorderedWait(
+                                        images,
+                                        new ClassifyAsync(model.toString()),
+                                        1,
+                                        TimeUnit.MINUTES,
+                                        8)));
+    }
+
+    private static void assertEvery(List<Tuple2<Long, Integer>> rows) {
+        assertEquals(ROWS, rows.size());
+        Map<Long, Integer> classes = new HashMap<>();
+        rows.forEach(row -> classes.put(row.f0, row.f1));
+        assertEquals(expected, classes);
+    }
+}
