@@ -39,6 +39,7 @@ final class RunOptions {
     private CommandSpec spec;
 
     @Parameters(
+            index = "0",
             paramLabel = "MODEL",
             description =
                     "The model's file (.tflite or .pt); zoo:NAME, one of DJL's own networks with"

@@ -15,6 +15,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.djlplan.memplan.djl.PlacedAllocations;
+import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.report.PlanReport;
 import org.tensorflow.lite.Interpreter;
 import org.tensorflow.lite.Tensor;
@@ -74,6 +76,11 @@ sealed interface Runner extends AutoCloseable {
 
     /** Returns what was planned, or empty when the model was loaded without a plan. */
     Optional<PlanReport> report();
+
+    /** Returns the plan of a PyTorch model's allocations, once one is in use. */
+    default Optional<EvaluatedPlan> placedAllocations() {
+        return Optional.empty();
+    }
 
     /** Frees the model. */
     @Override
@@ -249,6 +256,11 @@ sealed interface Runner extends AutoCloseable {
         @Override
         public Optional<PlanReport> report() {
             return PlanReport.of(model.model());
+        }
+
+        @Override
+        public Optional<EvaluatedPlan> placedAllocations() {
+            return PlacedAllocations.of(model.model());
         }
 
         @Override

@@ -1,0 +1,210 @@
+package org.djlplan.memplan.cli;
+
+import com.google.common.collect.ImmutableMap;
+import com.google.common.hash.Hashing;
+import com.google.common.io.MoreFiles;
+import com.google.gson.JsonElement;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.Callable;
+import org.djlplan.memplan.cli.PlanInput.View;
+import org.djlplan.memplan.cli.report.Report;
+import org.djlplan.memplan.cli.report.ReportFile;
+import org.djlplan.memplan.cli.report.ReportFormatException;
+import org.djlplan.memplan.plan.search.SearchLimits;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code djlplan report}: what there is to see of a model, as a page, pictures and data. */
+@Command(
+        name = "report",
+        description = {
+            "Show the memory of a model over time, planned by every strategy: one page that needs"
+                    + " nothing else, pictures, or data.",
+            "A .tflite model is opened in the engine; of a PyTorch model the allocations of a"
+                    + " prediction are recorded; a .csv of usage records is taken as it is. Two"
+                    + " files made by --json are compared."
+        })
+final class ReportCommand implements Callable<Integer> {
+
+    private static final String RECORDS = "records";
+
+    @Spec private CommandSpec spec;
+
+    @Mixin private RunOptions options = new RunOptions();
+
+    @Parameters(
+            index = "1",
+            arity = "0..1",
+            paramLabel = "OTHER.json",
+            description = "Another report's data, to compare with.")
+    private Optional<Path> other = Optional.empty();
+
+    @Mixin private ReportFiles files = new ReportFiles();
+
+    @Option(
+            names = "--view",
+            paramLabel = "VIEW",
+            description =
+                    "Where tensors come from: file or live (.tflite), block or recording (zoo:,"
+                            + " block:) (default: live, or file if the engine does not open the"
+                            + " model; recording).")
+    private Optional<View> view = Optional.empty();
+
+    @Option(
+            names = "--time-limit",
+            paramLabel = "TIME",
+            defaultValue = "10s",
+            converter = DurationConverter.class,
+            description =
+                    "How long to search for a smaller plan where the strategies' best is not proved"
+                            + " minimal (default: ${DEFAULT-VALUE}).")
+    private Duration timeLimit = Duration.ZERO;
+
+    @Override
+    public Integer call() throws IOException {
+        if (isReport(options.modelName()) || other.isPresent()) {
+            return compare();
+        }
+        checkUsage();
+        String name = name();
+        files.check(name);
+        PrintWriter err = spec.commandLine().getErr();
+        try (StepNews news = new StepNews(err, 3)) {
+            ReportPlan.Planned planned =
+                    new ReportPlan(options, searchLimits(), news::next, err).plan(view);
+            Map<String, JsonElement> parts = new LinkedHashMap<>();
+            news.next("writing");
+            tell(
+                    files.write(
+                            new Report(
+                                    DjlPlan.VersionProvider.ofProject(),
+                                    model(name, planned.view()),
+                                    ReportMachine.facts(),
+                                    planned.map(),
+                                    parts)));
+        }
+        return 0;
+    }
+
+    private static boolean isReport(String file) {
+        return file.toLowerCase(Locale.ROOT).endsWith(".json");
+    }
+
+    private int compare() throws IOException {
+        if (other.isEmpty()
+                || !isReport(options.modelName())
+                || !isReport(other.get().toString())) {
+            throw usage("two reports made by --json are compared, or one model is looked at");
+        }
+        if (!files.mayBeOnlyPage()) {
+            throw usage("of two reports there is a page (--html), and a table here");
+        }
+        ReportComparison both =
+                new ReportComparison(read(Path.of(options.modelName())), read(other.get()));
+        Optional<Path> page = files.explicitPage();
+        if (page.isPresent()) {
+            ReportFiles.check(page.get());
+            ReportFiles.write(page.get(), ReportFiles.text(ReportFile.html(both.toJson())));
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        out.print(both.text());
+        out.flush();
+        page.ifPresent(file -> tell(ImmutableMap.of("html", file)));
+        return 0;
+    }
+
+    private static Report read(Path file) throws IOException {
+        try {
+            return Report.read(PlanInput.existing(file));
+        } catch (ReportFormatException e) {
+            throw new Failure(file + ": " + e.getMessage());
+        }
+    }
+
+    private void tell(ImmutableMap<String, Path> written) {
+        PrintWriter out = spec.commandLine().getOut();
+        written.forEach((kind, file) -> out.println(kind + ": " + file));
+        out.flush();
+    }
+
+    private Optional<SearchLimits> searchLimits() {
+        return timeLimit.isZero()
+                ? Optional.empty()
+                : Optional.of(
+                        SearchLimits.ofTime(timeLimit, Runtime.getRuntime().availableProcessors()));
+    }
+
+    private String name() {
+        return options.model() instanceof ModelRef.OfFile file
+                ? String.valueOf(file.file().getFileName())
+                : options.modelName();
+    }
+
+    private boolean isCsv() {
+        return options.model() instanceof ModelRef.OfFile file && PlanInput.isCsv(file.file());
+    }
+
+    private Report.Model model(String name, View seen) throws IOException {
+        Optional<Path> file =
+                options.model() instanceof ModelRef.OfFile of
+                        ? Optional.of(of.file())
+                        : Optional.empty();
+        OptionalLong bytes =
+                file.isPresent() ? OptionalLong.of(Files.size(file.get())) : OptionalLong.empty();
+        Optional<String> hash = Optional.empty();
+        if (file.isPresent()) {
+            hash =
+                    Optional.of(
+                            MoreFiles.asByteSource(file.get()).hash(Hashing.sha256()).toString());
+        }
+        return new Report.Model(
+                name, isCsv() ? RECORDS : options.engine().engineName(), seen.label(), bytes, hash);
+    }
+
+    private void checkUsage() {
+        if (isCsv()) {
+            if (view.isPresent() && view.get() != View.CSV) {
+                throw usage("--view is for models");
+            }
+            return;
+        }
+        boolean tfLite = options.engine() == EngineKind.TFLITE;
+        boolean block = !(options.model() instanceof ModelRef.OfFile);
+        boolean fits =
+                view.isEmpty()
+                        || switch (view.get()) {
+                            case FILE, LIVE -> tfLite;
+                            case BLOCK -> block;
+                            case RECORDING -> !tfLite;
+                            case CSV -> false;
+                        };
+        if (!fits) {
+            throw usage(
+                    "--view "
+                            + view.get().name().toLowerCase(Locale.ROOT)
+                            + " does not fit "
+                            + options.modelName());
+        }
+        if (!tfLite) {
+            options.check(false, true);
+        }
+    }
+
+    private ParameterException usage(String problem) {
+        return new ParameterException(spec.commandLine(), problem);
+    }
+}
