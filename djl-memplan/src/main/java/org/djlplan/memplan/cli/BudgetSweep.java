@@ -46,6 +46,8 @@ final class BudgetSweep {
     /** Enough for all that happens once. */
     private static final int FIRST_PREDICTIONS = 3;
 
+    private static final int STEPS_PER_BUDGET = 3;
+
     private static final double MEGA = 1e6;
 
     private final RunOptions options;
@@ -257,6 +259,11 @@ final class BudgetSweep {
             }
             return new Result(alone, rows);
         }
+    }
+
+    /** Returns how many steps a sweep tells of, the smallest budget being one more. */
+    static int steps(int budgets) {
+        return 1 + STEPS_PER_BUDGET * (budgets + 1);
     }
 
     private Row row(String name, long bytes, Partner stock) throws IOException {

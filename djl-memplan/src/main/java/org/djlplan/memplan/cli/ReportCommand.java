@@ -1,6 +1,7 @@
 package org.djlplan.memplan.cli;
 
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSet;
 import com.google.common.hash.Hashing;
 import com.google.common.io.MoreFiles;
 import com.google.gson.JsonElement;
@@ -9,11 +10,15 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.ServiceLoader;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.djlplan.memplan.cli.PlanInput.View;
 import org.djlplan.memplan.cli.report.Report;
@@ -31,6 +36,7 @@ import picocli.CommandLine.Spec;
 /** {@code djlplan report}: what there is to see of a model, as a page, pictures and data. */
 @Command(
         name = "report",
+        defaultValueProvider = FewPairs.class,
         description = {
             "Show the memory of a model over time, planned by every strategy: one page that needs"
                     + " nothing else, pictures, or data.",
@@ -41,6 +47,7 @@ import picocli.CommandLine.Spec;
 final class ReportCommand implements Callable<Integer> {
 
     private static final String RECORDS = "records";
+    private static final int ROUNDS = 10;
 
     @Spec private CommandSpec spec;
 
@@ -65,6 +72,26 @@ final class ReportCommand implements Callable<Integer> {
     private Optional<View> view = Optional.empty();
 
     @Option(
+            names = "--runs",
+            paramLabel = "N",
+            description =
+                    "Also run the model N times as stock, planned and, on TFLite, delegated, in"
+                            + " turns.")
+    private int runs;
+
+    @Mixin private DelegationSwitch delegation = new DelegationSwitch();
+
+    @Option(
+            names = "--budgets",
+            paramLabel = "BUDGET",
+            split = ",",
+            converter = BudgetCommand.WantedConverter.class,
+            description =
+                    "Also run it inside these budgets, such as 1/2,1/4,24MB; --iterations says how"
+                            + " often.")
+    private List<BudgetSweep.Wanted> budgets = new ArrayList<>();
+
+    @Option(
             names = "--time-limit",
             paramLabel = "TIME",
             defaultValue = "10s",
@@ -83,10 +110,10 @@ final class ReportCommand implements Callable<Integer> {
         String name = name();
         files.check(name);
         PrintWriter err = spec.commandLine().getErr();
-        try (StepNews news = new StepNews(err, 3)) {
+        try (StepNews news = new StepNews(err, steps())) {
             ReportPlan.Planned planned =
                     new ReportPlan(options, searchLimits(), news::next, err).plan(view);
-            Map<String, JsonElement> parts = new LinkedHashMap<>();
+            Map<String, JsonElement> parts = parts(news, err);
             news.next("writing");
             tell(
                     files.write(
@@ -98,6 +125,53 @@ final class ReportCommand implements Callable<Integer> {
                                     parts)));
         }
         return 0;
+    }
+
+    private int steps() {
+        int ofPlan = 3;
+        return ofPlan
+                + (runs > 0 ? 1 : 0)
+                + (budgets.isEmpty() ? 0 : BudgetSweep.steps(budgets.size()));
+    }
+
+    private Map<String, JsonElement> parts(StepNews news, PrintWriter err) throws IOException {
+        Map<String, JsonElement> parts = new LinkedHashMap<>();
+        if (runs > 0) {
+            RunOptions running = options.withIterations(runs);
+            Set<Way> ways =
+                    delegation.delegates(running)
+                            ? ImmutableSet.of(Way.PLANNED, Way.DELEGATED)
+                            : ImmutableSet.of(Way.PLANNED);
+            news.next("running as stock and planned, in turns");
+            RunWatch watch = new RunWatch();
+            Comparison comparison =
+                    new Comparer(err, watch)
+                            .compare(running, new Comparer.Extent(ROUNDS, 1, Set.of(), ways, 0));
+            comparison.complaints().forEach(line -> err.println("djlplan: " + line));
+            parts.put(ReportRun.NAME, ReportRun.of(comparison, watch, List.of()));
+        }
+        if (!budgets.isEmpty()) {
+            parts.put(
+                    ReportBudget.NAME,
+                    ReportBudget.of(
+                            new BudgetSweep(options, Optional.empty(), Way.PLANNED, news::next)
+                                    .run(budgets)));
+        }
+        if (!isCsv()
+                && options.engine() == EngineKind.TFLITE
+                && options.model() instanceof ModelRef.OfFile file) {
+            parts.putAll(keptParts(file.file()));
+        }
+        return parts;
+    }
+
+    /** Returns what other modules know of a model. */
+    static Map<String, JsonElement> keptParts(Path model) throws IOException {
+        Map<String, JsonElement> parts = new LinkedHashMap<>();
+        for (ReportPart part : ServiceLoader.load(ReportPart.class)) {
+            part.of(model).ifPresent(json -> parts.put(part.name(), json));
+        }
+        return parts;
     }
 
     private static boolean isReport(String file) {
@@ -180,6 +254,9 @@ final class ReportCommand implements Callable<Integer> {
             if (view.isPresent() && view.get() != View.CSV) {
                 throw usage("--view is for models");
             }
+            if (runs > 0 || !budgets.isEmpty()) {
+                throw usage("--runs and --budgets are for models");
+            }
             return;
         }
         boolean tfLite = options.engine() == EngineKind.TFLITE;
@@ -199,8 +276,12 @@ final class ReportCommand implements Callable<Integer> {
                             + " does not fit "
                             + options.modelName());
         }
-        if (!tfLite) {
-            options.check(false, true);
+        if (runs < 0) {
+            throw usage("--runs must not be negative: " + runs);
+        }
+        boolean runsModel = runs > 0 || !budgets.isEmpty();
+        if (!tfLite || runsModel) {
+            options.check(runsModel, true);
         }
     }
 

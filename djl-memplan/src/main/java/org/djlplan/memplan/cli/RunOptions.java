@@ -102,6 +102,15 @@ final class RunOptions {
         return with(PROFILE, "blocking");
     }
 
+    /** Returns the same options with so many timed predictions. */
+    RunOptions withIterations(int number) {
+        RunOptions options = of(model, effort.withIterations(number), spec);
+        options.engine = engine;
+        options.inputs = inputs;
+        options.arguments = arguments;
+        return options;
+    }
+
     /** Returns how far outputs may differ where something is delegated, if the user says so. */
     Limit limit() {
         // What is no number is "auto", or an error when the model is loaded.
