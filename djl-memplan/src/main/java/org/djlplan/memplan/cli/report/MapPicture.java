@@ -3,6 +3,7 @@ package org.djlplan.memplan.cli.report;
 import com.google.common.collect.ImmutableMap;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
@@ -237,18 +238,33 @@ public final class MapPicture {
     }
 
     private void curves() {
-        List<Point> breadth = new ArrayList<>();
-        List<Long> breadths = map.breadthBytes(plan);
-        for (int step = 0; step < breadths.size(); step++) {
-            double at = y(breadths.get(step));
-            breadth.add(new Point(x(step), at));
-            breadth.add(new Point(x(step + 1), at));
-        }
+        List<Point> breadth = breadth();
         if (!breadth.isEmpty()) {
             drawing.line(breadth, BREADTH, 1.2, false);
         }
         double bound = y((double) boundBytes());
         drawing.line(List.of(new Point(LEFT, bound), new Point(RIGHT, bound)), BOUND, 1.6, true);
+    }
+
+    /** Of several steps in one pixel the widest is shown. */
+    private List<Point> breadth() {
+        List<Point> curve = new ArrayList<>();
+        List<Long> breadths = map.breadthBytes(plan);
+        int stride = Math.max(1, (int) Math.ceil(breadths.size() / PLOT_WIDTH));
+        long before = -1;
+        for (int step = 0; step < breadths.size(); step += stride) {
+            int end = Math.min(step + stride, breadths.size());
+            long widest = Collections.max(breadths.subList(step, end));
+            if (widest != before) {
+                curve.add(new Point(x(step), y((double) Math.max(0, before))));
+                curve.add(new Point(x(step), y((double) widest)));
+                before = widest;
+            }
+        }
+        if (!curve.isEmpty()) {
+            curve.add(new Point(x(breadths.size()), y((double) before)));
+        }
+        return curve;
     }
 
     /** The bound of the problem that was planned, with or without places shared. */
