@@ -5,6 +5,7 @@ const SMALL = '11px system-ui, sans-serif';
 const PLAIN = '12px system-ui, sans-serif';
 const LABEL_WIDTH = 44;
 const LABEL_HEIGHT = 15;
+const LETTER_WIDTH = 6.9;
 
 /**
  * @typedef {object} MapState what is shown beside the rectangles
@@ -218,7 +219,7 @@ class Painter {
     for (const i of indices) {
       const box = this.box(i);
       const owner = ownerOf(scene.tensors[i].owner ?? 'arena');
-      const room = Math.floor((box.width - 10) / 6.2);
+      const room = Math.floor((box.width - 12) / LETTER_WIDTH);
       const lines = box.height >= 32 ? 2 : 1;
       const top = box.y + (lines === 2 ? 15 : box.height / 2 + 4);
       context.save();

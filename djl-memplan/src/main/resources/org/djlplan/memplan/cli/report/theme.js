@@ -15,15 +15,31 @@ const TINTS = ['', ', white 14%', ', black 9%'];
  * @returns {string} as a canvas takes it
  */
 function colour(name, tint = 0) {
-  const key = `${name} ${tint}`;
-  let value = colours.get(key);
+  return computed(tint === 0 ? `var(--${name})` : `color-mix(in srgb, var(--${name})${TINTS[tint]})`);
+}
+
+/**
+ * @param {string} name of the style sheet
+ * @param {number} percent of it that is left
+ * @returns {string}
+ */
+function translucent(name, percent) {
+  return computed(`color-mix(in srgb, var(--${name}) ${percent}%, transparent)`);
+}
+
+/**
+ * @param {string} expression of CSS
+ * @returns {string} what it stands for now
+ */
+function computed(expression) {
+  let value = colours.get(expression);
   if (value === undefined) {
     const probe = el('span', { hidden: true });
-    probe.style.color = tint === 0 ? `var(--${name})` : `color-mix(in srgb, var(--${name})${TINTS[tint]})`;
+    probe.style.color = expression;
     document.body.append(probe);
     value = getComputedStyle(probe).color;
     probe.remove();
-    colours.set(key, value);
+    colours.set(expression, value);
   }
   return value;
 }
