@@ -23,14 +23,14 @@ class BudgetView {
     this.resident = el('div');
     this.slider = el('input', {
       type: 'range',
-      id: 'budget',
+      id: 'budget-slider',
       min: '0',
       max: String(this.points.length - 1),
       step: '1',
       value: String(this.at),
       input: () => this.show(Number(this.slider.value)),
     });
-    this.value = el('output', { for: 'budget', class: 'budget-value' });
+    this.value = el('output', { for: 'budget-slider', class: 'budget-value' });
     this.curve = this.#curve();
     this.element = el(
       'div',
@@ -38,7 +38,7 @@ class BudgetView {
       el(
         'section',
         { class: 'panel slider' },
-        el('label', { for: 'budget' }, 'Budget'),
+        el('label', { for: 'budget-slider' }, 'Budget'),
         this.slider,
         this.value,
       ),
@@ -64,6 +64,7 @@ class BudgetView {
       xFormat: bytes,
       yFormat: (value) => `× ${digits(value)}`,
       xKind: 'bytes',
+      padded: true,
       lines: [
         { label: 'latency', values: of('latencyRatio'), colour: 'arena' },
         { label: 'low', values: of('lowRatio'), colour: 'arena', quiet: true },
@@ -229,7 +230,7 @@ function residentPanel(point) {
     legend([
       { label: 'a load, from below', colour: 'accent' },
       { label: 'an eviction, from above', colour: 'unplanned' },
-      { label: 'a stall, shaded', colour: 'unplanned' },
+      { label: 'a stall, shaded', colour: 'unplanned', look: 'faint' },
     ]),
     foldedTable(
       'Loads and evictions',

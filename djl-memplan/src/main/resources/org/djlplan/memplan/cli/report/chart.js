@@ -8,6 +8,7 @@
  * @property {boolean} [stepped] holds until the next x
  * @property {boolean} [fill]
  * @property {boolean} [points] no line
+ * @property {boolean} [strong] larger points
  * @property {boolean} [dashed]
  * @property {boolean} [quiet] neither in the legend nor read out
  */
@@ -26,6 +27,7 @@
  * @property {'bytes' | 'time' | 'plain'} [yKind]
  * @property {[number, number][]} [bands] pairs of lines with the space between them shaded
  * @property {[number, number]} [yRange]
+ * @property {boolean} [padded] room beside the first and last x
  * @property {(context: CanvasRenderingContext2D, plot: any) => void} [draw] on top
  * @property {(index: number) => string} [read] what is read out
  */
@@ -68,7 +70,7 @@ class Chart {
         legend(
           lines
             .filter((line) => !line.quiet)
-            .map((line) => ({ label: line.label, colour: line.colour, line: !line.points, dashed: line.dashed })),
+            .map((line) => ({ label: line.label, colour: line.colour, look: line.points ? '' : line.dashed ? 'dashed' : 'line' })),
         ),
       this.stage,
       this.readout,
@@ -114,11 +116,11 @@ class Chart {
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, points: { size: 7 } },
       scales: {
-        x: { time: false, range: (_, low, high) => (low === high ? [low * 0.9, high * 1.1 || 1] : [low, high]) },
+        x: { time: false, range: (_, low, high) => this.#across(low, high) },
         y: { range: options.yRange ?? ((_, low, high) => [Math.min(0, low), Math.max(high, 1e-9) * 1.08]) },
       },
       axes: [
-        axis(options.xLabel, options.xKind, options.xFormat, 84, 40),
+        axis(options.xLabel, options.xKind, options.xFormat, 84, 30),
         axis(options.yLabel, options.yKind, options.yFormat, 36, 72),
       ],
       bands: (options.bands ?? []).map(([high, low]) => ({ series: [high + 1, low + 1], fill: () => translucent(options.lines[high].colour, 22) })),
@@ -142,6 +144,16 @@ class Chart {
     };
   }
 
+  /**
+   * @param {number} low
+   * @param {number} high
+   * @returns {[number, number]} what the axis spans
+   */
+  #across(low, high) {
+    const pad = low === high ? Math.max(1, high / 10) : this.options.padded ? (high - low) / 25 : 0;
+    return [Math.max(0, low - pad), high + pad];
+  }
+
   /** @param {Line} line */
   #series(line) {
     // @ts-ignore the library's only name
@@ -153,7 +165,7 @@ class Chart {
       width: line.quiet ? 0 : 2,
       dash: line.dashed ? [6, 4] : undefined,
       paths: line.points ? () => null : line.stepped ? stepped({ align: 1 }) : undefined,
-      points: line.points ? { show: true, size: 8, fill: () => colour(line.colour) } : { show: false },
+      points: line.points ? { show: true, size: line.strong ? 14 : 8, fill: () => colour(line.colour) } : { show: false },
       spanGaps: true,
     };
   }

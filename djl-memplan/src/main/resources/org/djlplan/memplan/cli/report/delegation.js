@@ -38,7 +38,7 @@ function bandPanel(delegation, operators, partitions) {
     legend([
       { label: 'delegate', colour: 'packed' },
       { label: 'CPU kernels', colour: 'mapped' },
-      { label: 'a partition, with its number', colour: 'ink', line: true },
+      { label: 'a partition, with its number', colour: 'ink', look: 'line' },
     ]),
     new Band(operators, partitions).element,
   );
@@ -100,10 +100,11 @@ function paretoPanel(candidates, chosen) {
     xFormat: time,
     yFormat: bytes,
     yKind: 'bytes',
+    padded: true,
     lines: [
       { label: 'Pareto front', values: only((each) => each.pareto === true), colour: 'bound', stepped: true, dashed: true },
       { label: 'candidates', values: only(() => true), colour: 'arena', points: true },
-      { label: 'chosen', values: only((each) => each === chosen), colour: 'curve', points: true },
+      { label: 'chosen', values: only((each) => each === chosen), colour: 'curve', points: true, strong: true },
     ],
     read: (i) => `${shortened(candidateName(known[i]))}: ${time(known[i].latencyNanos)}, ${bytes(known[i].memoryBytes)}${known[i].pareto ? ', on the front' : ''}`,
     draw: (context, plot) => {
@@ -138,12 +139,17 @@ function outputPanel(outputs) {
   return el(
     'section',
     { class: 'panel' },
-    legend([
-      { label: 'difference from the CPU kernels', colour: 'arena' },
-      { label: 'noise of the CPU kernels', colour: 'mapped' },
-      { label: 'limit', colour: 'unplanned' },
-    ]),
-    dotPlot('Accuracy of each output', summary, rows, { format: exponent, log: true, label: 'difference, logarithmic' }),
+    dotPlot(
+      'Accuracy of each output',
+      summary,
+      rows,
+      { format: exponent, log: true, label: 'difference, logarithmic' },
+      legend([
+        { label: 'difference from the CPU kernels', colour: 'arena', look: 'round' },
+        { label: 'noise of the CPU kernels', colour: 'mapped', look: 'ring' },
+        { label: 'limit', colour: 'unplanned', look: 'upright' },
+      ]),
+    ),
     foldedTable(
       'Outputs',
       [

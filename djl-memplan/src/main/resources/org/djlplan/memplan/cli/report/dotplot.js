@@ -24,16 +24,17 @@ const DOT_FONT = 12;
  * @param {string} summary
  * @param {DotRow[]} rows
  * @param {{ format: (value: number) => string, log?: boolean, label: string }} axis
+ * @param {HTMLElement} [key] a legend
  * @returns {HTMLElement}
  */
-function dotPlot(title, summary, rows, axis) {
+function dotPlot(title, summary, rows, axis, key) {
   const stage = el('div', { class: 'dots' });
   new ResizeObserver(() => {
     if (stage.clientWidth > 60) {
       stage.replaceChildren(dotPicture(`${title}. ${summary}`, rows, axis, stage.clientWidth));
     }
   }).observe(stage);
-  return el('figure', {}, el('figcaption', {}, el('h3', {}, title)), stage, el('p', { class: 'readout' }, summary));
+  return el('figure', {}, el('figcaption', {}, el('h3', {}, title)), key, stage, el('p', { class: 'readout' }, summary));
 }
 
 /**

@@ -101,9 +101,9 @@ class MapView {
           { class: 'under' },
           legend([
             ...entries,
-            { label: 'alive at each step', colour: 'curve', line: true },
-            { label: 'lower bound', colour: 'bound', line: true, dashed: true },
-            { label: 'unused at this step', colour: 'gap' },
+            { label: 'alive at each step', colour: 'curve', look: 'line' },
+            { label: 'lower bound', colour: 'bound', look: 'dashed' },
+            { label: 'unused at this step', colour: 'gap', look: 'hatch' },
           ]),
           el(
             'p',

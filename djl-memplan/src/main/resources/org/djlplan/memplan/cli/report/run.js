@@ -82,6 +82,7 @@ function latencyPanel(timed, ways) {
     yFormat: (value) => `${Math.round(value * 100)} %`,
     xKind: 'time',
     yRange: [0, 1.02],
+    padded: true,
     lines: timed.map((way, i) => ({ label: shortened(way.name, 30), values: values[i], colour: wayColour(way.name, ways.indexOf(way)), stepped: true })),
   });
   return el('section', { class: 'panel' }, chart.element);

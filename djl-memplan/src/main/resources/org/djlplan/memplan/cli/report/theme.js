@@ -93,15 +93,15 @@ function ownerOf(name) {
 }
 
 /**
- * @param {{ label: string, colour: string, line?: boolean, dashed?: boolean }[]} entries
+ * @param {{ label: string, colour: string, look?: '' | 'line' | 'dashed' | 'hatch' | 'faint' | 'ring' | 'round' | 'upright' }[]} entries
  * @returns {HTMLElement}
  */
 function legend(entries) {
   return el(
     'ul',
     { class: 'legend' },
-    entries.map(({ label, colour: name, line, dashed }) => {
-      const key = el('span', { class: line ? `key line${dashed ? ' dashed' : ''}` : 'key', 'aria-hidden': 'true' });
+    entries.map(({ label, colour: name, look = '' }) => {
+      const key = el('span', { class: `key ${look}`, 'aria-hidden': 'true' });
       key.style.setProperty('--key', `var(--${name})`);
       return el('li', {}, key, label);
     }),
