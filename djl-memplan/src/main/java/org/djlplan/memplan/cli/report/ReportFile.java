@@ -39,6 +39,16 @@ public final class ReportFile {
                     "painter",
                     "mappanel",
                     "mapview",
+                    "chart",
+                    "dotplot",
+                    "band",
+                    "delegation",
+                    "budget",
+                    "run",
+                    "models",
+                    "overview",
+                    "compare",
+                    "tabs",
                     "main");
 
     private static final Pattern PLACE = Pattern.compile("\\{\\{([a-z ]+)}}");

@@ -101,9 +101,9 @@ class MapView {
           { class: 'under' },
           legend([
             ...entries,
-            { label: 'alive at each step', colour: 'curve', line: true },
-            { label: 'lower bound', colour: 'bound', line: true, dashed: true },
-            { label: 'unused at this step', colour: 'gap' },
+            { label: 'alive at each step', colour: 'curve', look: 'line' },
+            { label: 'lower bound', colour: 'bound', look: 'dashed' },
+            { label: 'unused at this step', colour: 'gap', look: 'hatch' },
           ]),
           el(
             'p',
@@ -256,17 +256,8 @@ class MapView {
 
   /** @param {number} index */
   #chosen(index) {
-    const { scene, state } = this.panel;
     this.#describe(index);
-    if (index >= 0) {
-      const tensor = scene.tensors[index];
-      announce(
-        `Tensor ${shortened(tensor.name)}: ${arrayType(tensor.shape, tensor.type)}, ${bytes(tensor.bytes)}, steps ${scene.first[index]} to ${scene.last[index]}, ` +
-          `offset ${bytes(scene.offset[index])}, ${ownerOf(tensor.owner ?? 'arena').label}, ${counted(scene.overlapping(index).size, 'other')} alive at the same time`,
-      );
-    } else {
-      announce(`${scene.stepName(state.step)}: ${counted(scene.aliveAt(state.step).length, 'tensor')} alive, ${bytes(scene.breadth[state.step] ?? 0)}`);
-    }
+    announceTensor(this.panel, index);
   }
 
   /** @param {number} index */
@@ -405,4 +396,22 @@ class MapView {
  */
 function minimalBadge(short) {
   return el('span', { class: 'badge', title: 'No plan with this order and these sizes can be smaller' }, short ? 'minimal' : 'proved minimal');
+}
+
+/**
+ * Tells those who listen what a map has selected: a tensor, or else a step.
+ * @param {MapPanel} panel
+ * @param {number} index -1 for none
+ */
+function announceTensor(panel, index) {
+  const { scene, state } = panel;
+  if (index < 0) {
+    announce(`${scene.stepName(state.step)}: ${counted(scene.aliveAt(state.step).length, 'tensor')} alive, ${bytes(scene.breadth[state.step] ?? 0)}`);
+    return;
+  }
+  const tensor = scene.tensors[index];
+  announce(
+    `Tensor ${shortened(tensor.name)}: ${arrayType(tensor.shape, tensor.type)}, ${bytes(tensor.bytes)}, steps ${scene.first[index]} to ${scene.last[index]}, ` +
+      `offset ${bytes(scene.offset[index])}, ${ownerOf(tensor.owner ?? 'arena').label}, ${counted(scene.overlapping(index).size, 'other')} alive at the same time`,
+  );
 }

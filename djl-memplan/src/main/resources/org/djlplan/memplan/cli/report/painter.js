@@ -5,6 +5,7 @@ const SMALL = '11px system-ui, sans-serif';
 const PLAIN = '12px system-ui, sans-serif';
 const LABEL_WIDTH = 44;
 const LABEL_HEIGHT = 15;
+const LETTER_WIDTH = 6.9;
 
 /**
  * @typedef {object} MapState what is shown beside the rectangles
@@ -72,10 +73,10 @@ class Painter {
       this.#column(state);
     }
     const labelled = this.#rectangles(state);
-    this.#labels(labelled);
     if (state.breadth) {
       this.#breadth();
     }
+    this.#labels(labelled);
     if (state.selected >= 0) {
       this.outline(state.selected, 2.5);
     }
@@ -218,21 +219,26 @@ class Painter {
     for (const i of indices) {
       const box = this.box(i);
       const owner = ownerOf(scene.tensors[i].owner ?? 'arena');
-      const room = Math.floor((box.width - 10) / 6.2);
+      const room = Math.floor((box.width - 12) / LETTER_WIDTH);
       const lines = box.height >= 32 ? 2 : 1;
       const top = box.y + (lines === 2 ? 15 : box.height / 2 + 4);
       context.save();
       context.beginPath();
       context.rect(box.x, box.y, box.width - 3, box.height);
       context.clip();
-      context.fillStyle = colour(`on-${owner.colour}`);
       context.font = SMALL;
+      context.lineWidth = 4;
+      context.lineJoin = 'round';
+      context.strokeStyle = colour(owner.colour, i % 3);
+      context.fillStyle = colour(`on-${owner.colour}`);
       const size = bytes(scene.bytes[i]);
-      const name = scene.tensors[i].name;
-      context.fillText(name && room >= 8 ? canvasName(name, room) : size, Math.max(box.x, MARGIN.left) + 5, top);
-      if (lines === 2 && name && room >= 8) {
-        context.fillText(size, Math.max(box.x, MARGIN.left) + 5, top + 14);
-      }
+      const name = fittingName(scene.tensors[i].name, room);
+      const texts = name === '' ? [size] : lines === 2 ? [name, size] : [name];
+      texts.forEach((text, line) => {
+        const x = Math.max(box.x, MARGIN.left) + 5;
+        context.strokeText(text, x, top + 14 * line);
+        context.fillText(text, x, top + 14 * line);
+      });
       context.restore();
     }
   }
@@ -253,12 +259,15 @@ class Painter {
       path.lineTo(this.x(step), y);
       path.lineTo(this.x(Math.min(step + perPixel, scene.steps)), y);
     }
+    const dense = perPixel > 2;
     context.lineJoin = 'round';
-    context.strokeStyle = colour('halo');
-    context.lineWidth = 4;
-    context.stroke(path);
-    context.strokeStyle = colour('curve');
-    context.lineWidth = 1.75;
+    if (!dense) {
+      context.strokeStyle = colour('halo');
+      context.lineWidth = 4;
+      context.stroke(path);
+    }
+    context.strokeStyle = dense ? translucent('curve', 75) : colour('curve');
+    context.lineWidth = dense ? 1 : 1.75;
     context.stroke(path);
   }
 
@@ -324,7 +333,8 @@ class Painter {
       const x = this.x(tick + 0.5);
       if (x <= MARGIN.left + this.plotWidth) {
         context.fillRect(Math.round(x), this.bottom, 1, 4);
-        context.fillText(count(tick), x, this.bottom + 7);
+        const text = count(tick);
+        context.fillText(text, Math.min(x, this.width - context.measureText(text).width / 2 - 1), this.bottom + 7);
       }
     }
     if (this.xScale >= 54 && scene.operators.length > 0) {
@@ -377,11 +387,21 @@ class Painter {
       return;
     }
     const box = this.box(index);
-    context.strokeStyle = colour('halo');
-    context.lineWidth = thick + 2;
-    context.strokeRect(box.x, box.y, box.width, box.height);
-    context.strokeStyle = colour('ink');
-    context.lineWidth = thick;
-    context.strokeRect(box.x, box.y, box.width, box.height);
+    const beside = thick / 2 + 0.5;
+    for (const [name, width] of /** @type {[string, number][]} */ ([['halo', thick + 2.5], ['ink', thick]])) {
+      context.strokeStyle = colour(name);
+      context.lineWidth = width;
+      context.strokeRect(box.x - beside, box.y - beside, box.width + 2 * beside, box.height + 2 * beside);
+    }
   }
+}
+
+/**
+ * @param {string} name
+ * @param {number} room in characters
+ * @returns {string} the name, or its last part, or nothing if neither fits
+ */
+function fittingName(name, room) {
+  const last = name.length <= room ? name : name.slice(-room - 1).split(/[/;:.]/).slice(1).pop() ?? '';
+  return last !== '' ? canvasName(last, room) : room >= 12 && name !== '' ? canvasName(name, room) : '';
 }

@@ -15,15 +15,31 @@ const TINTS = ['', ', white 14%', ', black 9%'];
  * @returns {string} as a canvas takes it
  */
 function colour(name, tint = 0) {
-  const key = `${name} ${tint}`;
-  let value = colours.get(key);
+  return computed(tint === 0 ? `var(--${name})` : `color-mix(in srgb, var(--${name})${TINTS[tint]})`);
+}
+
+/**
+ * @param {string} name of the style sheet
+ * @param {number} percent of it that is left
+ * @returns {string}
+ */
+function translucent(name, percent) {
+  return computed(`color-mix(in srgb, var(--${name}) ${percent}%, transparent)`);
+}
+
+/**
+ * @param {string} expression of CSS
+ * @returns {string} what it stands for now
+ */
+function computed(expression) {
+  let value = colours.get(expression);
   if (value === undefined) {
     const probe = el('span', { hidden: true });
-    probe.style.color = tint === 0 ? `var(--${name})` : `color-mix(in srgb, var(--${name})${TINTS[tint]})`;
+    probe.style.color = expression;
     document.body.append(probe);
     value = getComputedStyle(probe).color;
     probe.remove();
-    colours.set(key, value);
+    colours.set(expression, value);
   }
   return value;
 }
@@ -77,15 +93,15 @@ function ownerOf(name) {
 }
 
 /**
- * @param {{ label: string, colour: string, line?: boolean, dashed?: boolean }[]} entries
+ * @param {{ label: string, colour: string, look?: '' | 'line' | 'dashed' | 'hatch' | 'faint' | 'ring' | 'round' | 'upright' }[]} entries
  * @returns {HTMLElement}
  */
 function legend(entries) {
   return el(
     'ul',
     { class: 'legend' },
-    entries.map(({ label, colour: name, line, dashed }) => {
-      const key = el('span', { class: line ? `key line${dashed ? ' dashed' : ''}` : 'key', 'aria-hidden': 'true' });
+    entries.map(({ label, colour: name, look = '' }) => {
+      const key = el('span', { class: `key ${look}`, 'aria-hidden': 'true' });
       key.style.setProperty('--key', `var(--${name})`);
       return el('li', {}, key, label);
     }),
