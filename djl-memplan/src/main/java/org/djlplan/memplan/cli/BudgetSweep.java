@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
+import org.djlplan.memplan.budget.ResidentWeights;
 import org.djlplan.memplan.config.Budget;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.WeightIo;
@@ -110,6 +111,7 @@ final class BudgetSweep {
      * @param grouped the same in a control group, beginning cold; empty where none can be made
      * @param difference how far outputs are from stock's
      * @param report what the model says of itself; empty if it has no budget
+     * @param weights which are in memory when, as predicted; empty where all are all the time
      * @param unplanned why it ran as stock; empty if it did not
      */
     record Measured(
@@ -120,6 +122,7 @@ final class BudgetSweep {
             Optional<Grouped> grouped,
             OutputDifference difference,
             Optional<BudgetReport> report,
+            Optional<ResidentWeights> weights,
             Optional<String> unplanned)
             implements Outcome {
 
@@ -316,6 +319,7 @@ final class BudgetSweep {
                     Optional.empty(),
                     difference,
                     report,
+                    worker.residentWeights(),
                     figures.unplannedReason());
         }
     }
@@ -351,6 +355,7 @@ final class BudgetSweep {
                 Optional.of(new Grouped(limitBytes, ratio)),
                 free.difference(),
                 free.report(),
+                free.weights(),
                 free.unplanned());
     }
 

@@ -41,6 +41,12 @@ final class ReportBudget {
             json.addProperty("lowRatio", measured.warm().low());
             json.addProperty("highRatio", measured.warm().high());
             json.addProperty("coldRatio", measured.cold().median());
+            measured.weights()
+                    .ifPresent(
+                            weights -> {
+                                json.addProperty("binds", weights.binding());
+                                json.add("resident", WeightFacts.curve(weights));
+                            });
             measured.report()
                     .ifPresent(
                             report -> {

@@ -15,7 +15,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
-import org.djlplan.memplan.djl.PlacedAllocations;
+import org.djlplan.memplan.budget.ResidentWeights;
+import org.djlplan.memplan.djl.PlansInUse;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.report.PlanReport;
 import org.tensorflow.lite.Interpreter;
@@ -79,6 +80,11 @@ sealed interface Runner extends AutoCloseable {
 
     /** Returns the plan of a PyTorch model's allocations, once one is in use. */
     default Optional<EvaluatedPlan> placedAllocations() {
+        return Optional.empty();
+    }
+
+    /** Returns which weights are in memory when; empty if all are all the time. */
+    default Optional<ResidentWeights> residentWeights() {
         return Optional.empty();
     }
 
@@ -260,7 +266,12 @@ sealed interface Runner extends AutoCloseable {
 
         @Override
         public Optional<EvaluatedPlan> placedAllocations() {
-            return PlacedAllocations.of(model.model());
+            return PlansInUse.allocations(model.model());
+        }
+
+        @Override
+        public Optional<ResidentWeights> residentWeights() {
+            return PlansInUse.weights(model.model());
         }
 
         @Override

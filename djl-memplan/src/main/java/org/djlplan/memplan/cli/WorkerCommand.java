@@ -100,6 +100,12 @@ final class WorkerCommand implements Callable<Integer> {
                                         .placedAllocations()
                                         .<JsonElement>map(AllocationFacts::toJson)
                                         .orElse(JsonNull.INSTANCE));
+                case "weights" ->
+                        parent.reply(
+                                measurement
+                                        .residentWeights()
+                                        .<JsonElement>map(WeightFacts::toJson)
+                                        .orElse(JsonNull.INSTANCE));
                 case "finish" -> {
                     return;
                 }

@@ -18,6 +18,7 @@ import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import org.djlplan.memplan.budget.ResidentWeights;
 import org.djlplan.memplan.child.ChildProcess;
 import org.djlplan.memplan.child.ChildProcess.Answer;
 import org.djlplan.memplan.child.JavaCommand;
@@ -153,6 +154,14 @@ final class WorkerProcess implements AutoCloseable {
         return answer.isJsonNull()
                 ? Optional.empty()
                 : Optional.of(AllocationFacts.fromJson(answer.getAsJsonObject()));
+    }
+
+    /** Returns which weights are in memory when; empty if all are all the time. */
+    Optional<ResidentWeights> residentWeights() {
+        JsonElement answer = ask("reporting", request("weights"));
+        return answer.isJsonNull()
+                ? Optional.empty()
+                : Optional.of(WeightFacts.fromJson(answer.getAsJsonObject()));
     }
 
     /** Returns the bytes of the process that are in memory now; empty where that is not told. */

@@ -226,7 +226,7 @@ final class PyTorchPlanning {
                         ? new PlannedSequentialBlock((SequentialBlock) block, planner)
                         : BlockProxy.wrap(block, planner);
         PlanReport.register(planned, memory::report);
-        PlacedAllocations.register(planned, memory::largest);
+        PlansInUse.registerAllocations(planned, memory::largest);
         weights.ifPresent(
                 streamed ->
                         BudgetControl.register(
