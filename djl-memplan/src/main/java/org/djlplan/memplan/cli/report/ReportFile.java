@@ -36,6 +36,7 @@ public final class ReportFile {
                     "data",
                     "scene",
                     "viewport",
+                    "plans",
                     "painter",
                     "mappanel",
                     "mapview",

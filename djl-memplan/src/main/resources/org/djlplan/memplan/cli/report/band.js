@@ -29,6 +29,7 @@ class Band {
     this.partitions = partitions;
     this.position = new Map(operators.map((operator, i) => [operator.index, i]));
     this.at = -1;
+    this.width = 0;
     this.canvas = el('canvas', {
       tabindex: '0',
       role: 'application',

@@ -119,9 +119,8 @@ function tensorLine(panel, index) {
  */
 function changed(format) {
   return (a, b) => {
-    const known = (/** @type {any} */ value) => Number.isFinite(value);
-    const change = known(a) && known(b) ? (a === b ? 'same' : a > 0 ? ratio(b / a) : '–') : '–';
-    return [known(a) ? format(Number(a)) : '–', known(b) ? format(Number(b)) : '–', change];
+    const change = a === undefined || b === undefined ? '–' : a === b ? 'same' : a > 0 ? ratio(b / a) : '–';
+    return [a === undefined ? '–' : format(a), b === undefined ? '–' : format(b), change];
   };
 }
 
@@ -144,7 +143,7 @@ function differencePanel(reports) {
     { name: 'each tensor by itself', values: inBytes(naiveBytes(a.plan), naiveBytes(b.plan)) },
     { name: 'tensors', values: plain(a.plan.tensors.length, b.plan.tensors.length) },
     { name: 'operators', values: plain(a.plan.operators.length, b.plan.operators.length) },
-    { name: 'model file', values: inBytes(a.model?.bytes, b.model?.bytes) },
+    { name: 'model file', values: inBytes(a.model?.bytes ?? undefined, b.model?.bytes ?? undefined) },
     ...merged(reports, (report) => (report.memory ?? []).map((part) => [ownerOf(part.owner).label, part.bytes])).map(({ name, of }) => ({
       name: `memory: ${name}`,
       values: inBytes(of[0], of[1]),

@@ -116,6 +116,7 @@ const STRATEGY = objectWith({
   'millis?': anAmount,
   'valid?': aFlag,
   'provedMinimal?': aFlag,
+  'lowerBoundBytes?': anAmount,
   offsets: listOf(orNull(anAmount)),
   'objects?': listOf(objectWith({ offset: anAmount, bytes: anAmount })),
   'order?': objectWith({

@@ -55,7 +55,7 @@ function candidatePanel(candidates, chosen) {
     .slice(0, 24)
     .map((candidate) => ({
       label: candidateName(candidate),
-      dots: [{ value: candidate.latencyNanos, colour: candidate === chosen ? 'curve' : 'arena', mark: candidate.verified === false ? 'ring' : 'dot' }],
+      dots: [{ value: candidate.latencyNanos, colour: candidate === chosen ? 'curve' : 'arena', mark: /** @type {'ring' | 'dot'} */ (candidate.verified === false ? 'ring' : 'dot') }],
       low: candidate.lowNanos,
       high: candidate.highNanos,
       strong: candidate === chosen,

@@ -85,7 +85,10 @@ class MapPanel {
     this.painter = new Painter(this.#context(this.base, width, height), width, height, this.scene, this.view);
     this.painter.paint(this.state);
     this.#paintOverlay();
-    performance.mark('memory map painted');
+    if (!this.painted) {
+      this.painted = true;
+      performance.mark('memory map painted');
+    }
   }
 
   #paintOverlay() {

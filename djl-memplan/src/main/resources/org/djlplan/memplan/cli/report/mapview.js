@@ -2,43 +2,6 @@
 
 const MOST_ALIVE = 60;
 
-/**
- * The strategy that a map begins with.
- * @param {any} plan
- * @returns {any}
- */
-function bestStrategy(plan) {
-  const valid = plan.strategies.filter((strategy) => strategy.valid !== false && strategy.layout !== 'naive');
-  const smallest = valid.reduce((a, b) => (a && a.totalBytes <= b.totalBytes ? a : b), undefined);
-  return plan.strategies.find((strategy) => strategy.name === plan.best) ?? smallest ?? plan.strategies[0];
-}
-
-/**
- * The axis that plans share: none of them but the naive one goes higher.
- * @param {any} plan
- * @returns {number} bytes
- */
-function commonBytes(plan) {
-  const planned = plan.strategies.filter((strategy) => strategy.layout !== 'naive');
-  return Math.max(1, ...(planned.length > 0 ? planned : plan.strategies).map((strategy) => strategy.totalBytes));
-}
-
-/**
- * @param {any} plan
- * @param {any} strategy
- * @returns {number} the lower bound in bytes that counts for the strategy; 0 if none is known
- */
-function boundOf(plan, strategy) {
-  if (strategy.layout === 'shared-objects') {
-    return plan.sharedObjectsLowerBoundBytes ?? 0;
-  }
-  if (strategy.order) {
-    return Math.max(0, ...strategy.order.breadthBytes.slice(0, 1), strategy.order.breadthBytes.reduce((a, b) => Math.max(a, b), 0));
-  }
-  const bounds = [plan.lowerBoundBytes, plan.aliasedLowerBoundBytes].filter((each) => each > 0 && each <= strategy.totalBytes);
-  return bounds.length > 0 ? Math.max(...bounds) : 0;
-}
-
 class MapView {
   /** @param {any} report */
   constructor(report) {
@@ -61,8 +24,11 @@ class MapView {
     this.panel.state.boundBytes = boundOf(plan, strategy);
     this.details = el('section', { class: 'details', 'aria-label': 'What is selected' });
     this.more = el('button', { type: 'button', class: 'more', hidden: true, click: () => this.panel.fit(this.panel.scene.totalBytes) });
+    this.found = el('span', { class: 'found', role: 'status' });
+    /** @type {number[]} */
     this.matches = [];
     this.match = -1;
+    this.term = '';
     this.element = this.#layout(strategy);
     this.#describe(-1);
     this.#moved();
@@ -113,13 +79,12 @@ class MapView {
         ),
       ),
       el('aside', { class: 'side', 'aria-label': 'Plans and tensors' }, this.#chooser(strategy), this.details),
-      el('div', { class: 'tables' }, this.#tensorTable(), this.#strategyTable(), this.#breadthTable()),
+      el('div', { class: 'tables' }, tensorTable(this.plan), strategyTable(this.plan), operatorTable(this.plan)),
     );
   }
 
   #toolbar() {
     const { panel } = this;
-    this.found = el('span', { class: 'found', role: 'status' });
     const search = el('input', {
       type: 'search',
       id: 'search',
@@ -200,7 +165,7 @@ class MapView {
     if (selected >= 0 && panel.scene.placed[selected] === 1) {
       panel.select(selected);
     }
-    this.#search(this.term ?? '');
+    this.#search(this.term);
     this.#describe(panel.state.selected);
     this.#moved();
     announce(`Plan ${shortened(strategy.name)}: ${bytes(strategy.totalBytes)}${strategy.provedMinimal ? ', proved minimal' : ''}`);
@@ -209,7 +174,7 @@ class MapView {
   /** A plan that goes on above the picture says so. */
   #moved() {
     const { scene } = this.panel;
-    const hidden = scene.totalBytes > this.view.high;
+    const hidden = scene.totalBytes > this.common && scene.totalBytes > this.view.high;
     this.more.hidden = !hidden;
     if (hidden) {
       this.more.textContent = `↑ goes on to ${bytes(scene.totalBytes)}: show all of it`;
@@ -262,7 +227,7 @@ class MapView {
 
   /** @param {number} index */
   #describe(index) {
-    const { scene, state } = this.panel;
+    const { state } = this.panel;
     this.details.replaceChildren(...(index >= 0 ? [this.#tensor(index)] : []), this.#alive(state.step, index));
   }
 
@@ -334,58 +299,6 @@ class MapView {
         }),
       ),
       alive.length > MOST_ALIVE && el('p', { class: 'quiet' }, `and ${count(alive.length - MOST_ALIVE)} smaller ones`),
-    );
-  }
-
-  #tensorTable() {
-    const first = bestStrategy(this.plan);
-    const rows = this.plan.tensors.map((tensor, i) => ({ tensor, i }));
-    return foldedTable(
-      'Tensors',
-      [
-        { title: 'Name', head: true, cell: ({ tensor }) => named(tensor.name), sort: ({ tensor }) => tensor.name },
-        { title: 'Type', cell: ({ tensor }) => arrayType(tensor.shape, tensor.type) },
-        { title: 'Bytes', number: true, cell: ({ tensor }) => count(tensor.bytes), sort: ({ tensor }) => tensor.bytes },
-        { title: 'First', number: true, cell: ({ tensor }) => count(tensor.first), sort: ({ tensor }) => tensor.first },
-        { title: 'Last', number: true, cell: ({ tensor }) => count(tensor.last), sort: ({ tensor }) => tensor.last },
-        {
-          title: `Offset in ${shortened(first.name, 24)}`,
-          number: true,
-          cell: ({ i }) => (first.offsets[i] === null ? '–' : count(first.offsets[i])),
-          sort: ({ i }) => first.offsets[i] ?? -1,
-        },
-        { title: 'Owner', cell: ({ tensor }) => ownerOf(tensor.owner ?? 'arena').label },
-      ],
-      rows,
-    );
-  }
-
-  #strategyTable() {
-    const { plan } = this;
-    return foldedTable(
-      'Plans',
-      [
-        { title: 'Strategy', head: true, cell: (strategy) => named(strategy.name), sort: (strategy) => strategy.name },
-        { title: 'Layout', cell: (strategy) => strategy.layout ?? '–' },
-        { title: 'Bytes', number: true, cell: (strategy) => count(strategy.totalBytes), sort: (strategy) => strategy.totalBytes },
-        { title: 'Lower bound', number: true, cell: (strategy) => (boundOf(plan, strategy) ? count(boundOf(plan, strategy)) : '–') },
-        { title: 'Minimal', cell: (strategy) => (strategy.provedMinimal ? 'proved' : 'not proved') },
-        { title: 'Planned in', number: true, cell: (strategy) => (strategy.millis === undefined || strategy.millis === null ? '–' : time(strategy.millis * 1e6)), sort: (strategy) => strategy.millis ?? -1 },
-      ],
-      plan.strategies,
-    );
-  }
-
-  #breadthTable() {
-    const { plan } = this;
-    return foldedTable(
-      'Operators',
-      [
-        { title: 'Step', head: true, cell: (step) => count(step), sort: (step) => step, number: true },
-        { title: 'Operator', cell: (step) => (plan.operators[step] ? named(plan.operators[step]) : '–'), sort: (step) => plan.operators[step] },
-        { title: 'Bytes alive', number: true, cell: (step) => count(plan.breadthBytes[step]), sort: (step) => plan.breadthBytes[step] },
-      ],
-      plan.operators.map((_, step) => step),
     );
   }
 }

@@ -11,6 +11,10 @@ class Viewport {
   constructor(steps, bytes) {
     this.steps = Math.max(1, steps);
     this.bytes = Math.max(1, bytes);
+    this.left = 0;
+    this.right = this.steps;
+    this.low = 0;
+    this.high = 1;
     this.fit(this.bytes);
   }
 

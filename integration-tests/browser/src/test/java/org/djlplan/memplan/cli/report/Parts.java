@@ -253,7 +253,7 @@ final class Parts {
         return Map.of(
                 "name", name,
                 "latencyNanos", latencies,
-                "pageFaults", (int) (mib * 300),
+                "pageFaults", mib * 300,
                 "resident", resident,
                 "figures", Map.of("bytes copied", "1.2 MB", "interpreters", 2));
     }
