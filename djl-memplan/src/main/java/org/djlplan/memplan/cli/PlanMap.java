@@ -153,6 +153,7 @@ final class PlanMap {
                         intervals.put(
                                 indices.get(record.tensor()),
                                 new Interval(record.first(), record.last())));
+        ends.forEach(id -> intervals.put(indices.get(id), touched(reordered, id)));
         more.add(
                 offsets(
                         PlanNames.REORDERED,
@@ -203,6 +204,16 @@ final class PlanMap {
         return input.graph()
                 .map(graph -> graph.operators().stream().map(Operator::type).toList())
                 .orElseGet(() -> Collections.nCopies(steps.count(), ""));
+    }
+
+    /** Returns from the first to the last operator that reads or writes a tensor. */
+    private static Interval touched(Graph graph, int id) {
+        List<Integer> touching =
+                graph.operators().stream()
+                        .filter(o -> o.inputs().contains(id) || o.outputs().contains(id))
+                        .map(Operator::index)
+                        .toList();
+        return new Interval(touching.get(0), Iterables.getLast(touching));
     }
 
     private ImmutableList<Long> breadths(List<UsageRecord> of) {
@@ -314,15 +325,10 @@ final class PlanMap {
                                 temporaries.contains(id) ? Owner.TEMPORARY : Owner.ARENA));
             }
             for (int id : ends) {
-                tensors.add(tensor(id, graph.tensors().get(id).bytes(), touched(id), Owner.IO));
+                tensors.add(
+                        tensor(id, graph.tensors().get(id).bytes(), touched(graph, id), Owner.IO));
             }
             return tensors.build();
-        }
-
-        private Interval touched(int id) {
-            Set<Integer> all = new HashSet<>(consumers.getOrDefault(id, List.of()));
-            Optional.ofNullable(producers.get(id)).ifPresent(all::add);
-            return new Interval(Collections.min(all), Collections.max(all));
         }
 
         private Tensor tensor(int id, long bytes, Interval alive, Owner owner) {

@@ -4,7 +4,9 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.hash.Hashing;
 import com.google.common.io.MoreFiles;
+import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -21,6 +23,7 @@ import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.djlplan.memplan.cli.PlanInput.View;
+import org.djlplan.memplan.cli.report.MemoryMap;
 import org.djlplan.memplan.cli.report.Report;
 import org.djlplan.memplan.cli.report.ReportFile;
 import org.djlplan.memplan.cli.report.ReportFormatException;
@@ -92,6 +95,12 @@ final class ReportCommand implements Callable<Integer> {
     private List<BudgetSweep.Wanted> budgets = new ArrayList<>();
 
     @Option(
+            names = "--with",
+            paramLabel = "MODEL",
+            description = "Also show another model, which would share the arena; once per model.")
+    private List<String> others = new ArrayList<>();
+
+    @Option(
             names = "--time-limit",
             paramLabel = "TIME",
             defaultValue = "10s",
@@ -107,13 +116,16 @@ final class ReportCommand implements Callable<Integer> {
             return compare();
         }
         checkUsage();
-        String name = name();
+        String name = nameOf(options);
         files.check(name);
         PrintWriter err = spec.commandLine().getErr();
         try (StepNews news = new StepNews(err, steps())) {
             ReportPlan.Planned planned =
                     new ReportPlan(options, searchLimits(), news::next, err).plan(view);
             Map<String, JsonElement> parts = parts(news, err);
+            if (!others.isEmpty()) {
+                parts.put("models", models(name, planned.map(), news, err));
+            }
             news.next("writing");
             tell(
                     files.write(
@@ -130,6 +142,7 @@ final class ReportCommand implements Callable<Integer> {
     private int steps() {
         int ofPlan = 3;
         return ofPlan
+                + 2 * others.size()
                 + (runs > 0 ? 1 : 0)
                 + (budgets.isEmpty() ? 0 : BudgetSweep.steps(budgets.size()));
     }
@@ -163,6 +176,37 @@ final class ReportCommand implements Callable<Integer> {
             parts.putAll(keptParts(file.file()));
         }
         return parts;
+    }
+
+    /** Returns the maps of models that take turns in one arena, which is that of the largest. */
+    private JsonArray models(String name, MemoryMap own, StepNews news, PrintWriter err)
+            throws IOException {
+        JsonArray models = new JsonArray();
+        models.add(model(name, own));
+        for (String each : others) {
+            RunOptions another = RunOptions.of(each, options.effort(), spec);
+            if (another.model() instanceof ModelRef.OfFile file && PlanInput.isCsv(file.file())) {
+                throw usage("--with is for models");
+            }
+            if (another.engine() == EngineKind.PYTORCH) {
+                another.check(false, true);
+            }
+            models.add(
+                    model(
+                            nameOf(another),
+                            new ReportPlan(another, searchLimits(), news::next, err)
+                                    .plan(Optional.empty())
+                                    .map()));
+        }
+        return models;
+    }
+
+    private static JsonObject model(String name, MemoryMap map) {
+        JsonObject json = new JsonObject();
+        json.addProperty("name", name);
+        json.addProperty("arenaBytes", map.bestStrategy().totalBytes());
+        json.add("plan", Report.toJson(map));
+        return json;
     }
 
     /** Returns what other modules know of a model. */
@@ -222,10 +266,10 @@ final class ReportCommand implements Callable<Integer> {
                         SearchLimits.ofTime(timeLimit, Runtime.getRuntime().availableProcessors()));
     }
 
-    private String name() {
-        return options.model() instanceof ModelRef.OfFile file
+    private static String nameOf(RunOptions of) {
+        return of.model() instanceof ModelRef.OfFile file
                 ? String.valueOf(file.file().getFileName())
-                : options.modelName();
+                : of.modelName();
     }
 
     private boolean isCsv() {

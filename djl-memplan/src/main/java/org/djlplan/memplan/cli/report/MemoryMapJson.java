@@ -49,9 +49,7 @@ final class MemoryMapJson {
         json.addProperty("sharedObjectsLowerBoundBytes", map.sharedObjectsLowerBoundBytes());
         json.add(
                 "strategies",
-                array(
-                        ShownStrategies.of(map, MOST_OFFSETS),
-                        each -> strategy(each, map.tensors().size())));
+                array(ShownStrategies.of(map, MOST_OFFSETS), each -> strategy(each, map)));
         json.addProperty("best", map.best());
         return json;
     }
@@ -73,7 +71,8 @@ final class MemoryMapJson {
         return json;
     }
 
-    private static JsonObject strategy(Strategy strategy, int tensors) {
+    private static JsonObject strategy(Strategy strategy, MemoryMap map) {
+        int tensors = map.tensors().size();
         JsonObject json = new JsonObject();
         json.addProperty("name", strategy.name());
         json.addProperty("layout", label(strategy.layout()));
@@ -94,11 +93,12 @@ final class MemoryMapJson {
                                 return object;
                             }));
         }
-        strategy.order().ifPresent(order -> json.add("order", order(order, tensors)));
+        strategy.order().ifPresent(order -> json.add("order", order(order, map)));
         return json;
     }
 
-    private static JsonObject order(Order order, int tensors) {
+    private static JsonObject order(Order order, MemoryMap map) {
+        int tensors = map.tensors().size();
         ImmutableMap.Builder<Integer, Integer> first = ImmutableMap.builder();
         ImmutableMap.Builder<Integer, Integer> last = ImmutableMap.builder();
         order.intervals()
@@ -108,7 +108,8 @@ final class MemoryMapJson {
                             last.put(tensor, interval.last());
                         });
         JsonObject json = new JsonObject();
-        json.add("operators", numbers(order.operators()));
+        json.add("indices", numbers(order.operators()));
+        json.add("operators", texts(order.operators().stream().map(map.operators()::get).toList()));
         json.add("first", perTensor(first.buildOrThrow(), tensors));
         json.add("last", perTensor(last.buildOrThrow(), tensors));
         json.add("breadthBytes", numbers(order.breadthBytes()));
@@ -271,7 +272,7 @@ final class MemoryMapJson {
                     intervals.put(tensor, new Interval(begin.intValue(), end.intValue()));
                 });
         return new Order(
-                json.list("operators", steps, (where, each) -> Fields.index(where, each, steps)),
+                json.list("indices", steps, (where, each) -> Fields.index(where, each, steps)),
                 intervals.buildOrThrow(),
                 json.list("breadthBytes", steps, Fields::count));
     }

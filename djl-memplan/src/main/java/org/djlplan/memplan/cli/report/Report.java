@@ -58,6 +58,11 @@ public record Report(
         parts = ImmutableMap.copyOf(parts);
     }
 
+    /** Returns a memory map as the page wants it, for parts that have one. */
+    public static JsonObject toJson(MemoryMap map) {
+        return MemoryMapJson.write(map);
+    }
+
     /** Returns the report as the page and {@link #read} want it. */
     public JsonObject toJson() {
         JsonObject json = new JsonObject();

@@ -183,7 +183,7 @@ function merged(reports, entries) {
 }
 
 function strategyDifferences(reports) {
-  const rows = merged(reports, (report) => report.plan.strategies.map((strategy) => [strategy.name, strategy.totalBytes]));
+  const rows = merged(reports, (report) => report.plan.described.map((strategy) => [strategy.name, strategy.totalBytes]));
   const values = changed(bytes);
   return foldedTable(
     'Plans of both',

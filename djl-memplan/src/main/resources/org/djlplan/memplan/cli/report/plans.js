@@ -75,7 +75,7 @@ function strategyTable(plan) {
       { title: 'Minimal', cell: (strategy) => (strategy.provedMinimal ? 'proved' : 'not proved') },
       { title: 'Planned in', number: true, cell: (strategy) => (strategy.millis === undefined || strategy.millis === null ? '–' : time(strategy.millis * 1e6)), sort: (strategy) => strategy.millis ?? -1 },
     ],
-    plan.strategies,
+    plan.described,
   );
 }
 

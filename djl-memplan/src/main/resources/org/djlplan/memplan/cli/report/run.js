@@ -61,7 +61,14 @@ function runView(report) {
       watched.length > 0 && memoryPanel(watched, ways),
     ),
     el('section', { class: 'panel' }, table('What was measured', wayColumns(ways), measuredRows(ways))),
+    ...(report.run.tables ?? []).map(comparisonPanel),
   );
+}
+
+/** A comparison as the console shows it: figures, ratios, and what is to be said of them. */
+function comparisonPanel({ title, heading, rows, notes }) {
+  const columns = heading.map((text, i) => ({ title: i === 0 ? 'Figure' : text, head: i === 0, number: i > 0, cell: (row) => row[i] ?? '' }));
+  return el('section', { class: 'panel' }, table(title, columns, rows), ...notes.map((note) => el('p', { class: 'quiet' }, note)));
 }
 
 /** The share of predictions that took no longer: no bins that could hide something. */
