@@ -14,7 +14,7 @@ function runsDelegated(operator) {
  */
 function operatorSentence(operator) {
   const nanos = Number.isFinite(operator.nanos) ? `, ${time(operator.nanos)}` : '';
-  const partition = Number.isInteger(operator.partition) ? `, partition ${operator.partition}` : '';
+  const partition = Number.isInteger(operator.partition) ? `, partition ${operator.partition + 1}` : '';
   const reason = operator.reason ? ` – ${shortened(operator.reason, 400)}` : '';
   return `${count(operator.index)} ${shortened(operator.type, 60)}: ${runsDelegated(operator) ? 'delegate' : 'CPU'}${partition}${nanos}${reason}`;
 }
@@ -98,7 +98,7 @@ class Band {
       context.fillRect(left, BAND_HEIGHT + 11, Math.max(1, right - left), 2);
       if (i === 0 && right - left > 12) {
         context.textAlign = 'center';
-        context.fillText(String(number), (left + right) / 2, BAND_HEIGHT + PARTITION_HEIGHT + 2);
+        context.fillText(String(number + 1), (left + right) / 2, BAND_HEIGHT + PARTITION_HEIGHT + 2);
       }
       i = end + 1;
     }

@@ -114,7 +114,7 @@ class BudgetView {
     const { points } = this;
     const point = points[at];
     this.at = at;
-    this.value.textContent = bytes(point.budgetBytes);
+    this.value.textContent = budgetName(point);
     this.slider.setAttribute('aria-valuetext', this.#sentence(point));
     this.facts.replaceChildren(
       refusal(point)
@@ -144,6 +144,9 @@ class BudgetView {
     if (!next || !Number.isFinite(here.latencyRatio) || next.budgetBytes <= here.budgetBytes) {
       return null;
     }
+    if (Number.isFinite(here.lowRatio) && Number.isFinite(next.highRatio) && here.lowRatio <= next.highRatio && next.lowRatio <= here.highRatio) {
+      return `nothing that could be told from noise, on the way to ${bytes(next.budgetBytes)}`;
+    }
     const change = ((next.latencyRatio - here.latencyRatio) / (next.budgetBytes - here.budgetBytes)) * MIB;
     const relative = (100 * change) / here.latencyRatio;
     const words = Math.abs(relative) < 0.005 ? 'nothing' : `${relative < 0 ? '−' : '+'}${digits(Math.abs(relative))} % latency`;
@@ -154,7 +157,7 @@ class BudgetView {
     return foldedTable(
       'Budgets',
       [
-        { title: 'Budget', head: true, number: true, cell: (each) => bytes(each.budgetBytes), sort: (each) => each.budgetBytes },
+        { title: 'Budget', head: true, number: true, cell: (each) => budgetName(each), sort: (each) => each.budgetBytes },
         { title: 'Peak', number: true, cell: (each) => (Number.isFinite(each.peakBytes) ? bytes(each.peakBytes) : '–'), sort: (each) => each.peakBytes ?? -1 },
         { title: 'Latency', number: true, cell: (each) => (Number.isFinite(each.latencyRatio) ? ratio(each.latencyRatio) : '–'), sort: (each) => each.latencyRatio ?? -1 },
         { title: 'Low', number: true, cell: (each) => (Number.isFinite(each.lowRatio) ? ratio(each.lowRatio) : '–') },
@@ -177,6 +180,11 @@ function refusal(point) {
 }
 
 /** @param {any} point */
+function budgetName(point) {
+  return `${typeof point.name === 'string' ? `${shortened(point.name, 20)} · ` : ''}${bytes(point.budgetBytes)}`;
+}
+
+/** @param {any} point */
 function spread(point) {
   const range = Number.isFinite(point.lowRatio) && Number.isFinite(point.highRatio) ? ` (${point.lowRatio.toFixed(3)} to ${point.highRatio.toFixed(3)})` : '';
   return Number.isFinite(point.latencyRatio) ? `${ratio(point.latencyRatio)} of stock${range}` : 'not measured';
@@ -184,7 +192,7 @@ function spread(point) {
 
 /** @param {any} sliced */
 function slicedText(sliced) {
-  if (sliced === undefined || sliced === null || sliced === false) {
+  if (sliced === undefined || sliced === null || sliced === false || sliced === 0) {
     return null;
   }
   return sliced === true ? 'large layers run in slices' : typeof sliced === 'number' ? counted(sliced, 'layer') : shortened(String(sliced));

@@ -112,7 +112,7 @@ class Chart {
     return {
       width,
       height: CHART_HEIGHT,
-      padding: [10, 16, 0, 0],
+      padding: [10, 28, 0, 0],
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, points: { size: 7 } },
       scales: {
@@ -120,7 +120,7 @@ class Chart {
         y: { range: options.yRange ?? ((_, low, high) => [Math.min(0, low), Math.max(high, 1e-9) * 1.08]) },
       },
       axes: [
-        axis(options.xLabel, options.xKind, options.xFormat, 84, 30),
+        axis(options.xLabel, options.xKind, options.xFormat, 60, 30),
         axis(options.yLabel, options.yKind, options.yFormat, 36, 72),
       ],
       bands: (options.bands ?? []).map(([high, low]) => ({ series: [high + 1, low + 1], fill: () => translucent(options.lines[high].colour, 22) })),

@@ -129,6 +129,7 @@ const STRATEGY = objectWith({
 
 const PLAN = objectWith({
   operators: listOf(aText),
+  'stepNumbers?': listOf(anAmount),
   tensors: listOf(TENSOR),
   breadthBytes: listOf(anAmount),
   'naiveBytes?': anAmount,

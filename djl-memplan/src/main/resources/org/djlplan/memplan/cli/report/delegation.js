@@ -35,6 +35,7 @@ function bandPanel(delegation, operators, partitions) {
       {},
       `${counted(delegated, 'operator')} of ${count(operators.length)} in the delegate, ${counted(partitions.length, 'partition')}${delegation.origin ? ` (${shortened(delegation.origin)})` : ''}.`,
     ),
+    typeof delegation.loads === 'string' && el('p', { class: 'quiet' }, printable(delegation.loads)),
     legend([
       { label: 'delegate', colour: 'packed' },
       { label: 'CPU kernels', colour: 'mapped' },
@@ -182,7 +183,7 @@ function operatorTables(operators, partitions) {
           { title: 'Operator', head: true, number: true, cell: (each) => count(each.index), sort: (each) => each.index },
           { title: 'Type', cell: (each) => named(each.type), sort: (each) => each.type },
           { title: 'Runs', cell: (each) => (runsDelegated(each) ? 'delegate' : 'CPU'), sort: (each) => each.runs },
-          { title: 'Partition', number: true, cell: (each) => each.partition ?? '–', sort: (each) => each.partition ?? -1 },
+          { title: 'Partition', number: true, cell: (each) => (Number.isInteger(each.partition) ? each.partition + 1 : '–'), sort: (each) => each.partition ?? -1 },
           { title: 'Time', number: true, cell: (each) => (Number.isFinite(each.nanos) ? time(each.nanos) : '–'), sort: (each) => each.nanos ?? -1 },
           { title: 'Reason', cell: (each) => (each.reason ? wholeName(each.reason) : '–') },
         ],
@@ -192,7 +193,7 @@ function operatorTables(operators, partitions) {
       foldedTable(
         'Partitions',
         [
-          { title: 'Partition', head: true, cell: ({ number }) => number },
+          { title: 'Partition', head: true, cell: ({ number }) => number + 1 },
           { title: 'Operators', number: true, cell: ({ partition }) => count(partition.operators.length), sort: ({ partition }) => partition.operators.length },
           { title: 'First', number: true, cell: ({ partition }) => (partition.operators.length > 0 ? count(Math.min(...partition.operators)) : '–') },
           { title: 'Bytes that cross', number: true, cell: ({ partition }) => (Number.isFinite(partition.bytesCrossing) ? count(partition.bytesCrossing) : '–') },

@@ -68,11 +68,11 @@ function dotScale(rows, log) {
  */
 function dotPicture(label, rows, axis, width) {
   const scale = dotScale(rows, axis.log === true);
-  const left = Math.min(210, Math.floor(width * 0.36));
+  const left = Math.min(210, Math.floor(width * 0.44));
   const right = width - 26;
   const bottom = 8 + rows.length * ROW_HEIGHT;
   const x = (/** @type {number} */ value) => left + scale.place(value) * (right - left);
-  const characters = Math.floor((left - 14) / 7);
+  const characters = Math.floor((left - 12) / 6.7);
   const picture = svg('svg', { width, height: bottom + 44, role: 'img', 'aria-label': label, class: 'dot-picture' });
   const shown = scale.ticks.filter((_, i) => i % Math.max(1, Math.ceil((scale.ticks.length * 62) / (right - left))) === 0);
   for (const tick of shown) {

@@ -243,7 +243,7 @@ class MapView {
       factList([
         ['size', exactBytes(tensor.bytes)],
         ['type', arrayType(tensor.shape, tensor.type)],
-        ['alive', `steps ${count(scene.first[index])}–${count(scene.last[index])}`],
+        ['alive', `steps ${scene.stepNumber(scene.first[index])}–${scene.stepNumber(scene.last[index])}`],
         ['offset', exactBytes(scene.offset[index])],
         ['owner', ownerOf(tensor.owner ?? 'arena').label],
         ['made by', Number.isInteger(tensor.producer) && scene.operatorName(tensor.producer)],
@@ -324,7 +324,7 @@ function announceTensor(panel, index) {
   }
   const tensor = scene.tensors[index];
   announce(
-    `Tensor ${shortened(tensor.name)}: ${arrayType(tensor.shape, tensor.type)}, ${bytes(tensor.bytes)}, steps ${scene.first[index]} to ${scene.last[index]}, ` +
+    `Tensor ${shortened(tensor.name)}: ${arrayType(tensor.shape, tensor.type)}, ${bytes(tensor.bytes)}, steps ${scene.stepNumber(scene.first[index])} to ${scene.stepNumber(scene.last[index])}, ` +
       `offset ${bytes(scene.offset[index])}, ${ownerOf(tensor.owner ?? 'arena').label}, ${counted(scene.overlapping(index).size, 'other')} alive at the same time`,
   );
 }

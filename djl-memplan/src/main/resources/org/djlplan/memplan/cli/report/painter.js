@@ -333,7 +333,7 @@ class Painter {
       const x = this.x(tick + 0.5);
       if (x <= MARGIN.left + this.plotWidth) {
         context.fillRect(Math.round(x), this.bottom, 1, 4);
-        const text = count(tick);
+        const text = scene.stepNumber(tick);
         context.fillText(text, Math.min(x, this.width - context.measureText(text).width / 2 - 1), this.bottom + 7);
       }
     }
@@ -362,7 +362,7 @@ class Painter {
     if (x < MARGIN.left - 1 || x > MARGIN.left + this.plotWidth + 1) {
       return;
     }
-    const text = `${state.step === scene.peak ? 'peak · ' : ''}step ${count(state.step)} · ${bytes(scene.breadth[state.step] ?? 0)} alive`;
+    const text = `${state.step === scene.peak ? 'peak · ' : ''}step ${scene.stepNumber(state.step)} · ${bytes(scene.breadth[state.step] ?? 0)} alive`;
     context.font = PLAIN;
     context.textBaseline = 'middle';
     context.textAlign = 'center';

@@ -12,13 +12,14 @@ function bestStrategy(plan) {
 }
 
 /**
- * The axis that plans share: none of them but the naive one goes higher.
+ * What a map shows of the axis that all plans share, to begin with: the best plan, and those that
+ * are not far above. A naive plan would leave no more than a line of the others.
  * @param {any} plan
  * @returns {number} bytes
  */
 function commonBytes(plan) {
-  const planned = plan.strategies.filter((strategy) => strategy.layout !== 'naive');
-  return Math.max(1, ...(planned.length > 0 ? planned : plan.strategies).map((strategy) => strategy.totalBytes));
+  const best = bestStrategy(plan).totalBytes;
+  return plan.strategies.reduce((most, { totalBytes }) => (totalBytes <= 2 * best ? Math.max(most, totalBytes) : most), Math.max(1, best));
 }
 
 /**

@@ -35,6 +35,8 @@ class Scene {
       .sort((a, b) => this.first[a] - this.first[b] || this.offset[a] - this.offset[b] || a - b);
     this.stepsPerBucket = Math.max(1, Math.ceil(this.steps / MOST_BUCKETS));
     this.buckets = this.#fill();
+    /** Where steps were left out at which nothing changes. @type {number[] | undefined} */
+    this.stepNumbers = strategy.order ? undefined : plan.stepNumbers;
     this.peak = this.breadth.reduce((best, value, i) => (value > this.breadth[best] ? i : best), 0);
   }
 
@@ -183,7 +185,15 @@ class Scene {
    */
   stepName(step) {
     const type = this.operators[step];
-    return type ? `step ${count(step)} ${shortened(type, 40)}` : `step ${count(step)}`;
+    return `step ${this.stepNumber(step)}${type ? ` ${shortened(type, 40)}` : ''}`;
+  }
+
+  /**
+   * @param {number} step
+   * @returns {string} its number in the file
+   */
+  stepNumber(step) {
+    return count(this.stepNumbers?.[step] ?? step);
   }
 
   /**

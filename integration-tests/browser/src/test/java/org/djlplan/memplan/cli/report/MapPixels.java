@@ -8,8 +8,8 @@ import org.openqa.selenium.WebElement;
 import org.openqa.selenium.interactions.WheelInput;
 
 /**
- * Where a map must have drawn a tensor, from the data alone: all steps across, and the planned
- * arenas' bytes up, until it is zoomed.
+ * Where a map must have drawn a tensor, from the data alone: all steps across, and up the bytes of
+ * all plans that are no more than twice the best, until it is zoomed.
  */
 final class MapPixels {
 
@@ -36,9 +36,10 @@ final class MapPixels {
         width = canvas.getSize().getWidth() - LEFT - RIGHT;
         height = canvas.getSize().getHeight() - TOP - BOTTOM;
         steps = plan.getAsJsonArray("operators").size();
+        long best = strategy(plan, plan.get("best").getAsString()).get("totalBytes").getAsLong();
         for (JsonElement strategy : plan.getAsJsonArray("strategies")) {
-            if (!strategy.getAsJsonObject().get("layout").getAsString().equals("naive")) {
-                long total = strategy.getAsJsonObject().get("totalBytes").getAsLong();
+            long total = strategy.getAsJsonObject().get("totalBytes").getAsLong();
+            if (total <= 2 * best) {
                 bytes = Math.max(bytes, total * HEADROOM);
             }
         }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.io.IOException;
@@ -103,6 +104,25 @@ class MemoryMapTest {
 
         assertTrue(browser.text(".alive h2").contains("peak step " + peak));
         assertEquals(profiles.profileAt(peak).stream().map(MemoryMapTest::kib).toList(), alive);
+    }
+
+    @Test
+    void stepsThatWereLeftOut_areCounted() throws IOException {
+        JsonObject report = REPORT.deepCopy();
+        JsonObject plan = report.getAsJsonObject("plan");
+        JsonArray numbers = new JsonArray();
+        for (int step = 0; step < plan.getAsJsonArray("operators").size(); step++) {
+            numbers.add(10 * step);
+        }
+        plan.add("stepNumbers", numbers);
+        browser.open(report, Browser.Look.WIDE_LIGHT);
+        UsageRecord tensor = largest();
+
+        new MapPixels(browser, plan).hover(tensor.tensor(), BEST);
+
+        String steps = "steps " + 10 * tensor.first() + "–" + 10 * tensor.last();
+        assertTrue(browser.text(".tip").contains(steps), browser.text(".tip"));
+        assertTrue(browser.text(".alive h2").contains("step 530 "), browser.text(".alive h2"));
     }
 
     @ParameterizedTest

@@ -173,7 +173,7 @@ final class Parts {
                 points);
     }
 
-    private static Map<String, ?> resident(int mib) {
+    private static Map<String, ?> resident(long mib) {
         List<Long> nanos = new ArrayList<>();
         List<Long> bytes = new ArrayList<>();
         List<Object> loads = new ArrayList<>();
@@ -236,7 +236,7 @@ final class Parts {
                 List.of(way("stock", 10.2, 26), way("planned", 9.6, 9), way("delegated", 3.1, 12)));
     }
 
-    private static Map<String, ?> way(String name, double millis, int mib) {
+    private static Map<String, ?> way(String name, double millis, long mib) {
         SplittableRandom random = new SplittableRandom(name.hashCode());
         List<Double> latencies = new ArrayList<>();
         List<Object> resident = new ArrayList<>();
