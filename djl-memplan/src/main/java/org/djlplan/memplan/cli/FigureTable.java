@@ -166,11 +166,10 @@ final class FigureTable {
     }
 
     private static String text(Figure figure, OptionalDouble value) {
-        return value.isPresent() ? text(figure, value.getAsDouble()) : ABSENT;
-    }
-
-    /** Returns a figure with its unit. */
-    static String text(Figure figure, double number) {
+        if (value.isEmpty()) {
+            return ABSENT;
+        }
+        double number = value.getAsDouble();
         return switch (figure.unit()) {
             case MILLIS -> format("%.3f ms", number);
             case RATE -> format("%.1f", number);

@@ -3,8 +3,6 @@ package org.djlplan.memplan.cli;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import java.util.List;
-import java.util.Optional;
-import java.util.function.Function;
 import org.djlplan.memplan.cli.Comparison.Variant;
 
 /** The part of a report that tells how a model ran as stock and in other ways. */
@@ -23,20 +21,9 @@ final class ReportRun {
      */
     static JsonObject of(Comparison comparison, RunWatch watch, List<Comparison> others) {
         JsonArray ways = new JsonArray();
-        ways.add(way(Way.STOCK, comparison.stock(), watch, figure -> Optional.empty()));
+        ways.add(way(Way.STOCK, comparison.stock(), watch));
         for (Variant variant : comparison.variants()) {
-            Way way = variant.way();
-            ways.add(
-                    way(
-                            way,
-                            variant.figures(),
-                            watch,
-                            figure -> {
-                                var ratio = comparison.ratio(way, figure);
-                                return ratio.isPresent()
-                                        ? Optional.of(ratio.getAsDouble())
-                                        : Optional.empty();
-                            }));
+            ways.add(way(variant.way(), variant.figures(), watch));
         }
         JsonArray tables = new JsonArray();
         tables.add(table(comparison));
@@ -47,17 +34,14 @@ final class ReportRun {
         return run;
     }
 
-    private static JsonObject way(
-            Way way,
-            RunFigures figures,
-            RunWatch watch,
-            Function<Figure, Optional<Double>> ratioOf) {
+    private static JsonObject way(Way way, RunFigures figures, RunWatch watch) {
         JsonObject json = new JsonObject();
         json.addProperty("name", way.label());
         JsonArray nanos = new JsonArray();
         watch.latencyNanos(way.label()).forEach(nanos::add);
         json.add("latencyNanos", nanos);
-        figures.get(Figure.PAGE_FAULTS).ifPresent(faults -> json.addProperty("pageFaults", faults));
+        figures.get(Figure.PAGE_FAULTS)
+                .ifPresent(faults -> json.addProperty("pageFaults", Math.round(faults * 10) / 10.));
         JsonArray resident = new JsonArray();
         for (RunWatch.Sample sample : watch.resident(way.label())) {
             JsonObject point = new JsonObject();
@@ -66,20 +50,6 @@ final class ReportRun {
             resident.add(point);
         }
         json.add("resident", resident);
-        JsonObject texts = new JsonObject();
-        JsonObject ratios = new JsonObject();
-        for (Figure figure : Figure.values()) {
-            figures.get(figure)
-                    .ifPresent(
-                            value ->
-                                    texts.addProperty(
-                                            figure.label(), FigureTable.text(figure, value)));
-            if (Comparison.RATIOS.contains(figure)) {
-                ratioOf.apply(figure).ifPresent(ratio -> ratios.addProperty(figure.label(), ratio));
-            }
-        }
-        json.add("figures", texts);
-        json.add("ratios", ratios);
         return json;
     }
 
