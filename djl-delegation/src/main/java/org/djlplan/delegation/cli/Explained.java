@@ -98,7 +98,8 @@ record Explained(Graph graph, List<Line> lines) {
                         .toList());
     }
 
-    private static DelegationOptions options(Map<String, String> facts) {
+    /** Returns the options that facts of a key stand for. */
+    static DelegationOptions options(Map<String, String> facts) {
         ImmutableMap.Builder<String, String> options = ImmutableMap.builder();
         FACTS.forEach(
                 (fact, key) -> {

@@ -144,6 +144,20 @@ public final class Timeline {
         return beginNanos[step];
     }
 
+    /** Returns when a step ends, in nanoseconds from the begin of the inference. */
+    long endNanos(int step) {
+        return endNanos[step];
+    }
+
+    /**
+     * Returns when a load begins, in nanoseconds from the begin of the inference.
+     *
+     * @param load its position among those that are carried out in each inference
+     */
+    long loadBeginNanos(int load) {
+        return loadBeginNanos[load];
+    }
+
     /** Returns how many bytes each inference loads. */
     public long loadedBytes() {
         return loadedBytes;

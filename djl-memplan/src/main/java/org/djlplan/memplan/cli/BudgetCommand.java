@@ -41,8 +41,6 @@ final class BudgetCommand implements Callable<Integer> {
     /** The most that the rule for delegated outputs accepts. */
     private static final double DELEGATED_ERROR = 1e-2;
 
-    private static final int STEPS_PER_BUDGET = 3;
-
     @Spec private CommandSpec spec;
 
     @Mixin private RunOptions options = new RunOptions();
@@ -87,7 +85,7 @@ final class BudgetCommand implements Callable<Integer> {
         Way way = delegation && options.mayDelegate() ? Way.DELEGATED : Way.PLANNED;
         PrintWriter err = spec.commandLine().getErr();
         BudgetTable table;
-        try (StepNews news = new StepNews(err, 1 + STEPS_PER_BUDGET * (budgets.size() + 1))) {
+        try (StepNews news = new StepNews(err, BudgetSweep.steps(budgets.size()))) {
             table =
                     new BudgetTable(
                             options,

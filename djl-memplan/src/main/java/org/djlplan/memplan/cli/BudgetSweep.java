@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
+import org.djlplan.memplan.budget.ResidentWeights;
 import org.djlplan.memplan.config.Budget;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.WeightIo;
@@ -45,6 +46,8 @@ final class BudgetSweep {
 
     /** Enough for all that happens once. */
     private static final int FIRST_PREDICTIONS = 3;
+
+    private static final int STEPS_PER_BUDGET = 3;
 
     private static final double MEGA = 1e6;
 
@@ -108,6 +111,7 @@ final class BudgetSweep {
      * @param grouped the same in a control group, beginning cold; empty where none can be made
      * @param difference how far outputs are from stock's
      * @param report what the model says of itself; empty if it has no budget
+     * @param weights which are in memory when, as predicted; empty where all are all the time
      * @param unplanned why it ran as stock; empty if it did not
      */
     record Measured(
@@ -118,6 +122,7 @@ final class BudgetSweep {
             Optional<Grouped> grouped,
             OutputDifference difference,
             Optional<BudgetReport> report,
+            Optional<ResidentWeights> weights,
             Optional<String> unplanned)
             implements Outcome {
 
@@ -259,6 +264,11 @@ final class BudgetSweep {
         }
     }
 
+    /** Returns how many steps a sweep tells of, the smallest budget being one more. */
+    static int steps(int budgets) {
+        return 1 + STEPS_PER_BUDGET * (budgets + 1);
+    }
+
     private Row row(String name, long bytes, Partner stock) throws IOException {
         RunOptions inside = options.with(OptionKey.BUDGET, Long.toString(bytes));
         if (io.isPresent()) {
@@ -309,6 +319,7 @@ final class BudgetSweep {
                     Optional.empty(),
                     difference,
                     report,
+                    worker.residentWeights(),
                     figures.unplannedReason());
         }
     }
@@ -344,6 +355,7 @@ final class BudgetSweep {
                 Optional.of(new Grouped(limitBytes, ratio)),
                 free.difference(),
                 free.report(),
+                free.weights(),
                 free.unplanned());
     }
 

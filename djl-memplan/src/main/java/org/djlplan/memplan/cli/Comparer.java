@@ -5,6 +5,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Maps;
 import com.google.common.io.ByteStreams;
 import com.google.common.io.Closer;
 import com.google.common.io.MoreFiles;
@@ -43,12 +44,25 @@ final class Comparer {
 
     private final PrintWriter messages;
     private final Set<String> told = new HashSet<>();
+    private final Optional<RunWatch> watch;
 
     /**
      * @param messages gets what the processes wrote on their error streams, each line once
      */
     Comparer(PrintWriter messages) {
+        this(messages, Optional.empty());
+    }
+
+    /**
+     * @param watch keeps every latency of the only repetition
+     */
+    Comparer(PrintWriter messages, RunWatch watch) {
+        this(messages, Optional.of(watch));
+    }
+
+    private Comparer(PrintWriter messages, Optional<RunWatch> watch) {
         this.messages = messages;
+        this.watch = watch;
     }
 
     /** A process that is ready to be timed, and where its outputs are. */
@@ -147,7 +161,9 @@ final class Comparer {
             for (WorkerProcess.Contestant other : others) {
                 all.add(ready(other, options, folder, closer));
             }
+            watch.ifPresent(each -> each.begin(Maps.transformValues(byName(all), Ready::worker)));
             time(options.effort().iterations(), extent.rounds(), all);
+            watch.ifPresent(RunWatch::end);
             ImmutableMap.Builder<String, Optional<Comparison.Other>> against =
                     ImmutableMap.builder();
             for (Rival rival : extent.against()) {
@@ -218,7 +234,11 @@ final class Comparer {
         return new Ready(contestant.name(), worker, outputs, layout);
     }
 
-    private static void time(int iterations, int rounds, List<Ready> contestants) {
+    private static ImmutableMap<String, Ready> byName(List<Ready> all) {
+        return Maps.uniqueIndex(all, Ready::name);
+    }
+
+    private void time(int iterations, int rounds, List<Ready> contestants) {
         int n = contestants.size();
         for (int round = 0; round < rounds; round++) {
             // Differences of rounded products add up to exactly the iterations asked for.
@@ -226,7 +246,9 @@ final class Comparer {
             int count = Math.toIntExact(next - (long) iterations * round / rounds);
             for (int i = 0; i < n && count > 0; i++) {
                 // Who goes first alternates, as the first may find the machine in another state.
-                contestants.get((i + round) % n).worker().time(count);
+                Ready contestant = contestants.get((i + round) % n);
+                long[] nanos = contestant.worker().time(count);
+                watch.ifPresent(each -> each.timed(contestant.name(), nanos));
             }
         }
     }

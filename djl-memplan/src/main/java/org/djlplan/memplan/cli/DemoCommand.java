@@ -15,12 +15,20 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
+import org.djlplan.memplan.cli.report.Report;
+import org.djlplan.memplan.cli.report.ReportFile;
+import org.djlplan.memplan.machine.Machine;
+import org.djlplan.memplan.plan.search.SearchLimits;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -43,6 +51,7 @@ final class DemoCommand implements Callable<Integer> {
     private static final int ROUNDS = 5;
     private static final String MODEL = "mobilenet_v2.tflite";
     private static final long MODEL_SEED = 1;
+    private static final Duration SEARCH = Duration.ofSeconds(2);
 
     /** DJL's MobileNet v2, a block of the model zoo. */
     private static final String BLOCK = ModelRef.ZOO + "mobilenet_v2";
@@ -66,7 +75,19 @@ final class DemoCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         checkFolder();
-        Comparison tfLite = compareTfLite();
+        Path folder = Files.createTempDirectory("djlplan-demo");
+        try {
+            Path model = folder.resolve(MODEL);
+            TfLiteWriter.write(MobileNetV2.build(MODEL_SEED), model);
+            return show(model);
+        } finally {
+            MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
+        }
+    }
+
+    private int show(Path model) throws IOException {
+        RunWatch watch = new RunWatch();
+        Comparison tfLite = compareTfLite(model, watch);
         Optional<Comparison> pyTorch = comparePyTorch();
         ImmutableList<Comparison> all =
                 Streams.concat(Stream.of(tfLite), pyTorch.stream())
@@ -74,7 +95,10 @@ final class DemoCommand implements Callable<Integer> {
         JsonObject figures = tfLite.toJson();
         figures.add(
                 "pyTorch", pyTorch.<JsonElement>map(Comparison::toJson).orElse(JsonNull.INSTANCE));
-        report(all, figures);
+        Map<String, JsonElement> parts = new LinkedHashMap<>();
+        parts.put(ReportRun.NAME, ReportRun.of(tfLite, watch, pyTorch.stream().toList()));
+        parts.putAll(ReportCommand.keptParts(model));
+        report(all, figures, page(model, parts));
         List<String> complaints = all.stream().flatMap(c -> c.complaints().stream()).toList();
         PrintWriter err = spec.commandLine().getErr();
         complaints.forEach(line -> err.println("djlplan: " + line));
@@ -82,21 +106,38 @@ final class DemoCommand implements Callable<Integer> {
         return complaints.isEmpty() ? 0 : 1;
     }
 
-    private Comparison compareTfLite() throws IOException {
-        Path folder = Files.createTempDirectory("djlplan-demo");
-        try {
-            Path model = folder.resolve(MODEL);
-            TfLiteWriter.write(MobileNetV2.build(MODEL_SEED), model);
-            RunOptions options = RunOptions.of(model.toString(), effort, spec);
-            Set<Way> ways =
-                    delegation.delegates(options)
-                            ? ImmutableSet.of(Way.PLANNED, Way.DELEGATED)
-                            : ImmutableSet.of(Way.PLANNED);
-            delegation.tellIfAbsent(options);
-            return compare(options, ways).named(MODEL);
-        } finally {
-            MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
-        }
+    /** Returns the report of the TFLite model, with the tables of all comparisons. */
+    private Report page(Path model, Map<String, JsonElement> parts) throws IOException {
+        RunOptions options = RunOptions.of(model.toString(), effort, spec);
+        ReportPlan.Planned planned =
+                new ReportPlan(
+                                options,
+                                Optional.of(SearchLimits.ofTime(SEARCH, Machine.cores())),
+                                step -> {},
+                                spec.commandLine().getErr())
+                        .plan(Optional.empty());
+        return new Report(
+                DjlPlan.VersionProvider.ofProject(),
+                new Report.Model(
+                        MODEL,
+                        options.engine().engineName(),
+                        planned.view().label(),
+                        OptionalLong.of(Files.size(model)),
+                        Optional.empty()),
+                ReportMachine.facts(),
+                planned.map(),
+                parts);
+    }
+
+    private Comparison compareTfLite(Path model, RunWatch watch) throws IOException {
+        RunOptions options = RunOptions.of(model.toString(), effort, spec);
+        Set<Way> ways =
+                delegation.delegates(options)
+                        ? ImmutableSet.of(Way.PLANNED, Way.DELEGATED)
+                        : ImmutableSet.of(Way.PLANNED);
+        delegation.tellIfAbsent(options);
+        return compare(options, ways, new Comparer(spec.commandLine().getErr(), watch))
+                .named(MODEL);
     }
 
     private Optional<Comparison> comparePyTorch() throws IOException {
@@ -108,13 +149,16 @@ final class DemoCommand implements Callable<Integer> {
         }
         // More threads than idle cores make its figures ten times as large, and by chance.
         return Optional.of(
-                compare(RunOptions.of(BLOCK, effort.orThreads(1), spec), Set.of(Way.PLANNED)));
+                compare(
+                        RunOptions.of(BLOCK, effort.orThreads(1), spec),
+                        Set.of(Way.PLANNED),
+                        new Comparer(spec.commandLine().getErr())));
     }
 
-    private Comparison compare(RunOptions options, Set<Way> ways) throws IOException {
+    private static Comparison compare(RunOptions options, Set<Way> ways, Comparer comparer)
+            throws IOException {
         options.check(true, true);
-        return new Comparer(spec.commandLine().getErr())
-                .compare(options, new Comparer.Extent(ROUNDS, 1, Set.of(), ways, 0));
+        return comparer.compare(options, new Comparer.Extent(ROUNDS, 1, Set.of(), ways, 0));
     }
 
     /** Finds out before minutes are spent. */
@@ -127,11 +171,12 @@ final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    private void report(List<Comparison> comparisons, JsonObject figures) throws IOException {
+    private void report(List<Comparison> comparisons, JsonObject figures, Report page)
+            throws IOException {
         Path jsonFile = out.resolve("djlplan-demo.json").normalize();
         Path pageFile = out.resolve("djlplan-demo.html").normalize();
-        Files.writeString(jsonFile, GSON.toJson(figures) + "\n");
-        Files.writeString(pageFile, ReportPage.of(comparisons));
+        ReportFiles.write(jsonFile, ReportFiles.text(GSON.toJson(figures) + "\n"));
+        ReportFiles.write(pageFile, ReportFiles.text(ReportFile.html(page.toJson())));
         PrintWriter writer = spec.commandLine().getOut();
         if (json) {
             writer.println(figures);

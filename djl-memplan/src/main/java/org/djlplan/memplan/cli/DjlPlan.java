@@ -41,6 +41,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             BudgetCommand.class,
             SizeCommand.class,
             BenchPlannerCommand.class,
+            ReportCommand.class,
             DemoCommand.class,
             WorkerCommand.class
         })
@@ -109,16 +110,21 @@ public final class DjlPlan implements Callable<Integer> {
 
         private static final String POM = "/META-INF/maven/org.djlplan/djl-memplan/pom.properties";
 
-        @Override
-        public String[] getVersion() throws IOException {
+        /** Returns this project's version. */
+        static String ofProject() throws IOException {
             Properties pom = new Properties();
             try (InputStream in = VersionProvider.class.getResourceAsStream(POM)) {
                 if (in != null) {
                     pom.load(in);
                 }
             }
+            return pom.getProperty("version", "(built from classes)");
+        }
+
+        @Override
+        public String[] getVersion() throws IOException {
             return new String[] {
-                "djlplan " + pom.getProperty("version", "(built from classes)"),
+                "djlplan " + ofProject(),
                 "DJL " + Engine.getDjlVersion() + ", Java " + System.getProperty("java.version")
             };
         }

@@ -29,6 +29,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.djlplan.memplan.budget.ResidentWeights;
+import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ProcessMemory;
 
@@ -173,6 +175,16 @@ final class Measurement implements AutoCloseable {
             values.put(Figure.PAGE_FAULTS, (double) pageFaults / nanos.length);
         }
         return times;
+    }
+
+    /** Returns the plan of a PyTorch model's allocations, once one is in use. */
+    Optional<EvaluatedPlan> placedAllocations() {
+        return runner().placedAllocations();
+    }
+
+    /** Returns which weights are in memory when; empty if all are all the time. */
+    Optional<ResidentWeights> residentWeights() {
+        return runner().residentWeights();
     }
 
     /** Returns the figures, those of latency if predictions were timed. */

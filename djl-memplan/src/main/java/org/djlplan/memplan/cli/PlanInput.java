@@ -2,6 +2,7 @@ package org.djlplan.memplan.cli;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -46,6 +47,8 @@ record PlanInput(
         LIVE,
         /** An imperative block as it ran once: temporaries of native kernels are unknown. */
         BLOCK,
+        /** Allocations that an engine made in a prediction. */
+        RECORDING,
         /** A file of records. */
         CSV;
 
@@ -96,13 +99,27 @@ record PlanInput(
         return of(View.BLOCK, source.block().read(block, inputs));
     }
 
-    private static PlanInput of(View view, Graph graph) {
+    /** Returns the problem of a graph, with and without places shared. */
+    static PlanInput of(View view, Graph graph) {
         List<PlanningProblem> variants = MemoryPlanner.variants(graph, true);
         return new PlanInput(
                 view,
                 variants,
                 Optional.of(graph),
                 CsvRecords.numbered(variants.get(0)).ids(),
+                UsageRecords.ALIGNMENT_BYTES,
+                Optional.empty());
+    }
+
+    /** Returns the problem of the allocations of a prediction. */
+    static PlanInput recorded(PlanningProblem problem) {
+        Map<Integer, String> names =
+                Maps.transformValues(CsvRecords.numbered(problem).ids(), id -> "allocation " + id);
+        return new PlanInput(
+                View.RECORDING,
+                List.of(problem),
+                Optional.empty(),
+                names,
                 UsageRecords.ALIGNMENT_BYTES,
                 Optional.empty());
     }

@@ -153,9 +153,18 @@ final class PlannedLoading {
     }
 
     private static Graph askEngine(Path model) throws IOException {
+        return engineView(model).graph();
+    }
+
+    /**
+     * Opens a model in the engine.
+     *
+     * @throws Failure if the engine cannot run it
+     */
+    static EngineView engineView(Path model) throws IOException {
         Engine.getEngine(EngineKind.TFLITE.engineName()).newBaseManager().close();
         try {
-            return EngineView.of(model, ENGINE_DEFAULT).graph();
+            return EngineView.of(model, ENGINE_DEFAULT);
         } catch (UnplannableException e) {
             throw new Failure(model.toString(), e);
         }

@@ -73,6 +73,18 @@ final class RunEffort {
         return effort;
     }
 
+    /** Returns the same effort with so many timed predictions. */
+    RunEffort withIterations(int number) {
+        RunEffort effort = new RunEffort();
+        effort.spec = spec;
+        effort.threads = threads;
+        effort.warmup = warmup;
+        effort.timeoutSeconds = timeoutSeconds;
+        effort.seed = seed;
+        effort.setIterations(number);
+        return effort;
+    }
+
     OptionalInt threads() {
         return threads;
     }

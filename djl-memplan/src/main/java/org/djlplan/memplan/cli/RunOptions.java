@@ -42,6 +42,7 @@ final class RunOptions {
     private CommandSpec spec;
 
     @Parameters(
+            index = "0",
             paramLabel = "MODEL",
             description =
                     "The model's file (.tflite or .pt); zoo:NAME, one of DJL's own networks with"
@@ -102,6 +103,15 @@ final class RunOptions {
     /** Returns the same options, with the model measured for delegation while it is loaded. */
     RunOptions measuring() {
         return with(PROFILE, "blocking");
+    }
+
+    /** Returns the same options with so many timed predictions. */
+    RunOptions withIterations(int number) {
+        RunOptions options = of(model, effort.withIterations(number), spec);
+        options.engine = engine;
+        options.inputs = inputs;
+        options.arguments = arguments;
+        return options;
     }
 
     /** Returns how far outputs may differ where something is delegated, if the user says so. */

@@ -15,6 +15,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.djlplan.memplan.budget.ResidentWeights;
+import org.djlplan.memplan.djl.PlansInUse;
+import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.report.PlanReport;
 import org.tensorflow.lite.Interpreter;
 import org.tensorflow.lite.Tensor;
@@ -74,6 +77,16 @@ sealed interface Runner extends AutoCloseable {
 
     /** Returns what was planned, or empty when the model was loaded without a plan. */
     Optional<PlanReport> report();
+
+    /** Returns the plan of a PyTorch model's allocations, once one is in use. */
+    default Optional<EvaluatedPlan> placedAllocations() {
+        return Optional.empty();
+    }
+
+    /** Returns which weights are in memory when; empty if all are all the time. */
+    default Optional<ResidentWeights> residentWeights() {
+        return Optional.empty();
+    }
 
     /** Frees the model. */
     @Override
@@ -249,6 +262,16 @@ sealed interface Runner extends AutoCloseable {
         @Override
         public Optional<PlanReport> report() {
             return PlanReport.of(model.model());
+        }
+
+        @Override
+        public Optional<EvaluatedPlan> placedAllocations() {
+            return PlansInUse.allocations(model.model());
+        }
+
+        @Override
+        public Optional<ResidentWeights> residentWeights() {
+            return PlansInUse.weights(model.model());
         }
 
         @Override

@@ -2,6 +2,7 @@ package org.djlplan.memplan.cli;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
+import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
 import java.io.IOException;
@@ -93,6 +94,18 @@ final class WorkerCommand implements Callable<Integer> {
                     parent.reply(new JsonPrimitive("ran"));
                 }
                 case "figures" -> parent.reply(measurement.figures().toJson());
+                case "allocations" ->
+                        parent.reply(
+                                measurement
+                                        .placedAllocations()
+                                        .<JsonElement>map(AllocationFacts::toJson)
+                                        .orElse(JsonNull.INSTANCE));
+                case "weights" ->
+                        parent.reply(
+                                measurement
+                                        .residentWeights()
+                                        .<JsonElement>map(WeightFacts::toJson)
+                                        .orElse(JsonNull.INSTANCE));
                 case "finish" -> {
                     return;
                 }

@@ -13,12 +13,17 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import org.djlplan.memplan.budget.ResidentWeights;
 import org.djlplan.memplan.child.ChildProcess;
 import org.djlplan.memplan.child.ChildProcess.Answer;
 import org.djlplan.memplan.child.JavaCommand;
+import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.runtime.ProcessMemory;
 
 /**
  * A child process that runs one model one way ({@link WorkerCommand}), so that nothing but the
@@ -141,6 +146,27 @@ final class WorkerProcess implements AutoCloseable {
     /** Returns the figures of all that was timed. */
     RunFigures figures() {
         return RunFigures.fromJson(ask("reporting", request("figures")).getAsJsonObject());
+    }
+
+    /** Returns the plan of a PyTorch model's allocations, if one is in use. */
+    Optional<EvaluatedPlan> allocations() {
+        JsonElement answer = ask("reporting", request("allocations"));
+        return answer.isJsonNull()
+                ? Optional.empty()
+                : Optional.of(AllocationFacts.fromJson(answer.getAsJsonObject()));
+    }
+
+    /** Returns which weights are in memory when; empty if all are all the time. */
+    Optional<ResidentWeights> residentWeights() {
+        JsonElement answer = ask("reporting", request("weights"));
+        return answer.isJsonNull()
+                ? Optional.empty()
+                : Optional.of(WeightFacts.fromJson(answer.getAsJsonObject()));
+    }
+
+    /** Returns the bytes of the process that are in memory now; empty where that is not told. */
+    OptionalLong residentBytes() {
+        return ProcessMemory.of(process.pid()).residentBytes();
     }
 
     /** Closes the model and waits until that is done; nothing can be asked afterwards. */

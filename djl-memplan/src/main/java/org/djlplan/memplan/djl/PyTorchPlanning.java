@@ -226,6 +226,7 @@ final class PyTorchPlanning {
                         ? new PlannedSequentialBlock((SequentialBlock) block, planner)
                         : BlockProxy.wrap(block, planner);
         PlanReport.register(planned, memory::report);
+        PlansInUse.registerAllocations(planned, memory::largest);
         weights.ifPresent(
                 streamed ->
                         BudgetControl.register(

@@ -164,6 +164,7 @@ final class TfLitePlanning {
             manager.attachInternal("djl-plan-" + System.identityHashCode(served), attached);
             model.setBlock(planned);
             PlanReport.register(planned, forward::report);
+            PlansInUse.registerWeights(planned, served::residentWeights);
             log(model, served.report());
         } catch (RuntimeException | Error e) {
             served.close();

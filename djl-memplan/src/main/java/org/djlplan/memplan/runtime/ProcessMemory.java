@@ -29,6 +29,11 @@ public final class ProcessMemory {
         this(Path.of("/proc/self"));
     }
 
+    /** Returns the figures of another process. */
+    public static ProcessMemory of(long processId) {
+        return new ProcessMemory(Path.of("/proc").resolve(Long.toString(processId)));
+    }
+
     ProcessMemory(Path folder) {
         this.folder = folder;
     }

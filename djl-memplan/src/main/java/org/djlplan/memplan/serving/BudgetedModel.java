@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.djlplan.memplan.budget.BudgetTooSmallException;
+import org.djlplan.memplan.budget.ResidentWeights;
 import org.djlplan.memplan.config.Budget;
 import org.djlplan.memplan.config.BudgetResolver;
 import org.djlplan.memplan.config.PlanOptions;
@@ -286,6 +287,11 @@ public final class BudgetedModel implements TfLiteModel {
                 : report.within(
                         BudgetReport.whole(
                                 budgetBytes, leastBytes(), report.plan().arenaBytes(), fileBytes));
+    }
+
+    @Override
+    public Optional<ResidentWeights> residentWeights() {
+        return serving.residentWeights();
     }
 
     private synchronized long leastBytes() {

@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CancellationException;
 import org.djlplan.memplan.budget.BudgetTooSmallException;
+import org.djlplan.memplan.budget.ResidentWeights;
 import org.djlplan.memplan.budget.StreamingPlan;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.report.PlanReport;
@@ -529,6 +530,16 @@ final class StreamingModel implements TfLiteModel {
         try {
             return StreamingReport.of(
                     serving, shapes, budgetBytes, threads, predictions, lastStallNanos);
+        } finally {
+            turns.give();
+        }
+    }
+
+    @Override
+    public Optional<ResidentWeights> residentWeights() {
+        turns.take();
+        try {
+            return Optional.of(ResidentWeights.of(serving.plan(), serving.graph()::nameOf));
         } finally {
             turns.give();
         }

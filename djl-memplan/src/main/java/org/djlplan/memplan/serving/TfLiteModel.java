@@ -3,6 +3,8 @@ package org.djlplan.memplan.serving;
 import com.google.common.collect.ImmutableList;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.budget.ResidentWeights;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.runtime.tflite.TensorInfo;
@@ -34,6 +36,11 @@ public interface TfLiteModel extends AutoCloseable {
 
     /** Returns what was planned, and what happened until now. */
     PlanReport report();
+
+    /** Returns which weights are in memory when, as predicted; empty if all are all the time. */
+    default Optional<ResidentWeights> residentWeights() {
+        return Optional.empty();
+    }
 
     @Override
     void close();

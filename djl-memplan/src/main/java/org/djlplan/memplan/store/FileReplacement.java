@@ -17,7 +17,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * Replaces files as a whole: whoever reads one sees the old or the new, also while several JVMs
  * write. The disk is not asked to flush, as a file torn by a power failure is told by its checksum.
  */
-final class FileReplacement {
+public final class FileReplacement {
 
     /** A temporary file this old has no writer any more. */
     static final Duration ABANDONED_AFTER = Duration.ofHours(1);
@@ -44,7 +44,7 @@ final class FileReplacement {
      * @throws IOException if the folder or the content is at fault, or something else than a file,
      *     such as a link, has the file's name
      */
-    static boolean replace(Path file, ByteSource content) throws IOException {
+    public static boolean replace(Path file, ByteSource content) throws IOException {
         return replace(file, temporary -> copy(content, temporary));
     }
 

@@ -63,6 +63,7 @@ class BudgetTableTest {
                         Optional.of(new Grouped(63 * MB, inGroup)),
                         outputs,
                         Optional.of(REPORT),
+                        Optional.empty(),
                         Optional.empty()));
     }
 

@@ -352,10 +352,12 @@ class ComparisonTest {
     }
 
     @Test
-    void page_modelNameWithMarkup_isEscaped() {
-        String page = ReportPage.of(List.of(comparison));
-        assertTrue(page.contains("a &lt;b&gt;.tflite"), page);
-        assertTrue(page.contains("<th>delegated</th>"), page);
-        assertTrue(page.contains("agree with stock&#39;s within 3e-3"), page);
+    void report_hasTheFiguresAndRatiosOfEachWayAndTheTable() {
+        JsonObject run = ReportRun.of(comparison, new RunWatch(), List.of());
+        assertEquals(1 + comparison.variants().size(), run.getAsJsonArray("ways").size());
+        JsonObject table = run.getAsJsonArray("tables").get(0).getAsJsonObject();
+        assertTrue(table.get("title").getAsString().contains("a <b>.tflite"), table::toString);
+        assertTrue(table.get("heading").toString().contains("delegated"), table::toString);
+        assertTrue(table.get("notes").toString().contains("agree with stock"), table::toString);
     }
 }

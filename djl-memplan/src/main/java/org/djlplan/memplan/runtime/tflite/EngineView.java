@@ -1,6 +1,7 @@
 package org.djlplan.memplan.runtime.tflite;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Lists;
 import java.io.IOException;
@@ -8,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.graph.ElementType;
@@ -25,8 +27,13 @@ import org.djlplan.memplan.runtime.tflite.EngineSession.LiveTensor;
  *
  * @param graph the live graph
  * @param arenaBytes span of the engine's own arena, from its first to its last tensor
+ * @param arenaOffsets where in it each tensor lies that does, in bytes, by id
  */
-public record EngineView(Graph graph, long arenaBytes) {
+public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaOffsets) {
+
+    public EngineView {
+        arenaOffsets = ImmutableMap.copyOf(arenaOffsets);
+    }
 
     private static final Operator.InPlace NOWHERE = new Operator.InPlace(Set.of(), false);
 
@@ -55,7 +62,9 @@ public record EngineView(Graph graph, long arenaBytes) {
             }
             session.allocate();
             return new EngineView(
-                    graph(model.graph(), session.nodes(), session), arenaBytes(session.tensors()));
+                    graph(model.graph(), session.nodes(), session),
+                    arenaBytes(session.tensors()),
+                    arenaOffsets(session.tensors()));
         } catch (IllegalStateException e) {
             throw new UnplannableException(e.getMessage());
         }
@@ -233,14 +242,35 @@ public record EngineView(Graph graph, long arenaBytes) {
 
     /** Returns the span of the engine's own arena, from its first to its last tensor, in bytes. */
     static long arenaBytes(List<LiveTensor> tensors) {
-        long first = Long.MAX_VALUE;
-        long end = 0;
-        for (LiveTensor tensor : tensors) {
-            if (tensor.allocation() == Allocation.ARENA_RW && tensor.address() != 0) {
-                first = Math.min(first, tensor.address());
-                end = Math.max(end, tensor.address() + tensor.bytes());
+        long end =
+                tensors.stream()
+                        .filter(EngineView::isInArena)
+                        .mapToLong(tensor -> tensor.address() + tensor.bytes())
+                        .max()
+                        .orElse(0);
+        return end == 0 ? 0 : end - arenaStart(tensors);
+    }
+
+    private static Map<Integer, Long> arenaOffsets(List<LiveTensor> tensors) {
+        long start = arenaStart(tensors);
+        ImmutableMap.Builder<Integer, Long> offsets = ImmutableMap.builder();
+        for (int i = 0; i < tensors.size(); i++) {
+            if (isInArena(tensors.get(i))) {
+                offsets.put(i, tensors.get(i).address() - start);
             }
         }
-        return end == 0 ? 0 : end - first;
+        return offsets.buildOrThrow();
+    }
+
+    private static long arenaStart(List<LiveTensor> tensors) {
+        return tensors.stream()
+                .filter(EngineView::isInArena)
+                .mapToLong(LiveTensor::address)
+                .min()
+                .orElse(0);
+    }
+
+    private static boolean isInArena(LiveTensor tensor) {
+        return tensor.allocation() == Allocation.ARENA_RW && tensor.address() != 0;
     }
 }

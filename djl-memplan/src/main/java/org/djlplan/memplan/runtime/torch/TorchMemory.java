@@ -251,7 +251,8 @@ public final class TorchMemory implements AutoCloseable {
                 this::stop);
     }
 
-    private Optional<EvaluatedPlan> largest() {
+    /** Returns the plan in use with the largest arena. */
+    public Optional<EvaluatedPlan> largest() {
         return sequences.asMap().values().stream()
                 .flatMap(sequence -> sequence.figures().stream())
                 .max(Comparator.comparingLong(EvaluatedPlan::arenaBytes));

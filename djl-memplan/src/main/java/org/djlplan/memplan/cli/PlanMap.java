@@ -1,0 +1,353 @@
+package org.djlplan.memplan.cli;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Iterables;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.function.IntToLongFunction;
+import java.util.stream.IntStream;
+import org.djlplan.memplan.cli.report.MemoryMap;
+import org.djlplan.memplan.cli.report.MemoryMap.Interval;
+import org.djlplan.memplan.cli.report.MemoryMap.Layout;
+import org.djlplan.memplan.cli.report.MemoryMap.Order;
+import org.djlplan.memplan.cli.report.MemoryMap.Owner;
+import org.djlplan.memplan.cli.report.MemoryMap.Span;
+import org.djlplan.memplan.cli.report.MemoryMap.Strategy;
+import org.djlplan.memplan.cli.report.MemoryMap.Tensor;
+import org.djlplan.memplan.cli.report.PlanNames;
+import org.djlplan.memplan.config.InPlace;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.order.OperatorOrder;
+import org.djlplan.memplan.order.OrderSearch;
+import org.djlplan.memplan.order.ReorderedGraphs;
+import org.djlplan.memplan.plan.OffsetPlan;
+import org.djlplan.memplan.plan.portfolio.Attempt;
+import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.plan.portfolio.Strategies;
+import org.djlplan.memplan.study.shared.EndToEnd;
+import org.djlplan.memplan.study.shared.SharedAttempt;
+import org.djlplan.memplan.usage.OperatorProfiles;
+import org.djlplan.memplan.usage.UsageRecord;
+
+/** Memory maps of what the planner made of one input: the numbers of {@link PlanOutput}. */
+final class PlanMap {
+
+    private static final double NANOS_PER_MILLI = 1e6;
+    private static final String NAIVE = "naive";
+
+    private final PlanInput input;
+    private final ImmutableList<UsageRecord> records;
+    private final ReportSteps steps;
+
+    /** Ids of the model's inputs and outputs. */
+    private final ImmutableSet<Integer> ends;
+
+    /** Where each tensor stands in the map, by id: the planned ones first, then the ends. */
+    private final ImmutableMap<Integer, Integer> indices;
+
+    private final List<Strategy> more = new ArrayList<>();
+
+    PlanMap(PlanInput input) {
+        this.input = input;
+        records = input.variants().get(0).records();
+        steps =
+                input.graph()
+                        .map(graph -> ReportSteps.of(graph.operators().size()))
+                        .orElseGet(() -> ReportSteps.of(records));
+        ends = input.graph().map(PlanMap::ends).orElse(ImmutableSet.of());
+        Map<Integer, Integer> numbers = new HashMap<>();
+        records.forEach(record -> numbers.put(record.tensor(), numbers.size()));
+        ends.forEach(tensor -> numbers.put(tensor, numbers.size()));
+        indices = ImmutableMap.copyOf(numbers);
+    }
+
+    /** Inputs and outputs that an operator touches and that take memory. */
+    private static ImmutableSet<Integer> ends(Graph graph) {
+        Set<Integer> touched = new HashSet<>();
+        for (Operator operator : graph.operators()) {
+            touched.addAll(operator.inputs());
+            touched.addAll(operator.outputs());
+        }
+        return IntStream.concat(
+                        graph.inputs().stream().mapToInt(id -> id),
+                        graph.outputs().stream().mapToInt(id -> id))
+                .boxed()
+                .filter(touched::contains)
+                .filter(id -> graph.tensors().get(id).storage() != Storage.CONSTANT)
+                .collect(ImmutableSet.toImmutableSet());
+    }
+
+    /**
+     * Adds the engine's own arena.
+     *
+     * @param totalBytes its size
+     * @param offsets where each tensor lies that does, by id
+     */
+    PlanMap withEngine(long totalBytes, Map<Integer, Long> offsets) {
+        Map<Integer, Long> places = new HashMap<>();
+        offsets.forEach(
+                (tensor, offset) -> {
+                    if (indices.containsKey(tensor)) {
+                        places.put(indices.get(tensor), offset);
+                    }
+                });
+        more.add(
+                new Strategy(
+                        PlanNames.ENGINE,
+                        Layout.OFFSETS,
+                        totalBytes,
+                        0,
+                        true,
+                        false,
+                        Optional.of(places),
+                        List.of(),
+                        Optional.empty()));
+        return this;
+    }
+
+    /** Adds the plan that a run used. */
+    PlanMap withUsed(EvaluatedPlan used) {
+        more.add(
+                offsets(
+                        PlanNames.IN_USE,
+                        used.plan(),
+                        0,
+                        true,
+                        used.provedMinimal(),
+                        Optional.empty()));
+        return this;
+    }
+
+    /** Adds the best plan of an order of operators with a smaller breadth, if there is one. */
+    PlanMap withOrder() {
+        input.graph().ifPresent(this::reorder);
+        return this;
+    }
+
+    private void reorder(Graph graph) {
+        long start = System.nanoTime();
+        OperatorOrder order = OrderSearch.of(graph);
+        if (!order.changes()) {
+            return;
+        }
+        Graph reordered = ReorderedGraphs.of(graph, order.operators());
+        EvaluatedPlan planned = MemoryPlanner.plan(reordered, Strategies.BEST, InPlace.TRUE);
+        double millis = (System.nanoTime() - start) / NANOS_PER_MILLI;
+        List<UsageRecord> moved = planned.plan().problem().records();
+        ImmutableMap.Builder<Integer, Interval> intervals = ImmutableMap.builder();
+        moved.forEach(
+                record ->
+                        intervals.put(
+                                indices.get(record.tensor()),
+                                new Interval(record.first(), record.last())));
+        ends.forEach(id -> intervals.put(indices.get(id), touched(reordered, id)));
+        more.add(
+                offsets(
+                        PlanNames.REORDERED,
+                        planned.plan(),
+                        millis,
+                        true,
+                        order.minimal() && planned.provedMinimal(),
+                        Optional.of(
+                                new Order(
+                                        order.operators(),
+                                        intervals.buildOrThrow(),
+                                        breadths(moved)))));
+    }
+
+    /** Returns the map of the plans of a run of the planner, and of those that were added. */
+    MemoryMap of(PlanRun run) {
+        PlanOutput output = run.describe(false, 1);
+        List<Strategy> strategies = new ArrayList<>();
+        for (Attempt attempt : run.offsets()) {
+            PlanOutput.Result result = output.results().get(strategies.size());
+            strategies.add(
+                    offsets(
+                            result.strategy(),
+                            attempt.plan(),
+                            result.millis(),
+                            result.valid(),
+                            attempt.valid() && attempt.provedMinimal(),
+                            Optional.empty()));
+        }
+        for (SharedAttempt attempt : run.sharedObjects()) {
+            strategies.add(shared(attempt, output.results().get(strategies.size())));
+        }
+        strategies.addAll(more);
+        return new MemoryMap(
+                operators(),
+                steps.numbers(),
+                tensors(),
+                breadths(records),
+                output.naiveBytes(),
+                output.lowerBoundBytes(),
+                output.aliasedLowerBoundBytes(),
+                output.sharedObjectsLowerBoundBytes(),
+                strategies,
+                output.best().strategy());
+    }
+
+    private List<String> operators() {
+        return input.graph()
+                .map(graph -> graph.operators().stream().map(Operator::type).toList())
+                .orElseGet(() -> Collections.nCopies(steps.count(), ""));
+    }
+
+    /** Returns from the first to the last operator that reads or writes a tensor. */
+    private static Interval touched(Graph graph, int id) {
+        List<Integer> touching =
+                graph.operators().stream()
+                        .filter(o -> o.inputs().contains(id) || o.outputs().contains(id))
+                        .map(Operator::index)
+                        .toList();
+        return new Interval(touching.get(0), Iterables.getLast(touching));
+    }
+
+    private ImmutableList<Long> breadths(List<UsageRecord> of) {
+        OperatorProfiles profiles = new OperatorProfiles(of);
+        return IntStream.range(0, steps.count())
+                .mapToObj(step -> profiles.breadthAt(steps.number(step)))
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    private Strategy offsets(
+            String name,
+            OffsetPlan plan,
+            double millis,
+            boolean valid,
+            boolean provedMinimal,
+            Optional<Order> order) {
+        return new Strategy(
+                name,
+                plan.strategy().equals(NAIVE) ? Layout.NAIVE : Layout.OFFSETS,
+                plan.totalBytes(),
+                millis,
+                valid,
+                provedMinimal,
+                Optional.of(places(plan::offsetOf)),
+                List.of(),
+                order);
+    }
+
+    private Strategy shared(SharedAttempt attempt, PlanOutput.Result result) {
+        List<Span> objects = new ArrayList<>();
+        long end = 0;
+        for (long bytes : attempt.plan().objectBytes()) {
+            objects.add(new Span(end, bytes));
+            end += bytes;
+        }
+        return new Strategy(
+                result.strategy(),
+                Layout.SHARED_OBJECTS,
+                result.totalBytes(),
+                result.millis(),
+                result.valid(),
+                attempt.provedMinimal(),
+                Optional.of(places(EndToEnd.layOut(attempt.plan())::offsetOf)),
+                objects,
+                Optional.empty());
+    }
+
+    private Map<Integer, Long> places(IntToLongFunction offsetOf) {
+        ImmutableMap.Builder<Integer, Long> places = ImmutableMap.builder();
+        for (int i = 0; i < records.size(); i++) {
+            places.put(i, offsetOf.applyAsLong(records.get(i).tensor()));
+        }
+        return places.buildOrThrow();
+    }
+
+    private ImmutableList<Tensor> tensors() {
+        if (input.graph().isEmpty()) {
+            return records.stream().map(this::ofRecord).collect(ImmutableList.toImmutableList());
+        }
+        return new GraphTensors(input.graph().get()).all();
+    }
+
+    private Tensor ofRecord(UsageRecord record) {
+        return new Tensor(
+                input.ids().get(record.tensor()),
+                Optional.empty(),
+                Optional.empty(),
+                record.bytes(),
+                steps.index(record.first()),
+                steps.index(record.last()),
+                OptionalInt.empty(),
+                List.of(),
+                Owner.ARENA,
+                OptionalInt.empty());
+    }
+
+    /** The tensors of a graph, with who writes and who reads them. */
+    private final class GraphTensors {
+
+        private final Graph graph;
+        private final Map<Integer, Integer> producers = new HashMap<>();
+        private final Map<Integer, List<Integer>> consumers = new HashMap<>();
+        private final Set<Integer> temporaries = new HashSet<>();
+        private final Map<Integer, Integer> aliases = new HashMap<>();
+
+        GraphTensors(Graph graph) {
+            this.graph = graph;
+            for (Operator operator : graph.operators()) {
+                operator.outputs().forEach(id -> producers.putIfAbsent(id, operator.index()));
+                for (int id : ImmutableSet.copyOf(operator.inputs())) {
+                    consumers.computeIfAbsent(id, key -> new ArrayList<>()).add(operator.index());
+                }
+                temporaries.addAll(operator.temporaries());
+            }
+            for (List<Integer> shared : Iterables.getLast(input.variants()).aliasClasses()) {
+                shared.stream().skip(1).forEach(id -> aliases.put(id, indices.get(shared.get(0))));
+            }
+        }
+
+        ImmutableList<Tensor> all() {
+            ImmutableList.Builder<Tensor> tensors = ImmutableList.builder();
+            for (UsageRecord record : records) {
+                int id = record.tensor();
+                tensors.add(
+                        tensor(
+                                id,
+                                record.bytes(),
+                                new Interval(record.first(), record.last()),
+                                temporaries.contains(id) ? Owner.TEMPORARY : Owner.ARENA));
+            }
+            for (int id : ends) {
+                tensors.add(
+                        tensor(id, graph.tensors().get(id).bytes(), touched(graph, id), Owner.IO));
+            }
+            return tensors.build();
+        }
+
+        private Tensor tensor(int id, long bytes, Interval alive, Owner owner) {
+            var tensor = graph.tensors().get(id);
+            return new Tensor(
+                    tensor.name(),
+                    Optional.of(tensor.shape()),
+                    Optional.of(tensor.type().name().toLowerCase(Locale.ROOT)),
+                    bytes,
+                    alive.first(),
+                    alive.last(),
+                    optional(producers.get(id)),
+                    consumers.getOrDefault(id, List.of()),
+                    owner,
+                    optional(aliases.get(id)));
+        }
+
+        private static OptionalInt optional(Integer value) {
+            return value == null ? OptionalInt.empty() : OptionalInt.of(value);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+package org.djlplan.memplan.cli;
+
+import com.google.common.base.CharMatcher;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.io.ByteSource;
+import com.google.common.io.MoreFiles;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.djlplan.memplan.cli.report.ChromeTrace;
+import org.djlplan.memplan.cli.report.MapPicture;
+import org.djlplan.memplan.cli.report.Report;
+import org.djlplan.memplan.cli.report.ReportFile;
+import org.djlplan.memplan.store.FileReplacement;
+import picocli.CommandLine.Option;
+
+/** The files that a report is written into; each is there as a whole or as it was before. */
+final class ReportFiles {
+
+    @Option(
+            names = "--html",
+            paramLabel = "FILE",
+            description =
+                    "Write one page that needs nothing else (default, if no other file is asked for:"
+                            + " the model's name and -report.html, in the current folder).")
+    private Optional<Path> html = Optional.empty();
+
+    @Option(
+            names = "--svg",
+            paramLabel = "FILE",
+            description = "Draw the memory map of the best plan as SVG.")
+    private Optional<Path> svg = Optional.empty();
+
+    @Option(
+            names = "--png",
+            paramLabel = "FILE",
+            description = "Draw it as PNG, which takes a font on the machine.")
+    private Optional<Path> png = Optional.empty();
+
+    @Option(
+            names = "--json",
+            paramLabel = "FILE",
+            description = "Write the report's data, which `djlplan report A.json B.json` compares.")
+    private Optional<Path> json = Optional.empty();
+
+    @Option(
+            names = "--trace",
+            paramLabel = "FILE",
+            description = "Write a trace for Perfetto (ui.perfetto.dev) or chrome://tracing.")
+    private Optional<Path> trace = Optional.empty();
+
+    /**
+     * Finds out before minutes are spent.
+     *
+     * @throws Failure if a file cannot be written
+     */
+    void check(String modelName) {
+        all(modelName).values().forEach(ReportFiles::check);
+    }
+
+    static void check(Path file) {
+        Path folder = file.toAbsolutePath().getParent();
+        if (folder == null || !Files.isDirectory(folder)) {
+            throw new Failure("no such folder for the report: " + folder);
+        }
+        if (Files.isDirectory(file)) {
+            throw new Failure("a folder, not a file: " + file);
+        }
+        if (Files.exists(file) ? !Files.isWritable(file) : !Files.isWritable(folder)) {
+            throw new Failure("cannot write the report: " + file);
+        }
+    }
+
+    /** Returns whether nothing but a page is asked for. */
+    boolean mayBeOnlyPage() {
+        return svg.isEmpty() && png.isEmpty() && json.isEmpty() && trace.isEmpty();
+    }
+
+    /** Returns where the page is to be, if that is said. */
+    Optional<Path> explicitPage() {
+        return html;
+    }
+
+    private Map<String, Path> all(String modelName) {
+        Map<String, Path> files = new LinkedHashMap<>();
+        page(modelName).ifPresent(file -> files.put("html", file));
+        svg.ifPresent(file -> files.put("svg", file));
+        png.ifPresent(file -> files.put("png", file));
+        json.ifPresent(file -> files.put("json", file));
+        trace.ifPresent(file -> files.put("trace", file));
+        return files;
+    }
+
+    /** Returns where the page is to be, if it is asked for. */
+    private Optional<Path> page(String modelName) {
+        if (html.isPresent() || !mayBeOnlyPage()) {
+            return html;
+        }
+        String name = modelName.substring(modelName.lastIndexOf('/') + 1);
+        String safe =
+                CharMatcher.inRange('a', 'z')
+                        .or(CharMatcher.inRange('A', 'Z'))
+                        .or(CharMatcher.inRange('0', '9'))
+                        .or(CharMatcher.anyOf("._-"))
+                        .negate()
+                        .replaceFrom(name, '-');
+        return Optional.of(Path.of(safe + "-report.html"));
+    }
+
+    /**
+     * Writes what is asked for.
+     *
+     * @return the files, by what they are
+     */
+    ImmutableMap<String, Path> write(Report report) throws IOException {
+        Map<String, ByteSource> contents = new LinkedHashMap<>();
+        Map<String, Path> files = all(report.model().name());
+        for (String kind : files.keySet()) {
+            contents.put(kind, content(kind, report));
+        }
+        for (Map.Entry<String, Path> file : files.entrySet()) {
+            write(file.getValue(), contents.get(file.getKey()));
+        }
+        return ImmutableMap.copyOf(files);
+    }
+
+    private static ByteSource content(String kind, Report report) throws IOException {
+        return switch (kind) {
+            case "html" -> text(ReportFile.html(report.toJson()));
+            case "svg" -> text(MapPicture.svg(report));
+            case "png" -> ByteSource.wrap(MapPicture.png(report));
+            case "json" -> text(report.toJson() + "\n");
+            case "trace" -> text(ChromeTrace.of(report) + "\n");
+            default -> throw new IllegalArgumentException(kind);
+        };
+    }
+
+    static ByteSource text(String text) {
+        return ByteSource.wrap(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Writes beside and renames; into a pipe or a device as it is. */
+    static void write(Path file, ByteSource content) throws IOException {
+        if (Files.exists(file) && !Files.isRegularFile(file)) {
+            content.copyTo(MoreFiles.asByteSink(file));
+        } else {
+            boolean unused =
+                    FileReplacement.replace(
+                            Files.exists(file) ? file.toRealPath() : file.toAbsolutePath(),
+                            content);
+        }
+    }
+}

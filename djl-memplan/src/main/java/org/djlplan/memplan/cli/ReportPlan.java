@@ -1,0 +1,131 @@
+package org.djlplan.memplan.cli;
+
+import com.google.common.base.Preconditions;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.djlplan.memplan.cli.PlanInput.View;
+import org.djlplan.memplan.cli.report.MemoryMap;
+import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.plan.search.SearchLimits;
+import org.djlplan.memplan.runtime.tflite.EngineView;
+
+/** Makes the memory map of a model: looks at it, or records it, and plans. */
+final class ReportPlan {
+
+    /** Enough for allocations to be recorded, and used as planned. */
+    private static final int RECORDED_PREDICTIONS = 5;
+
+    private final RunOptions options;
+    private final Optional<SearchLimits> limits;
+    private final Consumer<String> news;
+    private final PrintWriter messages;
+
+    /**
+     * @param limits of the search for a smaller plan; empty for none
+     * @param news told what is done next
+     * @param messages gets what a user is to know
+     */
+    ReportPlan(
+            RunOptions options,
+            Optional<SearchLimits> limits,
+            Consumer<String> news,
+            PrintWriter messages) {
+        this.options = options;
+        this.limits = limits;
+        this.news = news;
+        this.messages = messages;
+    }
+
+    /** A memory map, and where its records come from. */
+    record Planned(View view, MemoryMap map) {}
+
+    /**
+     * Plans.
+     *
+     * @param view empty for what tells most of the model
+     */
+    Planned plan(Optional<View> view) throws IOException {
+        ModelRef ref = options.model();
+        if (!(ref instanceof ModelRef.OfFile file)) {
+            return view.equals(Optional.of(View.BLOCK)) ? block(ref) : recorded();
+        }
+        Path path = file.file();
+        if (PlanInput.isCsv(path)) {
+            return planned(PlanInput.readCsv(path));
+        }
+        if (options.engine() == EngineKind.PYTORCH) {
+            return recorded();
+        }
+        Path existing = PlanInput.existing(path);
+        if (view.isPresent()) {
+            return view.get() == View.LIVE ? live(existing) : file(existing);
+        }
+        try {
+            return live(existing);
+        } catch (Failure e) {
+            messages.println(
+                    "kernels' temporaries are unknown, as the engine does not open the model: "
+                            + Failure.describe(e));
+            messages.flush();
+            return file(existing);
+        }
+    }
+
+    private Planned file(Path model) throws IOException {
+        news.accept("reading");
+        return planned(PlanInput.readModel(model, PlannedLoading.graphs(), false));
+    }
+
+    private Planned live(Path model) throws IOException {
+        news.accept("opening in the engine");
+        EngineView engine = PlannedLoading.engineView(model);
+        PlanInput input = PlanInput.of(View.LIVE, engine.graph());
+        return planned(
+                input, new PlanMap(input).withEngine(engine.arenaBytes(), engine.arenaOffsets()));
+    }
+
+    private Planned block(ModelRef ref) {
+        news.accept("running the block once");
+        return planned(PlanInput.runBlock(ref, PlannedLoading.graphs(), options.inputs()));
+    }
+
+    private Planned recorded() {
+        news.accept("recording predictions");
+        EvaluatedPlan used = record();
+        PlanInput input = PlanInput.recorded(used.plan().problem());
+        return planned(input, new PlanMap(input).withUsed(used));
+    }
+
+    private EvaluatedPlan record() {
+        try (WorkerProcess worker =
+                WorkerProcess.start(
+                        WorkerProcess.Contestant.RECORDING, options, StepNews.ofWorker())) {
+            worker.awaitLoaded();
+            worker.time(RECORDED_PREDICTIONS);
+            Optional<EvaluatedPlan> used = worker.allocations();
+            if (used.isEmpty()) {
+                throw new Failure(
+                        "no allocations to plan were seen: "
+                                + worker.figures()
+                                        .unplannedReason()
+                                        .orElse("predictions differ from one another"));
+            }
+            worker.finish();
+            return used.get();
+        }
+    }
+
+    private Planned planned(PlanInput input) {
+        return planned(input, new PlanMap(input));
+    }
+
+    private Planned planned(PlanInput input, PlanMap map) {
+        news.accept("planning");
+        PlanRun run = PlanRun.of(input, PlanRun.Choice.named(PlanRun.Choice.ALL), limits);
+        Preconditions.checkState(run.bestPlan().isPresent(), "no valid plan");
+        return new Planned(input.view(), map.withOrder().of(run));
+    }
+}

@@ -1,0 +1,73 @@
+package org.djlplan.memplan.cli;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import java.util.List;
+import org.djlplan.memplan.cli.Comparison.Variant;
+
+/** The part of a report that tells how a model ran as stock and in other ways. */
+final class ReportRun {
+
+    /** Name of the part. */
+    static final String NAME = "run";
+
+    private ReportRun() {}
+
+    /**
+     * Returns the part.
+     *
+     * @param watch what was seen of {@code comparison}
+     * @param others comparisons of which only the tables are told
+     */
+    static JsonObject of(Comparison comparison, RunWatch watch, List<Comparison> others) {
+        JsonArray ways = new JsonArray();
+        ways.add(way(Way.STOCK, comparison.stock(), watch));
+        for (Variant variant : comparison.variants()) {
+            ways.add(way(variant.way(), variant.figures(), watch));
+        }
+        JsonArray tables = new JsonArray();
+        tables.add(table(comparison));
+        others.forEach(other -> tables.add(table(other)));
+        JsonObject run = new JsonObject();
+        run.add("ways", ways);
+        run.add("tables", tables);
+        return run;
+    }
+
+    private static JsonObject way(Way way, RunFigures figures, RunWatch watch) {
+        JsonObject json = new JsonObject();
+        json.addProperty("name", way.label());
+        JsonArray nanos = new JsonArray();
+        watch.latencyNanos(way.label()).forEach(nanos::add);
+        json.add("latencyNanos", nanos);
+        figures.get(Figure.PAGE_FAULTS)
+                .ifPresent(faults -> json.addProperty("pageFaults", Math.round(faults * 10) / 10.));
+        JsonArray resident = new JsonArray();
+        for (RunWatch.Sample sample : watch.resident(way.label())) {
+            JsonObject point = new JsonObject();
+            point.addProperty("nanos", sample.nanos());
+            point.addProperty("bytes", sample.bytes());
+            resident.add(point);
+        }
+        json.add("resident", resident);
+        return json;
+    }
+
+    private static JsonObject table(Comparison comparison) {
+        List<List<String>> rows = FigureTable.rows(comparison).rows();
+        JsonArray all = new JsonArray();
+        rows.stream().skip(1).forEach(row -> all.add(texts(row)));
+        JsonObject table = new JsonObject();
+        table.addProperty("title", FigureTable.heading(comparison));
+        table.add("heading", texts(rows.get(0)));
+        table.add("rows", all);
+        table.add("notes", texts(FigureTable.sentences(comparison)));
+        return table;
+    }
+
+    private static JsonArray texts(List<String> texts) {
+        JsonArray array = new JsonArray();
+        texts.forEach(array::add);
+        return array;
+    }
+}

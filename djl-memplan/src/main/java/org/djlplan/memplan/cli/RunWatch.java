@@ -1,0 +1,99 @@
+package org.djlplan.memplan.cli;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.Longs;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/** Keeps what a comparison shows of each way while it is timed: every latency, and the memory. */
+final class RunWatch {
+
+    private static final long SAMPLE_MILLIS = 10;
+
+    /** More would be no clearer. */
+    private static final int MOST_SAMPLES = 12_000;
+
+    private final Map<String, Seen> ways = new LinkedHashMap<>();
+    private Thread sampler = new Thread();
+
+    /** What one way showed. */
+    private static final class Seen {
+        private final List<Long> latencyNanos = new ArrayList<>();
+        private final List<Sample> resident = new ArrayList<>();
+
+        /** Of samples with the same bytes one after the other, the first and the last are kept. */
+        void add(Sample sample) {
+            int last = resident.size() - 1;
+            if (last > 0
+                    && resident.get(last).bytes() == sample.bytes()
+                    && resident.get(last - 1).bytes() == sample.bytes()) {
+                resident.set(last, sample);
+            } else {
+                resident.add(sample);
+            }
+        }
+    }
+
+    /**
+     * The memory of a process.
+     *
+     * @param nanos since the timing began
+     * @param bytes in memory then
+     */
+    record Sample(long nanos, long bytes) {}
+
+    /** Begins to look at processes, by the names of their ways. */
+    synchronized void begin(Map<String, WorkerProcess> workers) {
+        workers.keySet().forEach(name -> ways.put(name, new Seen()));
+        long start = System.nanoTime();
+        sampler = new Thread(() -> sample(workers, start), "djl-plan-memory-samples");
+        sampler.setDaemon(true);
+        sampler.start();
+    }
+
+    private void sample(Map<String, WorkerProcess> workers, long start) {
+        try {
+            for (int i = 0; i < MOST_SAMPLES; i++) {
+                for (Map.Entry<String, WorkerProcess> worker : workers.entrySet()) {
+                    OptionalLong bytes = worker.getValue().residentBytes();
+                    long nanos = System.nanoTime() - start;
+                    synchronized (this) {
+                        bytes.ifPresent(b -> ways.get(worker.getKey()).add(new Sample(nanos, b)));
+                    }
+                }
+                Thread.sleep(SAMPLE_MILLIS);
+            }
+        } catch (InterruptedException e) {
+            // All is timed.
+            return;
+        }
+    }
+
+    /** Takes the nanoseconds of predictions. */
+    synchronized void timed(String way, long[] nanos) {
+        ways.get(way).latencyNanos.addAll(Longs.asList(nanos));
+    }
+
+    /** Ends looking. */
+    void end() {
+        sampler.interrupt();
+        try {
+            sampler.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Returns the nanoseconds of each prediction of a way, in their order. */
+    synchronized ImmutableList<Long> latencyNanos(String way) {
+        return ImmutableList.copyOf(ways.getOrDefault(way, new Seen()).latencyNanos);
+    }
+
+    /** Returns the memory of a way's process over time. */
+    synchronized ImmutableList<Sample> resident(String way) {
+        return ImmutableList.copyOf(ways.getOrDefault(way, new Seen()).resident);
+    }
+}

@@ -1,0 +1,160 @@
+package org.djlplan.memplan.cli.report;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.djlplan.memplan.cli.report.MemoryMap.Interval;
+import org.djlplan.memplan.cli.report.MemoryMap.Strategy;
+import org.djlplan.memplan.cli.report.MemoryMap.Tensor;
+
+/**
+ * The memory map of the best plan in Chrome's trace event format, which Perfetto and {@code
+ * chrome://tracing} show. A step is a microsecond: operators are slices, what is alive is a
+ * counter, and tensors are asynchronous slices, those at one address in one lane.
+ */
+public final class ChromeTrace {
+
+    private static final int PROCESS = 1;
+    private static final int OPERATORS = 1;
+
+    /** Of one moment, what ends comes before what begins, and that in no other order than this. */
+    private static final Comparator<JsonObject> IN_TIME =
+            Comparator.<JsonObject>comparingLong(event -> event.get("ts").getAsLong())
+                    .thenComparingInt(
+                            event -> "eCXb".indexOf(event.get("ph").getAsString().charAt(0)));
+
+    private final MemoryMap map;
+    private final Strategy plan;
+    private final List<JsonObject> events = new ArrayList<>();
+
+    private ChromeTrace(Report report) {
+        map = report.plan();
+        plan = map.bestStrategy();
+    }
+
+    /** Returns the trace. */
+    public static JsonObject of(Report report) {
+        return new ChromeTrace(report).trace(report);
+    }
+
+    private JsonObject trace(Report report) {
+        operators();
+        counters();
+        tensors();
+        events.sort(IN_TIME);
+        JsonArray all = new JsonArray();
+        all.add(name("process_name", report.model().name()));
+        all.add(name("thread_name", "operators"));
+        events.forEach(all::add);
+        JsonObject trace = new JsonObject();
+        trace.add("traceEvents", all);
+        trace.addProperty("displayTimeUnit", "ns");
+        JsonObject other = new JsonObject();
+        other.addProperty("djlPlan", report.djlPlan());
+        other.addProperty("model", report.model().name());
+        other.addProperty("strategy", plan.name());
+        other.addProperty("time", "a microsecond is a step");
+        trace.add("otherData", other);
+        return trace;
+    }
+
+    private static JsonObject name(String what, String name) {
+        JsonObject event = event(what, "M", 0);
+        event.add("args", new JsonObject());
+        event.getAsJsonObject("args").addProperty("name", name);
+        return event;
+    }
+
+    private static JsonObject event(String name, String phase, long microseconds) {
+        JsonObject event = new JsonObject();
+        event.addProperty("name", name);
+        event.addProperty("ph", phase);
+        event.addProperty("ts", microseconds);
+        event.addProperty("pid", PROCESS);
+        event.addProperty("tid", OPERATORS);
+        return event;
+    }
+
+    private void operators() {
+        List<Integer> order = plan.order().map(MemoryMap.Order::operators).orElse(List.of());
+        for (int step = 0; step < map.operators().size(); step++) {
+            int operator = order.isEmpty() ? step : order.get(step);
+            String type = map.operators().get(operator);
+            if (!type.isEmpty()) {
+                JsonObject slice = event(type, "X", step);
+                slice.addProperty("cat", "operator");
+                slice.addProperty("dur", 1);
+                slice.add("args", new JsonObject());
+                slice.getAsJsonObject("args").addProperty("operator", operator);
+                events.add(slice);
+            }
+        }
+    }
+
+    private void counters() {
+        List<Long> breadths = map.breadthBytes(plan);
+        for (int step = 0; step < breadths.size(); step++) {
+            counter("live bytes", step, breadths.get(step));
+        }
+        counter("live bytes", breadths.size(), 0);
+        counter("arena", 0, plan.totalBytes());
+        counter("arena", breadths.size(), plan.totalBytes());
+    }
+
+    private void counter(String name, long at, long bytes) {
+        JsonObject counter = event(name, "C", at);
+        counter.add("args", new JsonObject());
+        counter.getAsJsonObject("args").addProperty("bytes", bytes);
+        events.add(counter);
+    }
+
+    private void tensors() {
+        List<Integer> indices = new ArrayList<>(plan.offsets().orElse(Map.of()).keySet());
+        indices.sort(Comparator.comparingInt(index -> map.interval(index, plan).first()));
+        Map<Long, List<Integer>> endsAt = new HashMap<>();
+        for (int index : indices) {
+            long offset = plan.offsets().orElseThrow().get(index);
+            Interval alive = map.interval(index, plan);
+            List<Integer> ends = endsAt.computeIfAbsent(offset, key -> new ArrayList<>());
+            String lane = "0x" + Long.toHexString(offset) + "." + freeLane(ends, alive);
+            Tensor tensor = map.tensors().get(index);
+            String name = tensor.name().isEmpty() ? "tensor " + index : tensor.name();
+            JsonObject begin = asynchronous(name, "b", alive.first(), lane);
+            JsonObject facts = new JsonObject();
+            facts.addProperty("bytes", tensor.bytes());
+            facts.addProperty("offset", offset);
+            tensor.shape().ifPresent(shape -> facts.addProperty("shape", shape.toString()));
+            tensor.type().ifPresent(type -> facts.addProperty("type", type));
+            begin.add("args", facts);
+            events.add(begin);
+            events.add(asynchronous(name, "e", alive.last() + 1L, lane));
+        }
+    }
+
+    /**
+     * Tensors that share a place overlap in time, and get lanes beside each other.
+     *
+     * @param ends when each lane at this address is free again
+     */
+    private static int freeLane(List<Integer> ends, Interval alive) {
+        for (int lane = 0; lane < ends.size(); lane++) {
+            if (ends.get(lane) <= alive.first()) {
+                ends.set(lane, alive.last() + 1);
+                return lane;
+            }
+        }
+        ends.add(alive.last() + 1);
+        return ends.size() - 1;
+    }
+
+    private static JsonObject asynchronous(String name, String phase, long at, String lane) {
+        JsonObject event = event(name, phase, at);
+        event.addProperty("cat", "tensor");
+        event.addProperty("id", lane);
+        return event;
+    }
+}

@@ -1,0 +1,174 @@
+package org.djlplan.memplan.cli.report;
+
+import com.google.common.collect.Maps;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonPrimitive;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.function.BiFunction;
+
+/** An object of a report that somebody may have edited: every value is checked as it is read. */
+final class Fields {
+
+    /** A name of a tensor may be long, but not endless. */
+    private static final int LONGEST_TEXT = 1 << 20;
+
+    private final String path;
+    private final JsonObject object;
+
+    private Fields(String path, JsonObject object) {
+        this.path = path;
+        this.object = object;
+    }
+
+    /**
+     * Returns the fields of an object.
+     *
+     * @param path where it stands; empty for the report itself
+     * @throws ReportFormatException if it is none
+     */
+    static Fields of(String path, JsonElement element) {
+        if (!element.isJsonObject()) {
+            throw new ReportFormatException(path.isEmpty() ? "the file" : path, "is no object");
+        }
+        return new Fields(path, element.getAsJsonObject());
+    }
+
+    private String at(String name) {
+        return path.isEmpty() ? name : path + "." + name;
+    }
+
+    /** Returns a value; empty if it is absent or null. */
+    Optional<JsonElement> optional(String name) {
+        return Optional.ofNullable(object.get(name)).filter(value -> !value.isJsonNull());
+    }
+
+    private JsonElement required(String name) {
+        return optional(name).orElseThrow(() -> new ReportFormatException(at(name), "is missing"));
+    }
+
+    /** Returns the values that are texts, numbers or truths, by their names. */
+    Map<String, JsonElement> primitives() {
+        return Maps.filterValues(object.asMap(), JsonElement::isJsonPrimitive);
+    }
+
+    Fields object(String name) {
+        return of(at(name), required(name));
+    }
+
+    String text(String name) {
+        return text(at(name), required(name));
+    }
+
+    Optional<String> optionalText(String name) {
+        return optional(name).map(value -> text(at(name), value));
+    }
+
+    boolean truth(String name) {
+        if (required(name) instanceof JsonPrimitive value && value.isBoolean()) {
+            return value.getAsBoolean();
+        }
+        throw new ReportFormatException(at(name), "is neither true nor false");
+    }
+
+    /** Returns a finite number that is not negative. */
+    double amount(String name) {
+        double value = decimal(at(name), required(name)).doubleValue();
+        if (value >= 0 && value <= Double.MAX_VALUE) {
+            return value;
+        }
+        throw new ReportFormatException(at(name), "is no amount: " + value);
+    }
+
+    /** Returns a whole number that is not negative. */
+    long count(String name) {
+        return count(at(name), required(name));
+    }
+
+    /** Returns a whole number below a limit. */
+    int index(String name, int limit) {
+        return index(at(name), required(name), limit);
+    }
+
+    OptionalInt optionalIndex(String name, int limit) {
+        Optional<JsonElement> value = optional(name);
+        return value.isEmpty()
+                ? OptionalInt.empty()
+                : OptionalInt.of(index(at(name), value.get(), limit));
+    }
+
+    /**
+     * Returns what a reader makes of each element of an array.
+     *
+     * @param most how many there may be
+     * @param reader gets the path of the element, and the element
+     */
+    <T> List<T> list(String name, int most, BiFunction<String, JsonElement, T> reader) {
+        if (!(required(name) instanceof JsonArray array)) {
+            throw new ReportFormatException(at(name), "is no list");
+        }
+        if (array.size() > most) {
+            throw new ReportFormatException(
+                    at(name), "has " + array.size() + " entries, more than " + most);
+        }
+        List<T> list = new ArrayList<>(array.size());
+        for (int i = 0; i < array.size(); i++) {
+            list.add(reader.apply(at(name) + "[" + i + "]", array.get(i)));
+        }
+        return list;
+    }
+
+    static String text(String where, JsonElement element) {
+        if (!(element instanceof JsonPrimitive value) || !value.isString()) {
+            throw new ReportFormatException(where, "is no text");
+        }
+        if (value.getAsString().length() > LONGEST_TEXT) {
+            throw new ReportFormatException(where, "is a text of more than a million characters");
+        }
+        return value.getAsString();
+    }
+
+    static long count(String where, JsonElement element) {
+        try {
+            long value = decimal(where, element).longValueExact();
+            if (value >= 0) {
+                return value;
+            }
+        } catch (ArithmeticException e) {
+            throw new ReportFormatException(where, "is no whole number of 64 bits");
+        }
+        throw new ReportFormatException(where, "is negative");
+    }
+
+    static int index(String where, JsonElement element, int limit) {
+        long value = count(where, element);
+        if (value >= limit) {
+            throw new ReportFormatException(where, "is " + value + ", not below " + limit);
+        }
+        return (int) value;
+    }
+
+    private static BigDecimal decimal(String where, JsonElement element) {
+        if (element instanceof JsonPrimitive value && value.isNumber()) {
+            String digits = value.getAsString();
+            // An exponent of millions would take as many digits to be written out.
+            if (digits.length() <= 40) {
+                try {
+                    BigDecimal number = new BigDecimal(digits);
+                    if (Math.abs((long) number.scale()) <= 400) {
+                        return number;
+                    }
+                } catch (NumberFormatException e) {
+                    throw new ReportFormatException(where, "is no number");
+                }
+            }
+        }
+        throw new ReportFormatException(where, "is no number");
+    }
+}

@@ -1,0 +1,224 @@
+package org.djlplan.memplan.cli.report;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/**
+ * A model's memory over time: what is alive at which step, and where each strategy puts it.
+ *
+ * @param operators type of the operator of each step, in execution order; empty texts where the
+ *     steps are no operators
+ * @param stepNumbers number of each step as its file counts them; none: from 0 on
+ * @param tensors the planned ones first, then the model's inputs and outputs
+ * @param breadthBytes sum of the planned tensors alive at each step
+ * @param naiveBytes size of all planned tensors, each with memory of its own
+ * @param lowerBoundBytes maximum operator breadth
+ * @param aliasedLowerBoundBytes the same with each alias class counted once
+ * @param sharedObjectsLowerBoundBytes sum of positional maxima
+ * @param strategies one per plan
+ * @param best name of the smallest valid one
+ */
+public record MemoryMap(
+        List<String> operators,
+        List<Integer> stepNumbers,
+        List<Tensor> tensors,
+        List<Long> breadthBytes,
+        long naiveBytes,
+        long lowerBoundBytes,
+        long aliasedLowerBoundBytes,
+        long sharedObjectsLowerBoundBytes,
+        List<Strategy> strategies,
+        String best) {
+
+    /** Who owns a tensor's memory. */
+    public enum Owner {
+        /** The arena; the tensor goes from one operator to others. */
+        ARENA,
+        /** The arena; the tensor is scratch memory of one operator. */
+        TEMPORARY,
+        /** The caller: inputs and outputs of the model. */
+        IO
+    }
+
+    /**
+     * One tensor.
+     *
+     * @param name possibly empty
+     * @param shape dimensions, outermost first; empty where unknown
+     * @param type of its elements; empty where unknown
+     * @param bytes its size: aligned, if it is planned
+     * @param first first step that uses it
+     * @param last last one, inclusive
+     * @param producer step that writes it; empty where unknown
+     * @param consumers steps that read it
+     * @param alias index of the tensor whose place it may share
+     */
+    public record Tensor(
+            String name,
+            Optional<List<Integer>> shape,
+            Optional<String> type,
+            long bytes,
+            int first,
+            int last,
+            OptionalInt producer,
+            List<Integer> consumers,
+            Owner owner,
+            OptionalInt alias) {
+
+        public Tensor {
+            checkArgument(bytes >= 0, "a tensor of %s bytes", bytes);
+            checkArgument(first >= 0 && first <= last, "alive from %s to %s", first, last);
+            shape = shape.map(ImmutableList::copyOf);
+            consumers = ImmutableList.copyOf(consumers);
+        }
+
+        /** Returns whether a plan is to place it. */
+        boolean planned() {
+            return owner != Owner.IO;
+        }
+    }
+
+    /**
+     * One plan.
+     *
+     * @param name of the strategy, with {@code "+in-place"} when tensors share places
+     * @param totalBytes size of the arena, or of all shared objects together
+     * @param millis how long planning took
+     * @param valid whether the independent check found nothing wrong
+     * @param provedMinimal whether no plan of the same layout of the problem that was solved is
+     *     smaller
+     * @param offsets place in bytes of each tensor that has one, by its index, shared objects laid
+     *     end to end; empty if it is not told
+     * @param objects the shared objects; none in one arena
+     * @param order if operators run in another one than the model's own
+     */
+    public record Strategy(
+            String name,
+            Layout layout,
+            long totalBytes,
+            double millis,
+            boolean valid,
+            boolean provedMinimal,
+            Optional<Map<Integer, Long>> offsets,
+            List<Span> objects,
+            Optional<Order> order) {
+
+        public Strategy {
+            checkArgument(totalBytes >= 0, "a plan of %s bytes", totalBytes);
+            offsets = offsets.map(ImmutableMap::copyOf);
+            objects = ImmutableList.copyOf(objects);
+        }
+
+        Strategy withoutOffsets() {
+            return new Strategy(
+                    name,
+                    layout,
+                    totalBytes,
+                    millis,
+                    valid,
+                    provedMinimal,
+                    Optional.empty(),
+                    objects,
+                    order);
+        }
+    }
+
+    /** Form of a plan. */
+    public enum Layout {
+        /** Every tensor with a place of its own. */
+        NAIVE,
+        /** An offset for each in one arena. */
+        OFFSETS,
+        /** Buffers that hold one tensor at a time. */
+        SHARED_OBJECTS
+    }
+
+    /** A shared object's place, if all lie end to end. */
+    public record Span(long offsetBytes, long bytes) {}
+
+    /**
+     * Another order of operators and when tensors are alive then.
+     *
+     * @param operators indices of the operators in the model, in the order to execute
+     * @param intervals first and last step of each planned tensor, by its index
+     */
+    public record Order(
+            List<Integer> operators, Map<Integer, Interval> intervals, List<Long> breadthBytes) {
+
+        public Order {
+            operators = ImmutableList.copyOf(operators);
+            intervals = ImmutableMap.copyOf(intervals);
+            breadthBytes = ImmutableList.copyOf(breadthBytes);
+        }
+    }
+
+    /** First and last step, both inclusive. */
+    public record Interval(int first, int last) {
+
+        public Interval {
+            checkArgument(first >= 0 && first <= last, "alive from %s to %s", first, last);
+        }
+    }
+
+    public MemoryMap {
+        operators = ImmutableList.copyOf(operators);
+        stepNumbers = ImmutableList.copyOf(stepNumbers);
+        tensors = ImmutableList.copyOf(tensors);
+        breadthBytes = ImmutableList.copyOf(breadthBytes);
+        strategies = ImmutableList.copyOf(strategies);
+        int steps = operators.size();
+        checkArgument(breadthBytes.size() == steps, "breadths of %s steps", breadthBytes.size());
+        checkArgument(
+                stepNumbers.isEmpty() || stepNumbers.size() == steps,
+                "%s numbers of %s steps",
+                stepNumbers.size(),
+                steps);
+        for (Tensor tensor : tensors) {
+            checkArgument(tensor.last() < steps, "alive at %s of %s steps", tensor.last(), steps);
+        }
+        for (Strategy strategy : strategies) {
+            strategy.offsets().orElse(Map.of()).values().stream()
+                    // An engine's last tensor may end before its size is aligned.
+                    .filter(offset -> offset < 0 || offset > strategy.totalBytes())
+                    .findAny()
+                    .ifPresent(
+                            offset -> {
+                                throw new IllegalArgumentException(
+                                        "%s: a tensor at %s of %s bytes"
+                                                .formatted(
+                                                        strategy.name(),
+                                                        offset,
+                                                        strategy.totalBytes()));
+                            });
+        }
+        String name = best;
+        checkArgument(strategies.stream().anyMatch(s -> s.name().equals(name)), "best: %s", name);
+    }
+
+    /** Returns the smallest valid plan. */
+    public Strategy bestStrategy() {
+        return strategies.stream().filter(s -> s.name().equals(best)).findFirst().orElseThrow();
+    }
+
+    /** Returns the number of planned tensors. */
+    public long records() {
+        return tensors.stream().filter(Tensor::planned).count();
+    }
+
+    /** Returns when a tensor is alive if operators run in the order of a strategy. */
+    Interval interval(int tensor, Strategy strategy) {
+        Interval own = new Interval(tensors.get(tensor).first(), tensors.get(tensor).last());
+        return strategy.order().map(o -> o.intervals().getOrDefault(tensor, own)).orElse(own);
+    }
+
+    /** Returns the sum of the planned tensors alive at each step in the order of a strategy. */
+    List<Long> breadthBytes(Strategy strategy) {
+        return strategy.order().map(Order::breadthBytes).orElse(breadthBytes);
+    }
+}

@@ -1,0 +1,83 @@
+package org.djlplan.memplan.cli.report;
+
+import com.google.common.xml.XmlEscapers;
+import java.util.List;
+import java.util.Locale;
+
+/** Draws as the text of an SVG file. */
+final class SvgDrawing implements Drawing {
+
+    private final StringBuilder text = new StringBuilder();
+
+    /**
+     * @param title for screen readers
+     */
+    SvgDrawing(int width, int height, String title) {
+        text.append(
+                """
+                <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %1$d %2$d" width="%1$d" height="%2$d" role="img" font-family="system-ui, 'DejaVu Sans', sans-serif">
+                <title>%3$s</title>
+                <rect width="%1$d" height="%2$d" fill="#fff"/>
+                """
+                        .formatted(width, height, escaped(title)));
+    }
+
+    @Override
+    public void boxes(List<Box> boxes, int color, boolean edge) {
+        if (boxes.isEmpty()) {
+            return;
+        }
+        text.append("<path fill=\"").append(color(color)).append('"');
+        text.append(edge ? " stroke=\"#fff\" stroke-width=\".6\"" : "").append(" d=\"");
+        for (Box box : boxes) {
+            text.append('M').append(number(box.x())).append(' ').append(number(box.y()));
+            text.append('h').append(number(box.width())).append('v').append(number(box.height()));
+            text.append('h').append(number(-box.width())).append('z');
+        }
+        text.append("\"/>\n");
+    }
+
+    @Override
+    public void line(List<Point> points, int color, double width, boolean dashed) {
+        text.append("<polyline fill=\"none\" stroke=\"").append(color(color));
+        text.append("\" stroke-width=\"").append(number(width)).append('"');
+        text.append(dashed ? " stroke-dasharray=\"6 4\"" : "").append(" points=\"");
+        for (Point point : points) {
+            text.append(number(point.x())).append(',').append(number(point.y())).append(' ');
+        }
+        text.setLength(text.length() - 1);
+        text.append("\"/>\n");
+    }
+
+    @Override
+    public void text(Point at, String line, Font font, Anchor anchor) {
+        text.append("<text x=\"").append(number(at.x())).append("\" y=\"").append(number(at.y()));
+        text.append("\" font-size=\"").append(font.size()).append("\" fill=\"");
+        text.append(color(font.color())).append('"');
+        text.append(font.bold() ? " font-weight=\"600\"" : "");
+        text.append(
+                anchor == Anchor.START
+                        ? ""
+                        : " text-anchor=\"" + anchor.name().toLowerCase(Locale.ROOT) + "\"");
+        text.append('>').append(escaped(line)).append("</text>\n");
+    }
+
+    /** Returns the file's text. */
+    String svg() {
+        return text + "</svg>\n";
+    }
+
+    private static String escaped(String any) {
+        return XmlEscapers.xmlAttributeEscaper().escape(any);
+    }
+
+    private static String color(int color) {
+        return String.format(Locale.ROOT, "#%06x", color);
+    }
+
+    /** Tenths of pixels are enough, and short. */
+    private static String number(double value) {
+        long tenths = Math.round(value * 10);
+        return tenths % 10 == 0 ? Long.toString(tenths / 10) : Double.toString(tenths / 10.0);
+    }
+}

@@ -1,0 +1,48 @@
+package org.djlplan.memplan.djl;
+
+import ai.djl.Model;
+import ai.djl.nn.Block;
+import com.google.common.collect.MapMaker;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.djlplan.memplan.budget.ResidentWeights;
+import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
+
+/** What loaded models do with memory, more of it than reports tell: for pictures of it. */
+public final class PlansInUse {
+
+    private static final Map<Block, Supplier<Optional<EvaluatedPlan>>> ALLOCATIONS =
+            new MapMaker().weakKeys().makeMap();
+
+    private static final Map<Block, Supplier<Optional<ResidentWeights>>> WEIGHTS =
+            new MapMaker().weakKeys().makeMap();
+
+    private PlansInUse() {}
+
+    /** Makes {@code plan} answer for {@code block} as long as the block lives. */
+    static void registerAllocations(Block block, Supplier<Optional<EvaluatedPlan>> plan) {
+        ALLOCATIONS.put(block, plan);
+    }
+
+    /** Makes {@code weights} answer for {@code block} as long as the block lives. */
+    static void registerWeights(Block block, Supplier<Optional<ResidentWeights>> weights) {
+        WEIGHTS.put(block, weights);
+    }
+
+    /**
+     * Returns the plan in use of the allocations of a PyTorch model's predictions, of several that
+     * with the largest arena; empty if there is none yet, or the model is of another engine.
+     */
+    public static Optional<EvaluatedPlan> allocations(Model model) {
+        return Optional.ofNullable(ALLOCATIONS.get(model.getBlock())).flatMap(Supplier::get);
+    }
+
+    /**
+     * Returns which weights of a TensorFlow Lite model with a budget are in memory when; empty if
+     * all are all the time, or the model is of another engine.
+     */
+    public static Optional<ResidentWeights> weights(Model model) {
+        return Optional.ofNullable(WEIGHTS.get(model.getBlock())).flatMap(Supplier::get);
+    }
+}

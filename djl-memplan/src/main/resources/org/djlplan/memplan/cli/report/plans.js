@@ -1,0 +1,94 @@
+/* What a plan's numbers mean, and tables of them. */
+
+/**
+ * The strategy that a map begins with.
+ * @param {any} plan
+ * @returns {any}
+ */
+function bestStrategy(plan) {
+  const valid = plan.strategies.filter((strategy) => strategy.valid !== false && strategy.layout !== 'naive');
+  const smallest = valid.reduce((a, b) => (a && a.totalBytes <= b.totalBytes ? a : b), undefined);
+  return plan.strategies.find((strategy) => strategy.name === plan.best) ?? smallest ?? plan.strategies[0];
+}
+
+/**
+ * What a map shows of the axis that all plans share, to begin with: the best plan, and those that
+ * are not far above. A naive plan would leave no more than a line of the others.
+ * @param {any} plan
+ * @returns {number} bytes
+ */
+function commonBytes(plan) {
+  const best = bestStrategy(plan).totalBytes;
+  return plan.strategies.reduce((most, { totalBytes }) => (totalBytes <= 2 * best ? Math.max(most, totalBytes) : most), Math.max(1, best));
+}
+
+/**
+ * @param {any} plan
+ * @param {any} strategy
+ * @returns {number} the lower bound in bytes that counts for the strategy; 0 if none is known
+ */
+function boundOf(plan, strategy) {
+  if (Number.isFinite(strategy.lowerBoundBytes)) {
+    return strategy.lowerBoundBytes;
+  }
+  if (strategy.layout === 'shared-objects') {
+    return plan.sharedObjectsLowerBoundBytes ?? 0;
+  }
+  const bound = strategy.order ? strategy.order.breadthBytes.reduce((most, each) => Math.max(most, each), 0) : plan.lowerBoundBytes ?? 0;
+  // Tensors that share places may lie below what they need one by one.
+  const inPlace = strategy.name.includes('in-place') || bound > strategy.totalBytes;
+  return inPlace ? (strategy.order ? 0 : plan.aliasedLowerBoundBytes ?? 0) : bound;
+}
+
+/** @param {any} plan */
+function tensorTable(plan) {
+  const first = bestStrategy(plan);
+  const rows = plan.tensors.map((tensor, i) => ({ tensor, i }));
+  return foldedTable(
+    'Tensors',
+    [
+      { title: 'Name', head: true, cell: ({ tensor }) => named(tensor.name), sort: ({ tensor }) => tensor.name },
+      { title: 'Type', cell: ({ tensor }) => arrayType(tensor.shape, tensor.type) },
+      { title: 'Bytes', number: true, cell: ({ tensor }) => count(tensor.bytes), sort: ({ tensor }) => tensor.bytes },
+      { title: 'First', number: true, cell: ({ tensor }) => count(tensor.first), sort: ({ tensor }) => tensor.first },
+      { title: 'Last', number: true, cell: ({ tensor }) => count(tensor.last), sort: ({ tensor }) => tensor.last },
+      {
+        title: `Offset in ${shortened(first.name, 24)}`,
+        number: true,
+        cell: ({ i }) => (first.offsets[i] === null ? '–' : count(first.offsets[i])),
+        sort: ({ i }) => first.offsets[i] ?? -1,
+      },
+      { title: 'Owner', cell: ({ tensor }) => ownerOf(tensor.owner ?? 'arena').label },
+    ],
+    rows,
+  );
+}
+
+/** @param {any} plan */
+function strategyTable(plan) {
+  return foldedTable(
+    'Plans',
+    [
+      { title: 'Strategy', head: true, cell: (strategy) => named(strategy.name), sort: (strategy) => strategy.name },
+      { title: 'Layout', cell: (strategy) => strategy.layout ?? '–' },
+      { title: 'Bytes', number: true, cell: (strategy) => count(strategy.totalBytes), sort: (strategy) => strategy.totalBytes },
+      { title: 'Lower bound', number: true, cell: (strategy) => (boundOf(plan, strategy) ? count(boundOf(plan, strategy)) : '–') },
+      { title: 'Minimal', cell: (strategy) => (strategy.provedMinimal ? 'proved' : 'not proved') },
+      { title: 'Planned in', number: true, cell: (strategy) => (strategy.millis === undefined || strategy.millis === null ? '–' : time(strategy.millis * 1e6)), sort: (strategy) => strategy.millis ?? -1 },
+    ],
+    plan.described,
+  );
+}
+
+/** @param {any} plan */
+function operatorTable(plan) {
+  return foldedTable(
+    'Operators',
+    [
+      { title: 'Step', head: true, cell: (step) => count(step), sort: (step) => step, number: true },
+      { title: 'Operator', cell: (step) => (plan.operators[step] ? named(plan.operators[step]) : '–'), sort: (step) => plan.operators[step] },
+      { title: 'Bytes alive', number: true, cell: (step) => count(plan.breadthBytes[step]), sort: (step) => plan.breadthBytes[step] },
+    ],
+    plan.operators.map((_, step) => step),
+  );
+}

@@ -1,0 +1,123 @@
+/* Tables of the numbers that the pictures show. */
+
+const ROWS_PER_PAGE = 100;
+
+/**
+ * @typedef {object} Column
+ * @property {string} title
+ * @property {(row: any) => Child} cell
+ * @property {(row: any) => number | string} [sort] what the rows can be sorted by
+ * @property {boolean} [number] aligned right
+ * @property {boolean} [head] names the row
+ */
+
+/**
+ * A table with pages, in the order that its heads choose.
+ * @param {string} caption
+ * @param {Column[]} columns
+ * @param {any[]} rows
+ * @returns {HTMLElement}
+ */
+function table(caption, columns, rows) {
+  let shown = rows;
+  let page = 0;
+  /** @type {{ column: Column | null, up: boolean }} */
+  let order = { column: null, up: true };
+  const body = el('tbody');
+  const heads = columns.map((column) => el('th', { scope: 'col', class: column.number && 'number' }));
+  const place = el('span', { class: 'quiet' });
+  const back = el('button', { type: 'button', click: () => turn(-1) }, 'Previous');
+  const on = el('button', { type: 'button', click: () => turn(1) }, 'Next');
+
+  columns.forEach((column, i) => {
+    const { sort } = column;
+    heads[i].append(sort ? el('button', { type: 'button', class: 'sort', click: () => sortBy(column) }, column.title) : column.title);
+  });
+
+  /** @param {number} by */
+  function turn(by) {
+    page += by;
+    fill();
+  }
+
+  /** @param {Column} column */
+  function sortBy(column) {
+    const key = /** @type {(row: any) => number | string} */ (column.sort);
+    order = { column, up: order.column === column ? !order.up : !column.number };
+    const sign = order.up ? 1 : -1;
+    shown = rows
+      .map((row) => ({ row, key: key(row) }))
+      .sort((a, b) => sign * (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+      .map((each) => each.row);
+    heads.forEach((head, i) => {
+      if (columns[i] === column) {
+        head.setAttribute('aria-sort', order.up ? 'ascending' : 'descending');
+      } else {
+        head.removeAttribute('aria-sort');
+      }
+    });
+    page = 0;
+    fill();
+  }
+
+  function fill() {
+    const pages = Math.max(1, Math.ceil(shown.length / ROWS_PER_PAGE));
+    const from = page * ROWS_PER_PAGE;
+    body.replaceChildren(...shown.slice(from, from + ROWS_PER_PAGE).map(rowOf));
+    place.textContent = `rows ${count(from + 1)}–${count(Math.min(from + ROWS_PER_PAGE, shown.length))} of ${count(shown.length)}`;
+    back.disabled = page === 0;
+    on.disabled = page === pages - 1;
+  }
+
+  /** @param {any} row */
+  function rowOf(row) {
+    return el(
+      'tr',
+      {},
+      columns.map((column) =>
+        column.head
+          ? el('th', { scope: 'row' }, column.cell(row))
+          : el('td', { class: column.number && 'number' }, column.cell(row)),
+      ),
+    );
+  }
+
+  fill();
+  return el(
+    'div',
+    { class: 'table' },
+    el(
+      'div',
+      { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption },
+      el('table', {}, el('caption', {}, caption), el('thead', {}, el('tr', {}, heads)), body),
+    ),
+    rows.length > ROWS_PER_PAGE && el('div', { class: 'pages' }, back, on, place),
+  );
+}
+
+/**
+ * A table that is made when somebody opens it.
+ * @param {string} caption
+ * @param {Column[]} columns
+ * @param {any[]} rows
+ * @returns {HTMLElement}
+ */
+function foldedTable(caption, columns, rows) {
+  const folded = el('details', { class: 'folded' }, el('summary', {}, `${caption}: ${counted(rows.length, 'row')}`));
+  folded.addEventListener('toggle', () => folded.append(table(caption, columns, rows)), { once: true });
+  return folded;
+}
+
+/**
+ * @param {[string, Child][]} facts
+ * @returns {HTMLElement}
+ */
+function factList(facts) {
+  return el(
+    'dl',
+    { class: 'facts' },
+    facts
+      .filter(([, value]) => value !== null && value !== undefined && value !== false)
+      .map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))),
+  );
+}

@@ -1,0 +1,184 @@
+package org.djlplan.memplan.cli.report;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.gson.JsonObject;
+import java.io.IOException;
+import java.util.List;
+import org.djlplan.memplan.cli.GeneratedPlans;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.openqa.selenium.Keys;
+
+/** The views beside the memory map. */
+@Tag("browser")
+class ViewsTest {
+
+    private static Browser browser;
+
+    @BeforeAll
+    static void start() throws IOException {
+        browser = new Browser();
+    }
+
+    @AfterAll
+    static void stop() throws IOException {
+        browser.close();
+    }
+
+    @AfterEach
+    void nothingToComplainAbout() {
+        assertEquals(List.of(), browser.complaints());
+    }
+
+    @Test
+    void withoutData_eachViewTellsWhatMakesIt() throws IOException {
+        browser.open(
+                PlanData.report("network", GeneratedPlans.network(20)), Browser.Look.WIDE_LIGHT);
+        for (String view : AccessibilityTest.VIEWS.subList(1, 6)) {
+            browser.find("#tab-" + view).click();
+            assertTrue(browser.text("#view-" + view + " .empty code").startsWith("djlplan"), view);
+        }
+    }
+
+    @Test
+    void noTensors_areNoError() throws IOException {
+        JsonObject report = PlanData.report("network", GeneratedPlans.network(20));
+        JsonObject plan = report.getAsJsonObject("plan");
+        for (String list : List.of("operators", "tensors", "breadthBytes")) {
+            plan.add(list, new com.google.gson.JsonArray());
+        }
+        JsonObject strategy = MapPixels.strategy(plan, "naive");
+        strategy.addProperty("totalBytes", 0);
+        strategy.add("offsets", new com.google.gson.JsonArray());
+        plan.add("strategies", new com.google.gson.JsonArray());
+        plan.getAsJsonArray("strategies").add(strategy);
+        plan.remove("best");
+        browser.open(report, Browser.Look.WIDE_LIGHT);
+
+        assertTrue(browser.findAll(".failure").isEmpty());
+        assertTrue(browser.text(".details").contains("nothing to place"));
+    }
+
+    @Test
+    void band_tellsReasons() throws IOException {
+        open("delegation", Browser.Look.WIDE_LIGHT);
+        var band = browser.find(".band canvas");
+
+        browser.actions().moveToElement(band, 3, 0).perform();
+        String there = browser.text(".band .readout");
+        assertTrue(there.startsWith("30 RESHAPE: CPU"), there);
+        assertTrue(there.endsWith("the delegate does not support it"), there);
+        for (int i = 0; i < 3; i++) {
+            band.sendKeys(Keys.ARROW_RIGHT);
+        }
+        String next = browser.text(".band .readout");
+        assertTrue(next.startsWith("33 CONV_2D: delegate, partition 2, 90 µs"), next);
+    }
+
+    @Test
+    void candidates_areInTheTable() throws IOException {
+        open("delegation", Browser.Look.WIDE_DARK);
+        browser.run("document.querySelectorAll('details').forEach((each) => (each.open = true))");
+        browser.await("return document.querySelectorAll('#view-delegation table').length === 4");
+
+        List<String> rows = browser.texts("#view-delegation tbody tr");
+
+        assertTrue(
+                rows.contains(
+                        "all partitions19.3 ms8.84 ms10 ms19 MiBchosen, on the front, outputs compared"),
+                rows.toString());
+        assertTrue(rows.contains("landmarks3.00e-62.00e-70.001"), rows.toString());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void slider_showsEachBudget(Browser.Look look) throws IOException {
+        open("budget", look);
+        var slider = browser.find("#budget-slider");
+        assertTrue(facts().contains("× 1.333 of stock (1.293 to 1.387)"), facts());
+        assertTrue(facts().contains("the next MiB buys−10.9 % latency"), facts());
+
+        slider.sendKeys(Keys.ARROW_RIGHT);
+        assertTrue(browser.text(".budget-value").contains("4 MiB"));
+        assertTrue(facts().contains("what bindsoperator 12: FULLY_CONNECTED"), facts());
+        assertTrue(facts().contains("nothing that could be told from noise"), facts());
+
+        slider.sendKeys(Keys.HOME);
+        assertTrue(facts().contains("operator 7 alone needs 2.4 MiB"), facts());
+        assertTrue(browser.text("#view-budget .empty").contains("not known"));
+    }
+
+    @Test
+    void curves_areReadWithKeys() throws IOException {
+        open("run", Browser.Look.WIDE_LIGHT);
+        browser.await("return document.querySelector('.chart canvas') !== null");
+        String summary = browser.text(".columns .panel:nth-child(2) .readout");
+        assertTrue(summary.startsWith("Peaks: stock"), summary);
+
+        var chart = browser.findAll(".chart").get(1);
+        chart.sendKeys(Keys.ARROW_RIGHT);
+
+        String read = browser.text(".columns .panel:nth-child(2) .readout");
+        assertNotEquals(summary, read);
+        assertTrue(read.startsWith("0 ns: stock 146 MiB"), read);
+    }
+
+    @Test
+    void runs_areInTheTable() throws IOException {
+        open("run", Browser.Look.NARROW_LIGHT);
+
+        List<String> rows = browser.texts("#view-run tbody tr");
+
+        assertTrue(rows.contains("predictions200200200"), rows.toString());
+        assertTrue(
+                rows.contains(
+                        "page faults7 8002 7003 600"
+                                .replace(' ', '\u202f')
+                                .replace("page\u202ffaults", "page faults")),
+                rows.toString());
+    }
+
+    @Test
+    void models_haveOneScale() throws IOException {
+        open("models", Browser.Look.WIDE_LIGHT);
+
+        assertEquals(3, browser.findAll("#view-models .map").size());
+        assertTrue(browser.text("#view-models p").contains("One arena of 1.52 MiB"));
+    }
+
+    @Test
+    void tabs_areWalkedWithKeys() throws IOException {
+        browser.open(Parts.everything(), Browser.Look.WIDE_LIGHT);
+
+        browser.find("#tab-map").sendKeys(Keys.ARROW_RIGHT);
+
+        assertEquals("true", browser.find("#tab-delegation").getAttribute("aria-selected"));
+        assertTrue(browser.find("#view-delegation").isDisplayed());
+        assertTrue(!browser.find("#view-map").isDisplayed(), "one view at a time");
+    }
+
+    @Test
+    void licence_isInThePage() throws IOException {
+        browser.open(Parts.everything(), Browser.Look.WIDE_LIGHT);
+
+        assertTrue(browser.text("#licences").contains("Permission is hereby granted"));
+    }
+
+    private static void open(String view, Browser.Look look) throws IOException {
+        browser.open(Parts.everything(), look);
+        browser.find("#tab-" + view).click();
+        browser.frames();
+    }
+
+    private static String facts() {
+        return browser.text(".budget-facts");
+    }
+}
