@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class TimedStoreTest {
 
-    private static final Duration SHORT = Duration.ofMillis(50);
+    private static final Duration SHORT = Duration.ofMillis(20);
 
     private final CountDownLatch go = new CountDownLatch(1);
 
@@ -61,7 +61,7 @@ class TimedStoreTest {
     void all_storeThatHangs_failInTimeHoweverMany() {
         TimedStore store = new TimedStore(of(this::hang), SHORT);
         assertFalse(TimedStore.hangs());
-        for (int i = 0; i < 100; i++) {
+        for (int i = 0; i < 20; i++) {
             assertThrows(IOException.class, () -> store.get("any"));
             assertTrue(TimedStore.hangs());
         }
