@@ -34,7 +34,11 @@ final class Sources {
 
     /** Returns the simple names of the classes of tests and benchmarks. */
     static Set<String> testClasses() {
-        return Stream.of("djl-memplan", "djl-delegation", "integration-tests")
+        return Stream.of(
+                        "djl-memplan",
+                        "djl-delegation",
+                        "integration-tests",
+                        "integration-tests/browser")
                 .flatMap(module -> files(module, "test"))
                 .map(Sources::simpleName)
                 .collect(Collectors.toSet());

@@ -19,7 +19,7 @@ function bestStrategy(plan) {
  */
 function commonBytes(plan) {
   const best = bestStrategy(plan).totalBytes;
-  return plan.strategies.reduce((most, { totalBytes }) => (totalBytes <= 2 * best ? Math.max(most, totalBytes) : most), Math.max(1, best));
+  return plan.strategies.reduce((most, { totalBytes }) => (totalBytes <= 1.5 * best ? Math.max(most, totalBytes) : most), Math.max(1, best));
 }
 
 /**
