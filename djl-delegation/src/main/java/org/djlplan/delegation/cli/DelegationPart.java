@@ -180,7 +180,9 @@ public final class DelegationPart implements ReportPart {
                 JsonObject json = new JsonObject();
                 json.addProperty("name", graph.tensors().get(ids.get(i)).name());
                 json.add("difference", ProfileJson.number(error.difference()));
-                json.add("noise", ProfileJson.number(error.noise().largest()));
+                if (error.noise().largest() > 0) {
+                    json.add("noise", ProfileJson.number(error.noise().largest()));
+                }
                 json.add("limit", ProfileJson.number(tolerance.limit(error)));
                 outputs.add(json);
             }

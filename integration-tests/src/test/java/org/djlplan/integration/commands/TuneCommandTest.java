@@ -11,6 +11,7 @@ import ai.djl.repository.zoo.ZooModel;
 import com.google.common.collect.Streams;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -100,6 +101,8 @@ class TuneCommandTest {
         assertTrue(table.getAsJsonArray("entries").size() >= 2, result.out());
         assertEquals(table, onlyTable(show()));
 
+        assertReported(table);
+
         int operators = table.getAsJsonObject("chosen").getAsJsonArray("operators").size();
         DelegationReport report = load(model, Map.of("delegation.threads", "1"));
         assertEquals("STORED", report.origin());
@@ -125,6 +128,37 @@ class TuneCommandTest {
         try (ZooModel<NDList, NDList> loaded = criteria.loadModel()) {
             return PlanReport.of(loaded).orElseThrow().delegation().orElseThrow();
         }
+    }
+
+    private void assertReported(JsonObject table) throws Exception {
+        Path data = folder.resolve("report.json");
+        Result report = djlplan("report", model.toString(), "--json", data.toString());
+        assertEquals(0, report.exitCode(), report.err());
+        JsonObject delegation =
+                JsonParser.parseString(Files.readString(data))
+                        .getAsJsonObject()
+                        .getAsJsonObject("delegation");
+        assertEquals(table.get("reason"), delegation.get("origin"));
+        JsonObject tanh = delegation.getAsJsonArray("operators").get(2).getAsJsonObject();
+        assertEquals("cpu", tanh.get("runs").getAsString());
+        assertTrue(tanh.get("reason").getAsString().contains("has no TANH"), tanh::toString);
+        assertEquals(2, delegation.getAsJsonArray("partitions").size());
+        long measured =
+                table.getAsJsonArray("entries").asList().stream()
+                        .filter(
+                                entry ->
+                                        entry.getAsJsonObject()
+                                                .get("kind")
+                                                .getAsString()
+                                                .equals("measured"))
+                        .count();
+        JsonArray candidates = delegation.getAsJsonArray("candidates");
+        assertEquals(measured, candidates.size());
+        assertEquals(
+                1,
+                candidates.asList().stream()
+                        .filter(each -> each.getAsJsonObject().get("chosen").getAsBoolean())
+                        .count());
     }
 
     @Test
