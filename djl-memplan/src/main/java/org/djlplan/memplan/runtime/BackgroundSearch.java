@@ -1,5 +1,6 @@
 package org.djlplan.memplan.runtime;
 
+import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import com.sun.jna.NativeLibrary;
 import com.sun.jna.Platform;
 import java.util.Optional;
@@ -46,11 +47,10 @@ public final class BackgroundSearch {
                         1,
                         TimeUnit.SECONDS,
                         new LinkedBlockingQueue<>(),
-                        task -> {
-                            Thread thread = DaemonThreads.make(task, THREAD);
-                            thread.setPriority(Thread.MIN_PRIORITY);
-                            return thread;
-                        });
+                        new ThreadFactoryBuilder()
+                                .setThreadFactory(DaemonThreads.named(THREAD))
+                                .setPriority(Thread.MIN_PRIORITY)
+                                .build());
         executor.allowCoreThreadTimeOut(true);
         return executor;
     }

@@ -1,6 +1,7 @@
 package org.djlplan.integration.flink;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.Model;
 import ai.djl.inference.Predictor;
@@ -140,7 +141,7 @@ class FlinkRouteTest {
                         Examination.class,
                         Examined.class,
                         Image.class,
-                        Image.Number.class);
+                        Image.NumberOf.class);
     }
 
     /** With djl-plan, what it uses, DJL and the engine. */
@@ -216,7 +217,7 @@ class FlinkRouteTest {
 
     private static void assertPlannedAndCollected(Path jar) throws Exception {
         for (int i = 0; i < FIRST_JOBS; i++) {
-            assertEquals(ROWS, run(jar, images -> images.map(new Image.Number())).size());
+            assertEquals(ROWS, run(jar, images -> images.map(new Image.NumberOf())).size());
         }
         Set<String> facts = new HashSet<>();
         for (int i = 0; i < SUBMISSIONS; i++) {

@@ -26,7 +26,7 @@ public class Image implements MapFunction<Long, Tuple2<Long, float[]>> {
     }
 
     /** Takes the number back. */
-    public static class Number implements MapFunction<Tuple2<Long, float[]>, Long> {
+    public static class NumberOf implements MapFunction<Tuple2<Long, float[]>, Long> {
 
         private static final long serialVersionUID = 1;
 

@@ -294,13 +294,13 @@ class SpringBootRouteTest {
     @Test
     void shutdown_duringARequest_answersAndClosesTheModel() throws Exception {
         byte[] image = image(1);
+        PipedOutputStream upload = new PipedOutputStream();
         try (Application application =
                         new Application(
                                 "--djl.arguments.delegation.enabled=false",
                                 "--logging.level."
                                         + "org.springframework.beans.factory.support.DisposableBeanAdapter=trace",
                                 "--logging.level.org.springframework.web.servlet.DispatcherServlet=debug");
-                PipedOutputStream upload = new PipedOutputStream();
                 PipedInputStream body = new PipedInputStream(upload)) {
             CompletableFuture<HttpResponse<String>> answer =
                     application.classify(HttpRequest.BodyPublishers.ofInputStream(() -> body));
