@@ -8,6 +8,8 @@ import ai.djl.repository.zoo.ZooModel;
 import java.io.IOException;
 import javax.imageio.ImageIO;
 import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.metrics.PlanMetrics;
+import org.djlplan.memplan.metrics.PoolMetrics;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -40,5 +42,15 @@ public class ClassifierApplication {
     ZooModel<Image, Classifications> model(Criteria<Image, Classifications> criteria)
             throws IOException, ModelException {
         return criteria.loadModel();
+    }
+
+    @Bean
+    PlanMetrics planMetrics(ZooModel<Image, Classifications> model) {
+        return new PlanMetrics(model);
+    }
+
+    @Bean
+    PoolMetrics poolMetrics() {
+        return new PoolMetrics();
     }
 }

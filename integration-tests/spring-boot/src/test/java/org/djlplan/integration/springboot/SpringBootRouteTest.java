@@ -184,13 +184,23 @@ class SpringBootRouteTest {
             return client.sendAsync(request, HttpResponse.BodyHandlers.ofString());
         }
 
-        JsonObject health() throws Exception {
-            HttpRequest request = HttpRequest.newBuilder(uri("/actuator/health")).build();
+        private JsonObject actuator(String what) throws Exception {
+            HttpRequest request = HttpRequest.newBuilder(uri("/actuator/" + what)).build();
             String body = client.send(request, HttpResponse.BodyHandlers.ofString()).body();
-            return JsonParser.parseString(body)
+            return JsonParser.parseString(body).getAsJsonObject();
+        }
+
+        JsonObject health() throws Exception {
+            return actuator("health").getAsJsonObject("components").getAsJsonObject("model");
+        }
+
+        double metric(String name) throws Exception {
+            return actuator("metrics/" + name)
+                    .getAsJsonArray("measurements")
+                    .get(0)
                     .getAsJsonObject()
-                    .getAsJsonObject("components")
-                    .getAsJsonObject("model");
+                    .get("value")
+                    .getAsDouble();
         }
 
         /** Asks it to end, as a container's runtime does. */
@@ -288,6 +298,12 @@ class SpringBootRouteTest {
             // The property in two levels, delegation.profile, has arrived.
             assertEquals("MEASURED", details.get("origin").getAsString(), application::printed);
             assertTrue(details.get("delegated").getAsInt() > 0, details::toString);
+            assertEquals(IMAGES, application.metric("djlplan.predictions?tag=planned:true"));
+            assertEquals(0, application.metric("djlplan.predictions?tag=planned:false"));
+            assertEquals(
+                    details.get("delegated").getAsInt(),
+                    application.metric("djlplan.delegation?tag=origin:MEASURED"));
+            assertTrue(application.metric("djlplan.arenas.bytes") > 0);
         }
     }
 
