@@ -146,7 +146,7 @@ class TemporaryFolderTest {
                 new Thread(
                         () -> {
                             try {
-                                for (int i = 0; i < 20_000; i++) {
+                                for (int i = 0; i < 2_000; i++) {
                                     Files.createFile(folder.resolve("library" + i));
                                 }
                             } catch (IOException e) {
