@@ -64,7 +64,7 @@ class FlinkRouteTest {
     private static final long ROWS = 60;
     private static final String STORED = "planned, 0 unplanned, delegated, STORED";
 
-    /** A cluster keeps the class loaders of a JVM's first jobs for a while, whatever they run. */
+    /** The class loaders of a JVM's first jobs stay for minutes, also if they run no model. */
     private static final int FIRST_JOBS = 6;
 
     /** Five copies of the model would take more. */
