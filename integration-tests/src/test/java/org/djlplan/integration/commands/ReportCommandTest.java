@@ -25,6 +25,7 @@ import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteSubgraph;
 import org.djlplan.memplan.source.tflite.TfLiteTensor;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -102,6 +103,7 @@ class ReportCommandTest {
                 strategy(plan, "in use").orElseThrow().get("totalBytes").getAsLong());
     }
 
+    @Tag("long")
     @Test
     void recordedNetwork_hasTheNumbersOfRun() throws Exception {
         String data = folder.resolve("data.json").toString();
