@@ -95,7 +95,7 @@ class SparkBench {
             // Spark's own classes, once, on every executor.
             spark.parallelize(IntStream.range(0, 64).boxed().toList(), 64).map(i -> i + 1).count();
             long begin = System.nanoTime();
-            List<Share> cold = predict(spark, load, COLD_ROWS, partitions);
+            List<Share> cold = predict(spark, load, Math.min(COLD_ROWS, way.rows), partitions);
             double coldSeconds = (System.nanoTime() - begin) / 1e9;
             begin = System.nanoTime();
             List<Share> warm = predict(spark, load, way.rows, partitions);
@@ -144,7 +144,7 @@ class SparkBench {
                 "%n%s on %s, %d executors, median of %d%n", file, engine, executors, ROUNDS);
         System.out.printf(
                 "%-24s %10s %12s %12s  %s%n",
-                "", "rows/s", "first 500, s", "added, MB", "delegated");
+                "", "rows/s", "first rows, s", "added, MB", "delegated");
         for (Way way : ways) {
             List<Outcome> outcomes = all.get(way.name);
             System.out.printf(
