@@ -92,6 +92,7 @@ class CommandsTest {
                 1e-9);
     }
 
+    @Tag("long")
     @Test
     void compare_nothingKept_measuresFirstAndShowsAllThree() throws Exception {
         String[] line = {

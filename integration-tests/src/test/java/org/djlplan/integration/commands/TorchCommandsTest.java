@@ -142,6 +142,7 @@ class TorchCommandsTest {
         }
     }
 
+    @Tag("long")
     @Test
     void compare_ownBlock_isIdentical() throws Exception {
         assertSame(
@@ -163,6 +164,7 @@ class TorchCommandsTest {
         assertFalse(result.err().contains("\tat "), result.err());
     }
 
+    @Tag("long")
     @Test
     void run_noModelZoo_saysWhatIsMissing() throws Exception {
         Result result = DjlPlanProcess.runWithout("model-zoo", folder, "run", "zoo:lenet");

@@ -16,6 +16,7 @@ import org.djlplan.integration.support.MemoryGroup;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -80,6 +81,7 @@ class ExitTest {
                 });
     }
 
+    @Tag("long")
     @Test
     void exit_againAndAgainWhileMeasuring_getsThereInTheEndAndLeavesNothing() throws Exception {
         String out = "";

@@ -12,6 +12,7 @@ import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -72,6 +73,7 @@ class LittleMemoryTest {
     }
 
     /** Where the stock engine runs under a limit of addresses, so do we. */
+    @Tag("long")
     @Test
     void load_limitedAddresses_runsWhereStockDoes() throws Exception {
         List<String> outcomes = new ArrayList<>();

@@ -15,6 +15,7 @@ import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -46,6 +47,7 @@ class RedeploymentTest {
      * Each application has a JNA of its own, too, whose library, threads and variables of threads
      * end with it.
      */
+    @Tag("long")
     @Test
     void redeploy_tfliteWithDjlAndEngine_isPlannedEachTimeAndCollected() throws Exception {
         List<String> applications = ours();

@@ -19,6 +19,7 @@ import org.djlplan.integration.tflite.Probe;
 import org.djlplan.memplan.cli.DjlPlan;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -120,6 +121,7 @@ class BadModelTest {
         assertContains(failure("run", "--stock", "empty.tflite"), "too few for a model");
     }
 
+    @Tag("long")
     @Test
     void commands_customOperator_planTheFileAndNameItElsewhere() throws Exception {
         assertEquals(0, djlplan("plan", "custom.tflite").exitCode());
@@ -127,6 +129,7 @@ class BadModelTest {
         assertContains(failure("compare", "custom.tflite"), "NoSuchOperator");
     }
 
+    @Tag("long")
     @Test
     void commands_sizesKnownOnlyAtRunTime_runAsStock() throws Exception {
         assertContains(failure("plan", "--live", "dynamic.tflite"), "known only at run time");

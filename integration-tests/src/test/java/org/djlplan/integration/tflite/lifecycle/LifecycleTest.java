@@ -36,6 +36,7 @@ import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -223,6 +224,7 @@ class LifecycleTest {
     }
 
     /** In a JVM of its own with a fixed heap, so that only native memory can grow. */
+    @Tag("long")
     @Test
     void loadAndClose_fiveHundredTimes_growsNeitherMemoryNorMappings() throws Exception {
         ChildJvm.Result result =
