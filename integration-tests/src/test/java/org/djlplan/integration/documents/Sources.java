@@ -38,7 +38,8 @@ final class Sources {
                         "djl-memplan",
                         "djl-delegation",
                         "integration-tests",
-                        "integration-tests/browser")
+                        "integration-tests/browser",
+                        "integration-tests/spark")
                 .flatMap(module -> files(module, "test"))
                 .map(Sources::simpleName)
                 .collect(Collectors.toSet());
