@@ -14,8 +14,11 @@ public final class FlightRecord {
 
     private FlightRecord() {}
 
-    /** Until somebody records, nothing of the recorder is loaded but this. */
-    private static boolean isOn() {
+    /**
+     * Returns whether events may be wanted. Until somebody records, nothing of the recorder is
+     * loaded but what tells that.
+     */
+    public static boolean isOn() {
         return AVAILABLE && FlightRecorder.isInitialized();
     }
 

@@ -240,6 +240,9 @@ public final class ServedModel implements TfLiteModel {
     }
 
     private void record() {
+        if (!FlightRecord.isOn()) {
+            return;
+        }
         report().delegation()
                 .ifPresent(
                         now ->

@@ -90,6 +90,7 @@ public final class InterpreterPool implements AutoCloseable {
     public ModelInterpreter borrow(List<List<Integer>> shapes, Candidate wanted)
             throws InterruptedException, UnplannableException {
         List<ModelInterpreter> evicted = List.of();
+        long since = 0;
         lock.lockInterruptibly();
         try {
             while (true) {
@@ -98,6 +99,7 @@ public final class InterpreterPool implements AutoCloseable {
                     ModelInterpreter found = takeIdle(shapes, supply.serving(wanted));
                     if (found != null) {
                         busy.add(found);
+                        countWait(since);
                         return found;
                     }
                     if (hasRoom()) {
@@ -109,15 +111,24 @@ public final class InterpreterPool implements AutoCloseable {
                         break;
                     }
                 }
-                long since = System.nanoTime();
+                since = since == 0 ? System.nanoTime() : since;
                 changed.await();
-                Waits.end(Waits.Lack.INTERPRETERS, since);
             }
             building++;
+            countWait(since);
         } finally {
             lock.unlock();
         }
         return build(shapes, wanted, evicted);
+    }
+
+    /**
+     * @param since when a wait began, however often it was woken; 0 if there was none
+     */
+    private static void countWait(long since) {
+        if (since != 0) {
+            Waits.end(Waits.Lack.INTERPRETERS, since);
+        }
     }
 
     /** Returns whether there may be one interpreter more. The caller holds the lock. */
