@@ -22,12 +22,7 @@ abstract class ArithmeticArray extends NDArrayAdapter {
     private static final AtomicLong COUNT = new AtomicLong();
 
     ArithmeticArray(BufferManager manager, Shape shape, DataType dataType) {
-        super(
-                manager,
-                manager.alternative().orElse(null),
-                shape,
-                dataType,
-                "buffer-" + COUNT.incrementAndGet());
+        super(manager, BufferManager.later(), shape, dataType, "buffer-" + COUNT.incrementAndGet());
     }
 
     /** Returns the elements as numbers. */
@@ -38,8 +33,7 @@ abstract class ArithmeticArray extends NDArrayAdapter {
 
     /** Takes the alternative of another manager. */
     final void follow(NDManager other) {
-        alternativeManager =
-                other instanceof BufferManager own ? own.alternative().orElse(null) : other;
+        alternativeManager = other instanceof BufferManager ? BufferManager.later() : other;
     }
 
     /** Returns the exception for what only other engines have. */
@@ -61,8 +55,11 @@ abstract class ArithmeticArray extends NDArrayAdapter {
         return front;
     }
 
-    private boolean alone() {
-        return alternativeManager == null;
+    /** Returns whether there is no other engine; one that there is has been loaded then. */
+    final boolean alone() {
+        return manager instanceof BufferManager own
+                && alternativeManager == BufferManager.later()
+                && own.alternative().isEmpty();
     }
 
     private static boolean isWhole(Number n) {

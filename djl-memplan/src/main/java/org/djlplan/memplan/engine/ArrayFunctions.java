@@ -18,24 +18,21 @@ final class ArrayFunctions implements InvocationHandler {
 
     private final BufferArray array;
     private final BufferManager manager;
-    private final Optional<NDArrayEx> other;
 
-    private ArrayFunctions(BufferArray array, BufferManager manager, Optional<NDArrayEx> other) {
+    private ArrayFunctions(BufferArray array, BufferManager manager) {
         this.array = array;
         this.manager = manager;
-        this.other = other;
     }
 
     /**
      * @param manager of the results
-     * @param other those of the same array in another engine
      */
-    static NDArrayEx of(BufferArray array, BufferManager manager, Optional<NDArrayEx> other) {
+    static NDArrayEx of(BufferArray array, BufferManager manager) {
         return (NDArrayEx)
                 Proxy.newProxyInstance(
                         ArrayFunctions.class.getClassLoader(),
                         new Class<?>[] {NDArrayEx.class},
-                        new ArrayFunctions(array, manager, other));
+                        new ArrayFunctions(array, manager));
     }
 
     @Override
@@ -55,6 +52,7 @@ final class ArrayFunctions implements InvocationHandler {
         if (name.equals("stack") && count == 2) {
             return stack((NDList) arguments[0], (int) arguments[1]);
         }
+        Optional<NDArrayEx> other = array.functionsElsewhere();
         try {
             if (other.isPresent()) {
                 return method.invoke(other.get(), arguments);

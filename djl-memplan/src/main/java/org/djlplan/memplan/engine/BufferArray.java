@@ -347,10 +347,11 @@ final class BufferArray extends ArithmeticArray {
     /** Returns the rest of what arrays do; the alternative engine's, where there is one. */
     @Override
     public NDArrayEx getNDArrayInternal() {
-        Optional<NDArrayEx> other =
-                alternativeManager == null
-                        ? Optional.empty()
-                        : Optional.of(super.getNDArrayInternal());
-        return ArrayFunctions.of(this, buffers(), other);
+        return ArrayFunctions.of(this, buffers());
+    }
+
+    /** Returns what the other engine has, if there is one. */
+    Optional<NDArrayEx> functionsElsewhere() {
+        return alone() ? Optional.empty() : Optional.of(super.getNDArrayInternal());
     }
 }

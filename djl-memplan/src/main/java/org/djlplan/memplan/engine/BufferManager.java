@@ -23,6 +23,8 @@ import java.util.function.Function;
  */
 class BufferManager extends BaseNDManager {
 
+    private Optional<NDManager> alternative = Optional.empty();
+
     private BufferManager(NDManager parent, Device device) {
         super(parent, device);
     }
@@ -32,9 +34,23 @@ class BufferManager extends BaseNDManager {
         return SystemManager.INSTANCE;
     }
 
-    /** Returns the manager of the engine that computes what arrays over buffers do not. */
-    Optional<NDManager> alternative() {
-        return Optional.ofNullable(alternativeManager);
+    /**
+     * Returns a manager of the engine that computes what arrays over buffers do not; the first call
+     * makes it, and may load that engine.
+     */
+    final synchronized Optional<NDManager> alternative() {
+        if (alternative.isEmpty() && isOpen()) {
+            alternative = TfLiteEngine.instance().alternative().map(Engine::newBaseManager);
+        }
+        return alternative;
+    }
+
+    /**
+     * Returns what arrays take for the manager of the other engine. It copies an array into that
+     * engine, which is not loaded before.
+     */
+    static NDManager later() {
+        return LaterManager.INSTANCE;
     }
 
     @Override
@@ -212,7 +228,29 @@ class BufferManager extends BaseNDManager {
     @Override
     public void close() {
         super.close();
-        alternative().ifPresent(NDManager::close);
+        closeAlternative();
+    }
+
+    private synchronized void closeAlternative() {
+        alternative.ifPresent(NDManager::close);
+    }
+
+    private static final class LaterManager extends BufferManager {
+
+        static final NDManager INSTANCE = new LaterManager();
+
+        LaterManager() {
+            super(null, null);
+        }
+
+        @Override
+        public NDArray from(NDArray array) {
+            // An operand may be the other engine's already.
+            BufferManager owner = array.getManager() instanceof BufferManager own ? own : system();
+            return owner.alternative()
+                    .orElseThrow(() -> ArithmeticArray.unsupported("this"))
+                    .from(array);
+        }
     }
 
     private static final class SystemManager extends BufferManager implements SystemNDManager {

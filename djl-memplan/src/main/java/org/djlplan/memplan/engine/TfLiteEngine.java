@@ -34,17 +34,22 @@ final class TfLiteEngine extends Engine {
         return instance.get();
     }
 
+    /** Returns null: DJL would load the other engine with the first manager. */
+    @Override
+    public Engine getAlternativeEngine() {
+        return null;
+    }
+
     /**
      * Returns the engine that computes what this one's arrays do not: DJL's default one, unless it
-     * comes after this one. Null if there is none that works.
+     * comes after this one or does not work. The first call loads it.
      */
-    @Override
-    public synchronized Engine getAlternativeEngine() {
+    synchronized Optional<Engine> alternative() {
         if (!looked && !Boolean.getBoolean("ai.djl.tflite.disable_alternative")) {
             looked = true;
             alternative = workingDefault();
         }
-        return alternative.orElse(null);
+        return alternative;
     }
 
     /** Some engines load their native library with their first manager only. */

@@ -12,6 +12,7 @@ import com.google.common.base.Throwables;
 import com.google.gson.JsonObject;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -75,6 +76,9 @@ final class MatrixProgram {
                                 && report.predictions().unplanned() < PREDICTIONS);
             }
             seen.addProperty("version", version(engine));
+            seen.addProperty(
+                    "torchMapped",
+                    Files.readString(Path.of("/proc/self/maps")).contains("libtorch"));
         } catch (Exception | LinkageError e) {
             seen.addProperty("error", Throwables.getStackTraceAsString(e));
         }

@@ -40,6 +40,18 @@ class VersionMatrixTest {
         assertEquals(String.join("\n", kept), String.join("\n", new VersionMatrix(folder).table()));
     }
 
+    /** Another engine costs nothing where arrays do not need it. */
+    @ParameterizedTest
+    @CsvSource({"TFLite, false", "PyTorch, true"})
+    void run_bothEnginesOnTheClassPath_mapsThatOfTheModel(String engine, boolean mapped)
+            throws Exception {
+        ChildJvm.Result result =
+                new VersionMatrix(folder)
+                        .run(VersionMatrix.classPath(VersionMatrix.NEWEST), List.of(engine));
+        JsonObject seen = VersionMatrix.seen(result).getAsJsonObject(engine);
+        assertEquals(mapped, seen.get("torchMapped").getAsBoolean(), result.printed());
+    }
+
     /** PyTorch's models suffer, too: the old engine's zoo throws where DJL asks all of them. */
     @ParameterizedTest
     @CsvSource({"TFLite, false", "TFLite, true", "PyTorch, false", "PyTorch, true"})
