@@ -187,6 +187,19 @@ final class Measurement implements AutoCloseable {
         return runner().residentWeights();
     }
 
+    /** Returns what was planned, or empty when the model was loaded without a plan. */
+    Optional<PlanReport> report() {
+        return runner().report();
+    }
+
+    /** Returns by how many bytes the process is larger than before the model was loaded. */
+    OptionalLong grownBytes() {
+        OptionalLong now = memory.residentBytes();
+        return now.isPresent() && idleBytes.isPresent()
+                ? OptionalLong.of(Math.max(0, now.getAsLong() - idleBytes.getAsLong()))
+                : OptionalLong.empty();
+    }
+
     /** Returns the figures, those of latency if predictions were timed. */
     RunFigures figures() {
         notePeaks();
@@ -196,7 +209,7 @@ final class Measurement implements AutoCloseable {
             values.put(Figure.P95_MILLIS, times.percentileMillis(95));
             values.put(Figure.P99_MILLIS, times.percentileMillis(99));
         }
-        Optional<PlanReport> report = runner().report();
+        Optional<PlanReport> report = report();
         report.filter(PlanReport::planned).ifPresent(this::notePlan);
         PlannedLoading.stockArenaBytes(options)
                 .ifPresent(bytes -> values.put(Figure.STOCK_ARENA, (double) bytes));

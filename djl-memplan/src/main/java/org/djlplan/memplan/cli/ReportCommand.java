@@ -82,6 +82,14 @@ final class ReportCommand implements Callable<Integer> {
                             + " turns.")
     private int runs;
 
+    @Option(
+            names = "--predictors",
+            paramLabel = "N",
+            description =
+                    "Also predict on N threads at once, and show the workers over time and what the"
+                            + " memory is for.")
+    private int predictors;
+
     @Mixin private DelegationSwitch delegation = new DelegationSwitch();
 
     @Option(
@@ -144,6 +152,7 @@ final class ReportCommand implements Callable<Integer> {
         return ofPlan
                 + 2 * others.size()
                 + (runs > 0 ? 1 : 0)
+                + (predictors > 0 ? 1 : 0)
                 + (budgets.isEmpty() ? 0 : BudgetSweep.steps(budgets.size()));
     }
 
@@ -163,6 +172,14 @@ final class ReportCommand implements Callable<Integer> {
             comparison.complaints().forEach(line -> err.println("djlplan: " + line));
             parts.put(ReportRun.NAME, ReportRun.of(comparison, watch, List.of()));
         }
+        if (predictors > 0) {
+            news.next("predicting on %d threads at once".formatted(predictors));
+            JsonObject seen = watchedPool(err);
+            if (seen.has("memory")) {
+                parts.put("memory", seen.remove("memory"));
+            }
+            parts.put("workers", seen);
+        }
         if (!budgets.isEmpty()) {
             parts.put(
                     ReportBudget.NAME,
@@ -176,6 +193,19 @@ final class ReportCommand implements Callable<Integer> {
             parts.putAll(keptParts(file.file()));
         }
         return parts;
+    }
+
+    private JsonObject watchedPool(PrintWriter err) {
+        boolean delegates = delegation.delegates(options);
+        try (WorkerProcess worker =
+                WorkerProcess.start(
+                        WorkerProcess.Contestant.of(delegates ? Way.DELEGATED : Way.PLANNED),
+                        delegates ? options.measuring() : options,
+                        new MeasuringNews(err, options.modelName()))) {
+            worker.awaitLoaded();
+            worker.warmUp();
+            return worker.watchAtOnce(predictors, options.effort().iterations());
+        }
     }
 
     /** Returns the maps of models that take turns in one arena, which is that of the largest. */
@@ -298,8 +328,8 @@ final class ReportCommand implements Callable<Integer> {
             if (view.isPresent() && view.get() != View.CSV) {
                 throw usage("--view is for models");
             }
-            if (runs > 0 || !budgets.isEmpty()) {
-                throw usage("--runs and --budgets are for models");
+            if (runs > 0 || predictors > 0 || !budgets.isEmpty()) {
+                throw usage("--runs, --predictors and --budgets are for models");
             }
             return;
         }
@@ -320,10 +350,10 @@ final class ReportCommand implements Callable<Integer> {
                             + " does not fit "
                             + options.modelName());
         }
-        if (runs < 0) {
-            throw usage("--runs must not be negative: " + runs);
+        if (runs < 0 || predictors < 0) {
+            throw usage("--runs and --predictors must not be negative");
         }
-        boolean runsModel = runs > 0 || !budgets.isEmpty();
+        boolean runsModel = runs > 0 || predictors > 0 || !budgets.isEmpty();
         if (!tfLite || runsModel) {
             options.check(runsModel, true);
         }

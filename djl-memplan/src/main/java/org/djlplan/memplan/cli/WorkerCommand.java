@@ -7,6 +7,7 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.djlplan.memplan.child.ParentConnection;
 import picocli.CommandLine.Command;
@@ -93,6 +94,15 @@ final class WorkerCommand implements Callable<Integer> {
                             request.get("threads").getAsInt(), request.get("count").getAsInt());
                     parent.reply(new JsonPrimitive("ran"));
                 }
+                case "pool" ->
+                        parent.reply(
+                                PoolWatch.of(
+                                        measurement,
+                                        request.get("threads").getAsInt(),
+                                        request.get("count").getAsInt(),
+                                        options.model() instanceof ModelRef.OfFile file
+                                                ? Optional.of(file.readable())
+                                                : Optional.empty()));
                 case "figures" -> parent.reply(measurement.figures().toJson());
                 case "allocations" ->
                         parent.reply(

@@ -143,6 +143,14 @@ final class WorkerProcess implements AutoCloseable {
         JsonElement unused = ask("predicting on several threads", request);
     }
 
+    /** The same, watched by a {@link PoolWatch}; returns what that returns. */
+    JsonObject watchAtOnce(int threads, int count) {
+        JsonObject request = request("pool");
+        request.addProperty("threads", threads);
+        request.addProperty("count", count);
+        return ask("predicting on several threads", request).getAsJsonObject();
+    }
+
     /** Returns the figures of all that was timed. */
     RunFigures figures() {
         return RunFigures.fromJson(ask("reporting", request("figures")).getAsJsonObject());

@@ -13,7 +13,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.djlplan.integration.support.DjlPlanProcess;
@@ -92,6 +94,48 @@ class ReportCommandTest {
                 engine.getAsJsonArray("offsets").asList().stream()
                         .anyMatch(offset -> !offset.isJsonNull()));
         assertTrue(plan.getAsJsonArray("operators").contains(new JsonPrimitive("CONV_2D")));
+    }
+
+    /** Three predict at once: never more are busy or wait, and each has run. */
+    @Tag("long")
+    @Test
+    void predictors_showTheWorkers_andWhatTheMemoryIsFor() throws Exception {
+        Path model = folder.resolve("net.tflite");
+        TfLiteWriter.write(network(), model);
+        String data = folder.resolve("data.json").toString();
+        djlplan(
+                "report",
+                model.toString(),
+                "--predictors",
+                "3",
+                "--iterations",
+                "300",
+                "--no-delegation",
+                "--json",
+                data);
+        JsonObject report = read("data.json");
+        int most = 0;
+        for (JsonElement each : report.getAsJsonObject("workers").getAsJsonArray("samples")) {
+            JsonObject sample = each.getAsJsonObject();
+            int all = sample.get("busy").getAsInt() + sample.get("waiting").getAsInt();
+            assertTrue(all <= 3, sample.toString());
+            most = Math.max(most, all);
+        }
+        assertTrue(most > 0, "nothing was seen to run");
+        Map<String, Long> owners = new HashMap<>();
+        for (JsonElement each : report.getAsJsonArray("memory")) {
+            JsonObject owner = each.getAsJsonObject();
+            owners.put(owner.get("owner").getAsString(), owner.get("bytes").getAsLong());
+        }
+        long arena =
+                strategy(report.getAsJsonObject("plan"), "engine")
+                        .orElseThrow()
+                        .get("totalBytes")
+                        .getAsLong();
+        assertTrue(owners.get("arena") > 0 && owners.get("arena") <= 3 * arena, owners.toString());
+        long ofOne = 2 * 16 * 16 * 8 * Float.BYTES;
+        assertEquals(0, owners.get("inputs and outputs") % ofOne, owners.toString());
+        assertTrue(owners.get("mapped file") <= Files.size(model) + 4096, owners.toString());
     }
 
     private static void assertRecorded(JsonObject run, JsonObject plan) {

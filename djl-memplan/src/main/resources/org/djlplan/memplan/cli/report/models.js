@@ -75,7 +75,7 @@ function bars(rows, most) {
 function workersView(report) {
   const samples = [...(report.workers?.samples ?? [])].sort((a, b) => a.nanos - b.nanos);
   if (samples.length === 0) {
-    return emptyState('No workers were watched.', 'djlplan report MODEL --html FILE --runs 100 --threads 8');
+    return emptyState('No workers were watched.', 'djlplan report MODEL --predictors 8 --html FILE');
   }
   const busiest = samples.reduce((most, sample) => Math.max(most, sample.busy), 0);
   const longest = samples.reduce((most, sample) => Math.max(most, sample.waiting ?? 0), 0);

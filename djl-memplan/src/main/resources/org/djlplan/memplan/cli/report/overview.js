@@ -60,7 +60,7 @@ function about(report) {
 function memoryPanelOf(report) {
   const memory = report.memory ?? [];
   if (memory.length === 0) {
-    return emptyState('What else the model’s memory is for was not measured.', 'djlplan report MODEL --live --html FILE');
+    return emptyState('What else the model’s memory is for was not measured.', 'djlplan report MODEL --predictors 1 --html FILE');
   }
   const sum = Math.max(1, memory.reduce((total, part) => total + part.bytes, 0));
   const stack = el('div', { class: 'stack', role: 'img', 'aria-label': `Memory by owner: ${memory.map((part) => `${ownerOf(part.owner).label} ${bytes(part.bytes)}`).join(', ')}` });

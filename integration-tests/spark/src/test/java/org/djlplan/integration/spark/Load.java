@@ -4,6 +4,7 @@ import ai.djl.Model;
 import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.repository.zoo.Criteria;
@@ -115,16 +116,18 @@ record Load(String engine, String file, long[] shape, Map<String, String> option
             throws Exception {
         int values = (int) new Shape(shape).size();
         int from = Math.floorMod(seed * 7919, Executor.NOISE.length - values);
-        try (NDArray input =
-                        model.getNDManager()
-                                .create(
-                                        Arrays.copyOfRange(Executor.NOISE, from, from + values),
-                                        new Shape(shape));
-                NDList output = predictor.predict(new NDList(input))) {
+        // What a network of blocks makes lives as long as its input's manager.
+        try (NDManager manager = model.getNDManager().newSubManager()) {
+            NDArray input =
+                    manager.create(
+                            Arrays.copyOfRange(Executor.NOISE, from, from + values),
+                            new Shape(shape));
+            NDList output = predictor.predict(new NDList(input));
             int bits = seed;
             for (NDArray each : output) {
                 bits = 31 * bits + Arrays.hashCode(each.toFloatArray());
             }
+            output.close();
             return bits;
         }
     }
@@ -141,7 +144,9 @@ record Load(String engine, String file, long[] shape, Map<String, String> option
             criteria.optModelPath(Path.of(file));
         }
         if (options == null) {
-            return criteria.optTranslator(new NoopTranslator()).build();
+            return criteria.optOption("numThreads", "1")
+                    .optTranslator(new NoopTranslator())
+                    .build();
         }
         options.forEach(criteria::optArgument);
         return criteria.optTranslatorFactory(PlannedTranslatorFactory.wrap(new NoopTranslator()))

@@ -26,9 +26,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Rows per second and memory of executors, as stock and planned, in turns, each time in new
- * executors; asserts only that all have the same outputs where they should. What is to be delegated
- * was measured before, as {@code djlplan tune} does. Needs the distribution, and the class path of
- * DJL 0.27.0 that the integration tests write.
+ * executors with one thread a prediction, as each has one core; asserts only that all have the same
+ * outputs where they should. What is to be delegated was measured before, as {@code djlplan tune}
+ * does. Needs the distribution, and the class path of DJL 0.27.0 that the integration tests write.
  */
 @Tag("bench")
 class SparkBench {
@@ -37,6 +37,11 @@ class SparkBench {
     private static final int ROWS = Integer.getInteger("djlplan.bench.rows", 4000);
     private static final int SLOW_ROWS = 500;
     private static final int COLD_ROWS = 500;
+
+    /** The whole heap is there before a model is, so that what is added is not the heap. */
+    private static final String JVM =
+            "-Dai.djl.offline=true -Dai.djl.tflite.disable_alternative=true -Xms1g -XX:+AlwaysPreTouch";
+
     private static final Path TARGET = Path.of("target").toAbsolutePath();
     private static final Path MODELS = TARGET.resolve("../../models").normalize();
 
@@ -85,7 +90,7 @@ class SparkBench {
                         .setMaster("local-cluster[" + executors + "," + way.cores + ",1024]")
                         .setAppName("bench")
                         .set("spark.executor.extraClassPath", classPath(way.oldDjl))
-                        .set("spark.executor.extraJavaOptions", "-Dai.djl.offline=true")
+                        .set("spark.executor.extraJavaOptions", JVM)
                         .set("spark.scheduler.minRegisteredResourcesRatio", "1")
                         .set("spark.driver.host", "127.0.0.1")
                         .set("spark.ui.enabled", "false")
@@ -160,19 +165,21 @@ class SparkBench {
     }
 
     private static List<Way> tfLiteWays() {
-        Map<String, String> memory = Map.of("delegation.enabled", "false");
+        Map<String, String> memory = Map.of("delegation.enabled", "false", "memplan.threads", "1");
+        Map<String, String> line = Map.of("memplan.threads", "1");
         return List.of(
                 new Way("stock, DJL 0.27.0", true, null, SLOW_ROWS, 1),
                 new Way("stock, DJL 0.35.1", false, null, SLOW_ROWS, 1),
                 new Way("planned, DJL 0.27.0", true, memory, SLOW_ROWS, 1),
                 new Way("planned, DJL 0.35.1", false, memory, SLOW_ROWS, 1),
-                new Way("one line, DJL 0.27.0", true, Map.of(), ROWS, 1),
-                new Way("one line, DJL 0.35.1", false, Map.of(), ROWS, 1));
+                new Way("one line, DJL 0.27.0", true, line, ROWS, 1),
+                new Way("one line, DJL 0.35.1", false, line, ROWS, 1));
     }
 
     /** Measures it for both engines before, each in an executor. */
     private static void tune(String file, long[] shape) throws IOException {
-        Map<String, String> blocking = Map.of("delegation.profile", "blocking");
+        Map<String, String> blocking =
+                Map.of("delegation.profile", "blocking", "memplan.threads", "1");
         for (boolean oldDjl : new boolean[] {true, false}) {
             run(
                     new Load("TFLite", file, shape, blocking),
