@@ -4,11 +4,9 @@ import ai.djl.ndarray.NDList;
 import ai.djl.nn.Block;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
-import com.google.common.reflect.TypeToken;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
@@ -38,14 +36,10 @@ final class BlockProxy implements InvocationHandler {
         InferencePass stock =
                 (parameters, inputs, params) ->
                         inner.forward(parameters, inputs, false, params.orElse(null));
-        Class<?>[] interfaces =
-                TypeToken.of(inner.getClass()).getTypes().interfaces().rawTypes().stream()
-                        .filter(type -> Modifier.isPublic(type.getModifiers()))
-                        .toArray(Class<?>[]::new);
         return (Block)
                 Proxy.newProxyInstance(
                         inner.getClass().getClassLoader(),
-                        interfaces,
+                        PublicInterfaces.of(inner.getClass()),
                         new BlockProxy(inner, planner.apply(stock)));
     }
 

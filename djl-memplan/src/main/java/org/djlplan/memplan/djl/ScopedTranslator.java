@@ -7,11 +7,9 @@ import ai.djl.metric.Unit;
 import ai.djl.ndarray.NDManager;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
-import com.google.common.reflect.TypeToken;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -47,14 +45,10 @@ public final class ScopedTranslator implements InvocationHandler {
                 most.isPresent()
                         ? Optional.of(new PredictionScope.Gate(most.getAsInt()))
                         : Optional.empty();
-        Class<?>[] interfaces =
-                TypeToken.of(inner.getClass()).getTypes().interfaces().rawTypes().stream()
-                        .filter(type -> Modifier.isPublic(type.getModifiers()))
-                        .toArray(Class<?>[]::new);
         return (Translator<I, O>)
                 Proxy.newProxyInstance(
                         inner.getClass().getClassLoader(),
-                        interfaces,
+                        PublicInterfaces.of(inner.getClass()),
                         new ScopedTranslator(inner, model, gate));
     }
 

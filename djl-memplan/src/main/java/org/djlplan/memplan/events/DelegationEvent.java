@@ -15,8 +15,8 @@ import jdk.jfr.StackTrace;
 @SuppressWarnings("UnusedVariable") // the recorder reads the fields
 final class DelegationEvent extends Event {
 
-    @Label("Model")
-    private String model;
+    @Label("File")
+    private String file;
 
     @Label("Operators")
     private int operators;
@@ -30,9 +30,9 @@ final class DelegationEvent extends Event {
     @Label("Origin")
     private String origin;
 
-    static void record(String model, int operators, int delegated, int threads, String origin) {
+    static void record(String file, int operators, int delegated, int threads, String origin) {
         DelegationEvent event = new DelegationEvent();
-        event.model = model;
+        event.file = file;
         event.operators = operators;
         event.delegatedOperators = delegated;
         event.threads = threads;

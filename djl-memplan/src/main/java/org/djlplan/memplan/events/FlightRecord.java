@@ -47,16 +47,16 @@ public final class FlightRecord {
     /**
      * Makes an event {@code djlplan.Delegation}: from now on, a model serves so.
      *
-     * @param model its name
+     * @param file the model's
      * @param operators how many it has
      * @param delegated how many of them run in the delegate
      * @param threads of a prediction
      * @param origin why: UNVERIFIED, VERIFIED, MEASURED or STORED
      */
     public static void delegation(
-            String model, int operators, int delegated, int threads, String origin) {
+            String file, int operators, int delegated, int threads, String origin) {
         if (isOn()) {
-            DelegationEvent.record(model, operators, delegated, threads, origin);
+            DelegationEvent.record(file, operators, delegated, threads, origin);
         }
     }
 }

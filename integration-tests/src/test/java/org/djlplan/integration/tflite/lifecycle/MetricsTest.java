@@ -29,6 +29,7 @@ import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.metrics.PlanMetrics;
 import org.djlplan.memplan.metrics.PoolMetrics;
+import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,7 +42,12 @@ class MetricsTest {
     @TempDir Path folder;
 
     private static void predict(ZooModel<NDList, NDList> model, int times) throws Exception {
-        try (StockInterpreter stock = new StockInterpreter(MODEL, 1)) {
+        predict(model, MODEL, times);
+    }
+
+    private static void predict(ZooModel<NDList, NDList> model, Path file, int times)
+            throws Exception {
+        try (StockInterpreter stock = new StockInterpreter(file, 1)) {
             for (int i = 0; i < times; i++) {
                 Planned.predict(model, stock.randomInputs(i), stock.shapes());
             }
@@ -125,7 +131,7 @@ class MetricsTest {
             assertEquals(
                     PlannedModels.pools().arenas().bytes(),
                     gauge(registry, "djlplan.arenas.bytes"));
-            predictAtOnce(model, 4, 50);
+            predictAtOnce(model, MODEL, 4, 50);
             assertTrue(registry.get("djlplan.wait").functionTimer().count() > before);
             assertTrue(PlannedModels.pools().waits().nanos() > 0);
             assertEquals(0, gauge(registry, "djlplan.workers.busy"));
@@ -133,8 +139,8 @@ class MetricsTest {
         }
     }
 
-    private static void predictAtOnce(ZooModel<NDList, NDList> model, int threads, int times)
-            throws Exception {
+    private static void predictAtOnce(
+            ZooModel<NDList, NDList> model, Path file, int threads, int times) throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(threads);
         CountDownLatch start = new CountDownLatch(threads);
         List<Future<Object>> all =
@@ -144,7 +150,7 @@ class MetricsTest {
                                                 () -> {
                                                     start.countDown();
                                                     start.await();
-                                                    predict(model, times);
+                                                    predict(model, file, times);
                                                     return null;
                                                 }))
                         .limit(threads)
@@ -178,6 +184,58 @@ class MetricsTest {
             assertEquals(name, event.getString("model"));
             assertEquals("TFLite", event.getString("engine"));
             assertFalse(event.getDuration().isZero());
+        }
+    }
+
+    @Test
+    void flightRecorder_delegatedModel_tellsWhatServes() throws Exception {
+        Path file = folder.resolve("flight.jfr");
+        PlanReport report;
+        try (Recording recording = new Recording()) {
+            recording.enable("djlplan.Delegation");
+            recording.start();
+            try (ZooModel<NDList, NDList> model =
+                    Planned.load(MODEL, Map.of("delegation.profile", "blocking"))) {
+                predict(model, 1);
+                report = PlanReport.of(model).orElseThrow();
+            }
+            recording.stop();
+            recording.dump(file);
+        }
+        RecordedEvent last =
+                RecordingFile.readAllEvents(file).stream()
+                        .filter(e -> e.getEventType().getName().equals("djlplan.Delegation"))
+                        .filter(e -> e.getString("file").equals(MODEL.getFileName().toString()))
+                        .reduce((a, b) -> b)
+                        .orElseThrow();
+        DelegationReport serving = report.delegation().orElseThrow();
+        assertEquals(serving.delegatedOperators(), last.getInt("delegatedOperators"));
+        assertEquals(serving.operators(), last.getInt("operators"));
+        assertEquals(serving.origin(), last.getString("origin"));
+    }
+
+    /** Four that predict at once on one worker: some wait for longer than a pass takes. */
+    @Test
+    void flightRecorder_predictionsWait_tellsForWhat() throws Exception {
+        Path file = folder.resolve("flight.jfr");
+        Path slow = TestModels.built("mobilenet_v1");
+        try (Recording recording = new Recording();
+                ZooModel<NDList, NDList> model =
+                        Planned.load(slow, Map.of("memplan.workers", "1"))) {
+            recording.enable("djlplan.Wait");
+            recording.start();
+            predictAtOnce(model, slow, 4, 2);
+            recording.stop();
+            recording.dump(file);
+        }
+        List<RecordedEvent> waits =
+                RecordingFile.readAllEvents(file).stream()
+                        .filter(e -> e.getEventType().getName().equals("djlplan.Wait"))
+                        .toList();
+        assertFalse(waits.isEmpty());
+        for (RecordedEvent wait : waits) {
+            assertEquals("WORKERS", wait.getString("lack"));
+            assertTrue(wait.getDuration("time").toNanos() >= 1_000_000);
         }
     }
 
