@@ -4,8 +4,11 @@ import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import java.nio.file.Path;
 import org.apache.flink.api.common.functions.RuntimeContext;
+import org.apache.flink.metrics.Gauge;
+import org.apache.flink.metrics.MetricGroup;
 import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.report.PlanReport;
 
 /** The model of a job, for all of its operators. */
 final class Classifier {
@@ -26,5 +29,19 @@ final class Classifier {
                         .optModelName("mobilenet_v2")
                         .optTranslatorFactory(PlannedTranslatorFactory.wrap(new BestClass()))
                         .build());
+    }
+
+    /** Figures of the model, and of what all models of the task manager share. */
+    static void gauges(RuntimeContext context, ZooModel<?, ?> model) {
+        MetricGroup group = context.getMetricGroup().addGroup("djlplan");
+        group.gauge("arenaBytes", (Gauge<Long>) () -> report(model).plan().arenaBytes());
+        group.gauge("predictions", (Gauge<Long>) () -> report(model).predictions().total());
+        group.gauge("unplanned", (Gauge<Long>) () -> report(model).predictions().unplanned());
+        group.gauge(
+                "waiting", (Gauge<Long>) () -> (long) PlannedModels.pools().workers().waiting());
+    }
+
+    private static PlanReport report(ZooModel<?, ?> model) {
+        return PlanReport.of(model).orElseThrow();
     }
 }

@@ -21,6 +21,7 @@ public class Classify extends RichMapFunction<Tuple2<Long, float[]>, Tuple2<Long
         Path folder = getRuntimeContext().getDistributedCache().getFile("classifier").toPath();
         model = Classifier.model(getRuntimeContext(), folder);
         predictor = model.newPredictor();
+        Classifier.gauges(getRuntimeContext(), model);
     }
 
     @Override

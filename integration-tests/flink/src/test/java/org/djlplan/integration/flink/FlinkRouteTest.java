@@ -86,6 +86,10 @@ class FlinkRouteTest {
         expected = measure();
         Configuration configuration = new Configuration();
         configuration.set(TaskManagerOptions.NETWORK_MEMORY_MAX, MemorySize.ofMebiBytes(16));
+        configuration.setString("metrics.reporters", "seen");
+        configuration.setString(
+                "metrics.reporter.seen.factory.class", SeenMetrics.Factory.class.getName());
+        configuration.setString("metrics.reporter.seen.interval", "20 MILLISECONDS");
         cluster =
                 new MiniCluster(
                         new MiniClusterConfiguration.Builder()
@@ -263,6 +267,12 @@ class FlinkRouteTest {
         Path jar = thin().writeTo(folder.resolve("classify.jar"));
 
         assertEvery(run(jar, images -> images.map(new Classify())));
+
+        Map<String, Long> figures = SeenMetrics.largest();
+        assertTrue(figures.get("arenaBytes") > 0, figures.toString());
+        assertTrue(figures.get("predictions") > 0, figures.toString());
+        assertEquals(0, figures.get("unplanned"), figures.toString());
+        assertTrue(figures.containsKey("waiting"), figures.toString());
     }
 
     @Test
