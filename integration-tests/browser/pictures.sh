@@ -42,7 +42,7 @@ awk 'BEGIN {
 report buffers buffers.csv --time-limit 0s
 
 picture page-map tflite map 900 64
-picture page-delegation tflite delegation 1000 64
+picture page-delegated tflite delegation 1000 64
 picture page-budget tflite budget 900 64
 picture page-run tflite run 900 64
 picture page-models tflite models 760 64
