@@ -10,13 +10,13 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.djlplan.integration.delegation.FaultyDelegate.Fault;
 import org.djlplan.integration.support.BudgetModels;
 import org.djlplan.integration.support.Forgery;
@@ -185,6 +185,22 @@ class BudgetedDelegateTest {
         assertFalse(Files.readString(damaged).contains("9999"));
     }
 
+    private int madeInLoadOf(FaultyDelegate faulty) throws Exception {
+        Counting delegates = new Counting(faulty.name());
+        try (BudgetedModel model = open("faulty", delegates, true)) {
+            assertEquals(0, report(model).delegatedOperators());
+            assertEquals(0, report(model).delegatedBytes());
+            assertEquals(expected, run(model));
+        }
+        return delegates.made.get();
+    }
+
+    private boolean isKept() throws IOException {
+        try (Stream<Path> files = Files.list(file.resolveSibling(".djlplan"))) {
+            return files.anyMatch(each -> each.toString().endsWith(".kernels.json"));
+        }
+    }
+
     @Test
     void open_wrongOutputs_staysInCpuKernelsAndTriesNotAgain() throws Exception {
         List<Integer> additions =
@@ -195,18 +211,15 @@ class BudgetedDelegateTest {
         FaultyDelegate faulty = FaultyDelegate.compile(folder);
         faulty.claim(additions, true);
         faulty.select(FaultyDelegate.EVERY, Fault.CHANNEL_ZERO);
-        List<Integer> made = new ArrayList<>();
-        for (int i = 0; i < 2; i++) {
-            Counting delegates = new Counting(faulty.name());
-            try (BudgetedModel model = open("faulty", delegates, true)) {
-                assertEquals(0, report(model).delegatedOperators());
-                assertEquals(0, report(model).delegatedBytes());
-                assertEquals(expected, run(model));
-            }
-            made.add(delegates.made.get());
+        // What took more memory than there is, as measured in a busy process, is not judged.
+        int first = madeInLoadOf(faulty);
+        for (int i = 1; i < LOADS && !isKept(); i++) {
+            first = madeInLoadOf(faulty);
         }
-        // The first time one more is made, and tried.
-        assertEquals(made.get(1) + 1, made.get(0));
+        String judged = Files.readString(kept());
+        // One more is made, and tried, when nothing is known yet.
+        assertTrue(madeInLoadOf(faulty) < first, "nothing was tried");
+        assertEquals(judged, Files.readString(kept()));
         Freed.assertEverything();
     }
 
