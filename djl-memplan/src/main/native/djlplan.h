@@ -400,9 +400,12 @@ struct djlplan_torch_run;
  * also if the arena is too small, none of ours, or has a run.
  */
 DJLPLAN_API struct djlplan_torch_run *djlplan_torch_record(void);
-/* `arena` must be one of ours that nobody else uses until the run is finished. */
+/*
+ * `arena` must be one of ours that nobody else uses until the run is finished. Each allocation must
+ * be as large as planned; with `at_most` it may be smaller, as those of a smaller batch are.
+ */
 DJLPLAN_API struct djlplan_torch_run *djlplan_torch_replay(struct djlplan_torch_plan *plan,
-                                                           void *arena);
+                                                           void *arena, int at_most);
 /*
  * Ends the allocations of the current run; only on its own thread. Returns 1 if its plan was used
  * and none of its blocks is in use any more: then the run may be finished at once.

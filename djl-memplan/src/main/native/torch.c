@@ -211,9 +211,10 @@ struct djlplan_torch_run *djlplan_torch_record(void) {
     return current = djlplan_record_begin();
 }
 
-struct djlplan_torch_run *djlplan_torch_replay(struct djlplan_torch_plan *plan, void *arena) {
+struct djlplan_torch_run *djlplan_torch_replay(struct djlplan_torch_plan *plan, void *arena,
+                                               int at_most) {
     if (current != NULL) return NULL;
-    return current = djlplan_replay_begin(plan, arena);
+    return current = djlplan_replay_begin(plan, arena, at_most != 0);
 }
 
 int djlplan_torch_pause(void) {

@@ -1,8 +1,9 @@
 /*
  * Gives the allocations of a run their planned places.
  *
- * A place is used only when the allocation is as large as planned and no block in use overlaps it:
- * the arena's own record of what is in use decides, not the plan.
+ * A place is used only when the allocation is as large as planned, or smaller in a run that may use
+ * the plan of a larger one, and no block in use overlaps it: the arena's own record of what is in
+ * use decides, not the plan.
  */
 #include "torch_run.h"
 
@@ -93,7 +94,8 @@ static void free_run(struct djlplan_torch_run *run) {
     free(run);
 }
 
-struct djlplan_torch_run *djlplan_replay_begin(struct djlplan_torch_plan *plan, void *address) {
+struct djlplan_torch_run *djlplan_replay_begin(struct djlplan_torch_plan *plan, void *address,
+                                               bool at_most) {
     struct djlplan_arena *arena = djlplan_arena_of(address);
     if (arena == NULL || (int64_t)arena->bytes < plan->arena_bytes) return NULL;
     struct djlplan_torch_run *run = calloc(1, sizeof *run);
@@ -110,6 +112,7 @@ struct djlplan_torch_run *djlplan_replay_begin(struct djlplan_torch_plan *plan, 
     run->kind = RUN_REPLAYS;
     pthread_mutex_init(&run->replay.lock, NULL);
     run->replay.plan = plan;
+    run->replay.at_most = at_most;
     run->replay.residents = residents;
     run->replay.arena = arena;
     struct djlplan_torch_run *none = NULL;
@@ -118,6 +121,11 @@ struct djlplan_torch_run *djlplan_replay_begin(struct djlplan_torch_plan *plan, 
         return NULL;
     }
     return run;
+}
+
+/* An empty block has no place, whatever was planned. */
+static bool fits(const struct replay *replay, size_t bytes, int64_t planned) {
+    return bytes == (size_t)planned || (replay->at_most && bytes > 0 && bytes < (size_t)planned);
 }
 
 /*
@@ -129,7 +137,7 @@ static const struct place *take_place(struct replay *replay, size_t bytes) {
     int number = replay->next;
     if (number < plan->count) replay->next++;
     if (replay->diverged || number >= plan->count ||
-        plan->allocations[number].place.bytes != (int64_t)bytes) {
+        !fits(replay, bytes, plan->allocations[number].place.bytes)) {
         replay->diverged = true;
         replay->counters[DJLPLAN_DIVERGED]++;
         return NULL;

@@ -60,6 +60,7 @@ struct replay {
     pthread_mutex_t lock;
     struct djlplan_torch_plan *plan; /* does not change */
     struct djlplan_arena *arena;     /* does not change; its granules are guarded by this lock */
+    bool at_most;   /* does not change: allocations may be smaller than planned */
     int *residents; /* for each slot the number of the allocation that lies there, −1 for none */
     int next;       /* number of the next allocation, the plan's count when it has no more */
     bool diverged, finished;
@@ -96,7 +97,8 @@ void *djlplan_large_allocate(size_t bytes);
 bool djlplan_large_free(void *address);
 
 /* torch_replay.c */
-struct djlplan_torch_run *djlplan_replay_begin(struct djlplan_torch_plan *plan, void *arena);
+struct djlplan_torch_run *djlplan_replay_begin(struct djlplan_torch_plan *plan, void *arena,
+                                               bool at_most);
 torch_data_ptr djlplan_replay_allocate(struct djlplan_torch_run *run, size_t bytes);
 /* Whether the block lay in an arena; then it is freed. Thread-safe. */
 bool djlplan_replay_free(void *block);

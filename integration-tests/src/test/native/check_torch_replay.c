@@ -49,8 +49,8 @@ static void check_places(char *arena) {
     const int64_t numbers[][2] = {{100, 0}, {0, -1}, {5000, 128}, {100, 0}, {70, -1}, {64, 8192}};
     struct djlplan_torch_plan *plan = plan_of(numbers, 6);
     for (int round = 0; round < 3; round++) {
-        struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena);
-        CHECK(run != NULL && djlplan_torch_replay(plan, arena) == NULL);
+        struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena, 0);
+        CHECK(run != NULL && djlplan_torch_replay(plan, arena, 0) == NULL);
         CHECK(djlplan_torch_record() == NULL);
         torch_data_ptr a = expect(100, arena, 0), empty = allocate(0);
         CHECK(empty.data == NULL);
@@ -62,7 +62,7 @@ static void check_places(char *arena) {
         djlplan_torch_pause();
         torch_data_ptr own = expect(64, arena, OWN);
         release(&own);
-        CHECK(djlplan_torch_replay(plan, arena) == NULL); /* the arena is in use */
+        CHECK(djlplan_torch_replay(plan, arena, 0) == NULL); /* the arena is in use */
         release(&b);
         release(&c);
         release(&d);
@@ -78,7 +78,7 @@ static void check_overlaps(char *arena) {
     const int64_t numbers[][2] = {{4160, 4032}, {1, 8128}, {1, 8191 / 64 * 64 + 64}, {64, 3968},
                                   {4096, 0},    {64, 0},   {ARENA - 8256, 8256}};
     struct djlplan_torch_plan *plan = plan_of(numbers, 7);
-    struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena);
+    struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena, 0);
     djlplan_torch_plan_delete(plan);
     torch_data_ptr blocks[] = {
         expect(4160, arena, 4032),         expect(1, arena, OWN),    expect(1, arena, 8192),
@@ -92,7 +92,7 @@ static void check_overlaps(char *arena) {
 static void check_divergence(char *arena) {
     const int64_t numbers[][2] = {{100, 0}, {200, 128}, {300, 512}, {400, -1}, {500, 1024}};
     struct djlplan_torch_plan *plan = plan_of(numbers, 5);
-    struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena);
+    struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena, 0);
     torch_data_ptr a = expect(100, arena, 0), b = expect(201, arena, OWN);
     torch_data_ptr c = expect(300, arena, OWN);
     CHECK(djlplan_torch_pause() == 0);
@@ -102,7 +102,7 @@ static void check_divergence(char *arena) {
     check_finish(run, (struct counts){1, 0, 2, 1, 0});
     djlplan_torch_plan_delete(plan);
     struct djlplan_torch_plan *empty = plan_of(numbers, 0);
-    run = djlplan_torch_replay(empty, arena);
+    run = djlplan_torch_replay(empty, arena, 0);
     a = expect(100, arena, OWN);
     CHECK(djlplan_torch_pause() == 1);
     CHECK(djlplan_torch_pause() == 0); /* nothing is current any more */
@@ -111,11 +111,40 @@ static void check_divergence(char *arena) {
     djlplan_torch_plan_delete(empty);
 }
 
+/* A smaller batch by the plan of a larger one: all may be smaller, none larger or empty. */
+static void check_at_most(char *arena) {
+    const int64_t numbers[][2] = {{4096, 0}, {0, -1}, {4096, 4096}, {4096, -1}, {4096, 8192}};
+    struct djlplan_torch_plan *plan = plan_of(numbers, 5);
+    struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena, 1);
+    torch_data_ptr a = expect(1, arena, 0);
+    CHECK(allocate(0).data == NULL);
+    torch_data_ptr b = expect(4096, arena, 4096), c = expect(64, arena, OWN);
+    torch_data_ptr d = expect(4095, arena, 8192);
+    release(&a);
+    release(&b);
+    release(&c);
+    release(&d);
+    CHECK(djlplan_torch_pause() == 1);
+    check_finish(run, (struct counts){3, 0, 0, 0, 0});
+    const size_t unfit[] = {4097, 0};
+    for (int i = 0; i < 2; i++) {
+        run = djlplan_torch_replay(plan, arena, 1);
+        b = allocate(unfit[i]);
+        CHECK(djlplan_arena_of(b.data) == NULL);
+        if (b.data != NULL) release(&b);
+        a = expect(1, arena, OWN);
+        release(&a);
+        djlplan_torch_pause();
+        check_finish(run, (struct counts){0, 0, 2, 2, 0});
+    }
+    djlplan_torch_plan_delete(plan);
+}
+
 /* More allocations than an int counts, after those that were planned. */
 static void check_endless(char *arena) {
     const int64_t numbers[][2] = {{100, 0}};
     struct djlplan_torch_plan *plan = plan_of(numbers, 1);
-    struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena);
+    struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena, 0);
     torch_data_ptr a = expect(100, arena, 0), b = expect(100, arena, OWN);
     run->replay.next = INT_MAX;
     torch_data_ptr c = expect(100, arena, OWN), d = expect(100, arena, OWN);
@@ -138,7 +167,7 @@ static void check_abandoned(int elsewhere, int raw) {
     const int64_t numbers[][2] = {{100, 64}, {6 * PAGE, PAGE}, {200, 8 * PAGE - 64}, {PAGE, 0}};
     char *arena = djlplan_arena_create(ARENA, 0);
     struct djlplan_torch_plan *plan = plan_of(numbers, 4);
-    struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena);
+    struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena, 0);
     void *before = raw ? raw_allocate(100) : NULL;
     torch_data_ptr a = raw ? (torch_data_ptr){0} : expect(100, arena, 64);
     torch_data_ptr b = expect(6 * PAGE, arena, PAGE), c = expect(200, arena, 8 * PAGE - 64);
@@ -169,7 +198,7 @@ static void check_raw(char *arena) {
     const int64_t numbers[][2] = {{100, 0}, {200, 128}};
     struct djlplan_torch_plan *plan = plan_of(numbers, 2);
     void *early = raw_allocate(50), *late = raw_allocate(60);
-    struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena);
+    struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena, 0);
     void *placed = raw_allocate(100);
     CHECK(placed == arena);
     raw_deallocate(early);
@@ -206,16 +235,16 @@ static void check_refusals(char *arena) {
     const int64_t numbers[][2] = {{64, 0}};
     struct djlplan_torch_plan *plan = plan_of(numbers, 1);
     char *small = djlplan_arena_create(ARENA - PAGE, 0), *other = malloc(ARENA);
-    CHECK(djlplan_torch_replay(plan, small) == NULL);
-    CHECK(djlplan_torch_replay(plan, other) == NULL);
-    CHECK(djlplan_torch_replay(plan, NULL) == NULL);
-    CHECK(djlplan_torch_replay(plan, arena - 1) == NULL);
+    CHECK(djlplan_torch_replay(plan, small, 0) == NULL);
+    CHECK(djlplan_torch_replay(plan, other, 0) == NULL);
+    CHECK(djlplan_torch_replay(plan, NULL, 0) == NULL);
+    CHECK(djlplan_torch_replay(plan, arena - 1, 0) == NULL);
     free(other);
     djlplan_arena_free(small);
     torch_data_ptr block = expect(64, arena, OWN); /* no run has begun */
     release(&block);
     struct djlplan_torch_run *run = djlplan_torch_record();
-    CHECK(run != NULL && djlplan_torch_replay(plan, arena) == NULL);
+    CHECK(run != NULL && djlplan_torch_replay(plan, arena, 0) == NULL);
     djlplan_torch_pause();
     check_finish(run, (struct counts){0, 0, 0, 0, 0});
     djlplan_torch_plan_delete(plan);
@@ -267,6 +296,7 @@ void check_replays(void) {
     check_places(arena);
     check_overlaps(arena);
     check_divergence(arena);
+    check_at_most(arena);
     check_endless(arena);
     check_raw(arena);
     for (int kind = 0; kind < 4; kind++) check_abandoned(kind % 2, kind / 2);

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.djlplan.memplan.config.ArenaOptions;
 import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
@@ -18,7 +19,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The allocations that predictions with inputs of certain types make, always the same ones in the
- * same order: recorded once, planned by {@link AllocationPlans}, and placed from then on.
+ * same order: recorded once, planned by {@link AllocationPlans}, and placed from then on. Those of
+ * a smaller batch are placed by the plan of a larger one, as long as they fit it: a family of batch
+ * sizes has one plan.
  *
  * <p>When several predictions in a row allocate otherwise, they are recorded again; each time it
  * takes twice as many, so that a model whose allocations depend on its data costs next to nothing.
@@ -36,7 +39,11 @@ final class AllocationSequence implements AutoCloseable {
     private final AllocationWatch watch;
     private final ArenaPool pool;
     private final Tally tally;
+    private final Supplier<Optional<AllocationSequence>> larger;
     private final Consumer<Throwable> trouble;
+
+    /** Whether these predictions turned out to fit no larger plan. */
+    private volatile boolean isOdd;
 
     private Optional<Installed> installed = Optional.empty();
     private boolean recording;
@@ -82,6 +89,7 @@ final class AllocationSequence implements AutoCloseable {
     /**
      * @param name of the model and the inputs, for people
      * @param plans plans these predictions; closed with this
+     * @param larger finds one with a plan whose predictions are those of a larger batch
      * @param trouble told what goes wrong when a prediction ends, which is no concern of its caller
      */
     AllocationSequence(
@@ -91,6 +99,7 @@ final class AllocationSequence implements AutoCloseable {
             AllocationWatch watch,
             ArenaPool pool,
             Tally tally,
+            Supplier<Optional<AllocationSequence>> larger,
             Consumer<Throwable> trouble) {
         this.name = name;
         mostArenas = arenas.most().orElse(2 * Machine.cores());
@@ -99,6 +108,7 @@ final class AllocationSequence implements AutoCloseable {
         this.watch = watch;
         this.pool = pool;
         this.tally = tally;
+        this.larger = larger;
         this.trouble = trouble;
         try {
             plans.kept().ifPresent(this::install);
@@ -131,12 +141,24 @@ final class AllocationSequence implements AutoCloseable {
      */
     TorchPrediction begin(Duration wait) {
         Optional<Installed> plan = installed();
-        Optional<TorchPrediction> prediction =
-                plan.isPresent() ? replay(plan.get(), wait) : record();
-        if (plan.isEmpty() || prediction.isEmpty()) {
-            tally.unplannedPredictions.increment();
+        Optional<AllocationSequence> lender =
+                plan.isPresent() || isOdd ? Optional.empty() : larger.get();
+        Optional<TorchPrediction> placed =
+                lender.isPresent()
+                        ? lender.get().lend(wait, this)
+                        : plan.flatMap(own -> replay(own, wait, false, this::endReplay));
+        if (placed.isPresent()) {
+            return placed.get();
         }
-        return prediction.orElseGet(TorchPrediction::unplanned);
+        tally.unplannedPredictions.increment();
+        Optional<TorchPrediction> recorded =
+                plan.isPresent() || lender.isPresent() ? Optional.empty() : record();
+        return recorded.orElseGet(TorchPrediction::unplanned);
+    }
+
+    /** Places a prediction of a smaller batch. */
+    private Optional<TorchPrediction> lend(Duration wait, AllocationSequence borrower) {
+        return installed().flatMap(own -> replay(own, wait, true, borrower::endBorrowed));
     }
 
     private synchronized Optional<Installed> installed() {
@@ -153,8 +175,16 @@ final class AllocationSequence implements AutoCloseable {
         return run.map(begun -> new TorchPrediction(begun, guarded(this::endRecording)));
     }
 
+    /** What is done when a prediction that was placed has ended. */
+    @FunctionalInterface
+    private interface AfterReplay {
+
+        void ended(AllocationWatch.Outcome outcome, boolean failed, Installed plan);
+    }
+
     /** Waits without the lock, which whoever gives an arena back may need. */
-    private Optional<TorchPrediction> replay(Installed plan, Duration wait) {
+    private Optional<TorchPrediction> replay(
+            Installed plan, Duration wait, boolean atMost, AfterReplay after) {
         Optional<ArenaPool.Lease> lease = plan.need.tryLease(mostArenas, wait);
         if (lease.isEmpty()) {
             return Optional.empty();
@@ -163,7 +193,7 @@ final class AllocationSequence implements AutoCloseable {
         synchronized (this) {
             run =
                     installed.equals(Optional.of(plan))
-                            ? plan.placing.replay(lease.get().arena())
+                            ? plan.placing.replay(lease.get().arena(), atMost)
                             : Optional.empty();
         }
         if (run.isEmpty()) {
@@ -175,7 +205,10 @@ final class AllocationSequence implements AutoCloseable {
                                 begun,
                                 guarded(
                                         (ended, failed) ->
-                                                endReplay(ended, failed, lease.get(), plan))));
+                                                after.ended(
+                                                        finish(ended, lease.get()),
+                                                        failed,
+                                                        plan))));
     }
 
     private TorchPrediction.Ending guarded(TorchPrediction.Ending ending) {
@@ -236,8 +269,7 @@ final class AllocationSequence implements AutoCloseable {
         logger.warn("{}: allocations are not planned: {}", name, cause.toString());
     }
 
-    private void endReplay(
-            AllocationWatch.Run run, boolean failed, ArenaPool.Lease lease, Installed plan) {
+    private AllocationWatch.Outcome finish(AllocationWatch.Run run, ArenaPool.Lease lease) {
         AllocationWatch.Outcome outcome = run.finish();
         if (outcome.alive().isEmpty()) {
             lease.close();
@@ -248,6 +280,18 @@ final class AllocationSequence implements AutoCloseable {
         if (!outcome.asRecorded()) {
             tally.unplannedPredictions.increment();
         }
+        return outcome;
+    }
+
+    /** It is for the next one to be recorded, where this one was not as the larger batch's. */
+    private void endBorrowed(AllocationWatch.Outcome outcome, boolean failed, Installed lent) {
+        if (!failed && !outcome.asPlanned()) {
+            logger.debug("{} do not fit the plan of a larger batch: {}", name, outcome);
+            isOdd = true;
+        }
+    }
+
+    private void endReplay(AllocationWatch.Outcome outcome, boolean failed, Installed plan) {
         boolean changed = false;
         synchronized (this) {
             if (closed || !installed.equals(Optional.of(plan))) {

@@ -26,8 +26,10 @@ interface AllocationWatch {
 
         /**
          * Places this thread's allocations from now on; empty if a run is current on it already.
+         *
+         * @param atMost whether allocations may also be smaller than planned
          */
-        Optional<Run> replay(Arena arena);
+        Optional<Run> replay(Arena arena, boolean atMost);
 
         @Override
         void close();
@@ -58,7 +60,7 @@ interface AllocationWatch {
      *
      * @param placed got their planned place
      * @param refused had to go to the engine's allocator, as their place was still in use
-     * @param diverged came after the first that was of another size than planned: to the engine's
+     * @param diverged came after the first that did not fit what was planned: to the engine's
      *     allocator
      * @param missing were planned and not made
      * @param alive numbers of those that outlive the prediction
@@ -72,6 +74,11 @@ interface AllocationWatch {
         /** Returns whether the prediction allocated in the way that was recorded. */
         boolean asRecorded() {
             return diverged == 0 && missing == 0;
+        }
+
+        /** Returns whether every place was free when it was needed, and is free again. */
+        boolean asPlanned() {
+            return asRecorded() && refused == 0 && alive.isEmpty();
         }
 
         /**

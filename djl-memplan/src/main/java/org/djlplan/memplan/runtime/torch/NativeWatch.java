@@ -63,8 +63,9 @@ final class NativeWatch implements AllocationWatch {
         }
 
         @Override
-        public Optional<Run> replay(Arena arena) {
-            return Optional.ofNullable(TorchNative.djlplan_torch_replay(plan, arena.address()))
+        public Optional<Run> replay(Arena arena, boolean atMost) {
+            return Optional.ofNullable(
+                            TorchNative.djlplan_torch_replay(plan, arena.address(), atMost ? 1 : 0))
                     .map(run -> new NativeRun(run, allocations));
         }
 

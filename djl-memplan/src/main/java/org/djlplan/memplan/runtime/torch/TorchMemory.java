@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.djlplan.memplan.budget.BudgetTooSmallException;
 import org.djlplan.memplan.config.ArenaOptions;
 import org.djlplan.memplan.config.BudgetResolver;
@@ -53,7 +54,16 @@ public final class TorchMemory implements AutoCloseable {
     private volatile boolean closed;
 
     /** The conditions on which the allocations of predictions depend. */
-    private record Kind(ImmutableList<ArrayType> inputs, int threads) {}
+    private record Kind(ImmutableList<ArrayType> inputs, int threads) {
+
+        /** Returns whether these are predictions of a larger batch. */
+        boolean isLargerBatchThan(Kind other) {
+            return threads == other.threads
+                    && inputs.size() == other.inputs.size()
+                    && IntStream.range(0, inputs.size())
+                            .allMatch(i -> inputs.get(i).hasAtLeastTheBatchOf(other.inputs.get(i)));
+        }
+    }
 
     /**
      * @param model its name, for warnings
@@ -248,7 +258,20 @@ public final class TorchMemory implements AutoCloseable {
                 NativeWatch.INSTANCE,
                 pool,
                 tally,
+                () -> largerBatch(kind),
                 this::stop);
+    }
+
+    /** Finds the plan of the smallest larger batch. */
+    private Optional<AllocationSequence> largerBatch(Kind kind) {
+        return sequences.asMap().entrySet().stream()
+                .filter(entry -> entry.getKey().isLargerBatchThan(kind))
+                .filter(entry -> entry.getValue().figures().isPresent())
+                .min(
+                        Comparator.comparingLong(
+                                entry -> entry.getValue().figures().orElseThrow().arenaBytes()))
+                // Asked for, so that it is not forgotten.
+                .map(entry -> sequences.getIfPresent(entry.getKey()));
     }
 
     /** Returns the plan in use with the largest arena. */

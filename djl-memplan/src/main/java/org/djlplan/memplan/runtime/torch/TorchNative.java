@@ -36,7 +36,7 @@ final class TorchNative {
 
     static native Pointer djlplan_torch_record();
 
-    static native Pointer djlplan_torch_replay(Pointer plan, Pointer arena);
+    static native Pointer djlplan_torch_replay(Pointer plan, Pointer arena, int atMost);
 
     static native int djlplan_torch_pause();
 

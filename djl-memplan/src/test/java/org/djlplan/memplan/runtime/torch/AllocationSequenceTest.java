@@ -65,6 +65,7 @@ class AllocationSequenceTest {
     private final MemoryStore<StoredPlan> store = new MemoryStore<>();
     private Store<StoredPlan> used = store;
     private final AllocationSequence.Tally tally = new AllocationSequence.Tally();
+    private Optional<AllocationSequence> larger = Optional.empty();
     private final List<AllocationSequence> opened = new ArrayList<>();
 
     private AllocationSequence sequence(SearchMode search) {
@@ -80,6 +81,7 @@ class AllocationSequenceTest {
                         watch,
                         pool,
                         tally,
+                        () -> larger,
                         problem -> {
                             throw new AssertionError(problem);
                         });
@@ -156,6 +158,76 @@ class AllocationSequenceTest {
         assertEquals(1, watch.replays.get());
         assertTally(1, 1);
         assertEquals(1, store.saves.availablePermits());
+    }
+
+    private AllocationSequence ofSmallerBatch() {
+        larger = Optional.of(recordedSequence());
+        // Of other inputs, of which nothing is kept.
+        used = new MemoryStore<>();
+        return sequence();
+    }
+
+    @Test
+    void begin_largerBatchHasAPlan_isPlacedByThat() {
+        AllocationSequence sequence = ofSmallerBatch();
+        predict(sequence);
+        predict(sequence);
+        assertEquals(1, watch.recordings.get());
+        assertEquals(2, watch.borrowings.get());
+        assertEquals(Optional.empty(), sequence.figures());
+        assertEquals(1, watch.livePlans.get());
+        assertTally(1, 1);
+    }
+
+    @Test
+    void begin_largerBatchsPlanDoesNotFit_isRecordedTheNextTime() {
+        for (AllocationWatch.Outcome unfit :
+                List.of(
+                        DIVERGED,
+                        new AllocationWatch.Outcome(1, 0, 0, 1, Set.of()),
+                        new AllocationWatch.Outcome(1, 1, 0, 0, Set.of()),
+                        new AllocationWatch.Outcome(1, 0, 0, 0, Set.of(2)))) {
+            AllocationSequence sequence = ofSmallerBatch();
+            int recordings = watch.recordings.get();
+            watch.borrowings.set(0);
+            watch.outcome = unfit;
+            predict(sequence);
+            watch.outcome = FakeWatch.AS_PLANNED;
+            predict(sequence);
+            predict(sequence);
+            assertEquals(1, watch.borrowings.get());
+            assertEquals(recordings + 1, watch.recordings.get());
+            assertTrue(sequence.figures().isPresent());
+            assertTrue(larger.orElseThrow().figures().isPresent());
+            sequence.close();
+            larger.orElseThrow().close();
+            larger = Optional.empty();
+            used = new MemoryStore<>();
+        }
+        freeAbandoned();
+    }
+
+    @Test
+    void begin_largerBatchPredicts_isUnplannedAndNotRecorded() {
+        AllocationSequence sequence = ofSmallerBatch();
+        TorchPrediction first = larger.orElseThrow().begin(Duration.ZERO);
+        predict(sequence);
+        assertEquals(1, watch.recordings.get());
+        end(first);
+        predict(sequence);
+        assertEquals(1, watch.borrowings.get());
+        assertTally(2, 1);
+    }
+
+    @Test
+    void begin_largerBatchIsClosedMeanwhile_isRecorded() {
+        AllocationSequence sequence = ofSmallerBatch();
+        TorchPrediction borrowed = sequence.begin(Duration.ZERO);
+        larger.orElseThrow().close();
+        end(borrowed);
+        larger = Optional.empty();
+        predict(sequence);
+        assertEquals(2, watch.recordings.get());
     }
 
     @Test

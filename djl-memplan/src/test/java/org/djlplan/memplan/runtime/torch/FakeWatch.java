@@ -24,6 +24,9 @@ final class FakeWatch implements AllocationWatch {
     final AtomicInteger recordings = new AtomicInteger();
     final AtomicInteger replays = new AtomicInteger();
 
+    /** Replays in which allocations could be smaller than planned. */
+    final AtomicInteger borrowings = new AtomicInteger();
+
     /** What a recording finds. */
     volatile Supplier<Optional<AllocationTrace>> recorded = Optional::empty;
 
@@ -58,13 +61,16 @@ final class FakeWatch implements AllocationWatch {
             private boolean closed;
 
             @Override
-            public Optional<Run> replay(Arena arena) {
+            public Optional<Run> replay(Arena arena, boolean atMost) {
                 assertFalse(closed, "used after it was closed");
                 assertTrue(arena.bytes() >= placement.plan().arenaBytes());
                 if (occupied) {
                     return Optional.empty();
                 }
                 replays.incrementAndGet();
+                if (atMost) {
+                    borrowings.incrementAndGet();
+                }
                 return Optional.of(new FakeRun(false));
             }
 
