@@ -51,6 +51,19 @@ public final class PlannedModels {
         return MODELS.get(key, criteria);
     }
 
+    /**
+     * The same for a model that is loaded inside of a budget which it shares with others of this
+     * JVM, such as an executor's.
+     *
+     * @throws ModelException as {@link SharedBudget#load}
+     * @throws IOException as {@link SharedBudget#load}
+     */
+    public static <I, O> ZooModel<I, O> get(
+            String key, Criteria<I, O> criteria, SharedBudget budget)
+            throws IOException, ModelException {
+        return MODELS.get(key, criteria, budget::load);
+    }
+
     /** Returns figures of what all planned models of this process share, as of now. */
     public static PoolReport pools() {
         return SharedPools.report();

@@ -222,6 +222,10 @@ public final class ModelPlanning {
             return false;
         }
         String engine = model.getNDManager().getEngine().getEngineName();
+        if (!engine.equals("PyTorch")) {
+            // It was expected to be one of PyTorch's.
+            early.ifPresent(WeightFile::close);
+        }
         Optional<String> problem;
         try {
             problem =

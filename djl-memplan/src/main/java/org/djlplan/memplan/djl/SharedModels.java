@@ -45,6 +45,14 @@ public final class SharedModels {
         this.grace = grace;
     }
 
+    /** Loads what nobody has loaded yet. */
+    @FunctionalInterface
+    public interface Loader<I, O> {
+
+        /** Loads a model as the criteria say. */
+        ZooModel<I, O> load(Criteria<I, O> criteria) throws IOException, ModelException;
+    }
+
     /**
      * Returns a view of the model of a key and the thread's context class loader, which is loaded
      * unless it is there. Closing the view gives the model back. While it is loaded others who want
@@ -54,12 +62,18 @@ public final class SharedModels {
      */
     public <I, O> ZooModel<I, O> get(String key, Criteria<I, O> criteria)
             throws IOException, ModelException {
+        return get(key, criteria, Criteria::loadModel);
+    }
+
+    /** The same for a model that somebody else loads. */
+    public <I, O> ZooModel<I, O> get(String key, Criteria<I, O> criteria, Loader<I, O> loader)
+            throws IOException, ModelException {
         ClassLoader context = Thread.currentThread().getContextClassLoader();
         return models.computeIfAbsent(
                         context == null ? SharedModels.class.getClassLoader() : context,
-                        loader -> new ConcurrentHashMap<>())
+                        of -> new ConcurrentHashMap<>())
                 .computeIfAbsent(key, Shared::new)
-                .view(criteria);
+                .view(criteria, loader);
     }
 
     /** Closes the models of a class loader that have no views, without waiting. */
@@ -79,11 +93,11 @@ public final class SharedModels {
             this.key = key;
         }
 
-        synchronized <I, O> ZooModel<I, O> view(Criteria<I, O> criteria)
+        synchronized <I, O> ZooModel<I, O> view(Criteria<I, O> criteria, Loader<I, O> loader)
                 throws IOException, ModelException {
             ZooModel<?, ?> there = users == null ? null : users.model.get();
             if (there == null || !there.getNDManager().isOpen()) {
-                ZooModel<I, O> loaded = criteria.loadModel();
+                ZooModel<I, O> loaded = loader.load(criteria);
                 users = new Users(this, loaded, criteria);
                 logger.info("{} is loaded, for all who use {}", loaded.getName(), key);
                 return users.add(loaded);

@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.djlplan.integration.current.LatencyProgram.Way;
+import org.djlplan.integration.support.BudgetModels;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.RealModels;
 import org.djlplan.integration.support.TestModels;
@@ -47,6 +48,10 @@ class CurrentLatencyBench {
     private static final double ROUND_MILLIS = 20;
     private static final int MOST_PER_ROUND = 200;
     private static final int WARM_UP = 300;
+
+    /** Of a small model: so many, until Java's compiler is done with what predicts. */
+    private static final int FIRST = 20_000;
+
     private static final double WARM_UP_MILLIS = 300;
 
     /** Student's quantile of 97.5 % for four degrees of freedom: five sets. */
@@ -82,8 +87,10 @@ class CurrentLatencyBench {
         Map<Path, List<Row>> rows = new TreeMap<>();
         Map<Path, String> reasons = new TreeMap<>();
         List<Path> models = models();
+        Path small = copyOf(BudgetModels.TINY_RESNET.file());
         for (int set = 0; set < SETS; set++) {
             try (Players players = new Players()) {
+                players.warmUp(small, threads);
                 for (Path model : models) {
                     String reason = players.load(model, threads);
                     reasons.putIfAbsent(model, reason);
@@ -151,11 +158,15 @@ class CurrentLatencyBench {
                                 BUILT.stream().map(TestModels::built))
                         .toList()) {
             if (!model.getFileName().toString().startsWith("selfie_")) {
-                Path own = Files.createTempDirectory(folder, "model");
-                copies.add(Files.copy(model, own.resolve(model.getFileName())));
+                copies.add(copyOf(model));
             }
         }
         return copies;
+    }
+
+    private Path copyOf(Path model) throws IOException {
+        Path own = Files.createTempDirectory(folder, "model");
+        return Files.copy(model, own.resolve(model.getFileName()));
     }
 
     private static boolean isOfIntegers(Path model) {
@@ -213,6 +224,14 @@ class CurrentLatencyBench {
                 reason = way == Way.ONE_LINE ? text : reason;
             }
             return reason;
+        }
+
+        /** Has a small model predict, until Java's compiler is done with what all of them use. */
+        void warmUp(Path model, int threads) throws IOException, InterruptedException {
+            String unused = load(model, threads);
+            for (Way way : ways(model)) {
+                double unusedMillis = millis(way, model, FIRST);
+            }
         }
 
         /** Runs a model in turns. */

@@ -504,7 +504,12 @@ public final class StreamedWeights implements AutoCloseable {
             throw new BudgetTooSmallException(
                     model + " needs at least " + least + " bytes, more than " + bytes, least);
         }
+        boolean less = bytes < budgetBytes(arenaBytes);
         budget = resolver;
+        if (less) {
+            // A model that nobody asks for a while holds nothing of what it had.
+            beginUnlike().end();
+        }
     }
 
     /** Returns the size of all weights that are in the file, in bytes. */

@@ -52,8 +52,10 @@ final class ResidentWeights implements AutoCloseable {
         }
     }
 
-    /** A copy is between two parts of the file, or before or behind one. */
-    private static long residentBytes() throws IOException {
+    /**
+     * Returns what is there now. A copy is between two parts of the file, or before or behind one.
+     */
+    static long residentBytes() throws IOException {
         long bytes = 0;
         long pending = 0;
         boolean inFile = false;

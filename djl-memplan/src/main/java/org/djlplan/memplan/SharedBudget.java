@@ -1,0 +1,276 @@
+package org.djlplan.memplan;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.MalformedModelException;
+import ai.djl.Model;
+import ai.djl.ModelException;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.TranslatorFactory;
+import com.google.common.base.Throwables;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.UUID;
+import org.djlplan.memplan.budget.BudgetShares;
+import org.djlplan.memplan.budget.BudgetTooSmallException;
+import org.djlplan.memplan.config.Budget;
+import org.djlplan.memplan.config.OptionKey;
+import org.djlplan.memplan.report.BudgetReport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One byte budget for several models: those of an executor, of a container, of a process. Each has
+ * what it cannot do without; the rest is theirs by the size of their weights. When a model is
+ * loaded, those that are there make room for it first; when one is closed, they get what it had.
+ *
+ * <pre>{@code
+ * static final SharedBudget BUDGET = SharedBudget.of("256MB");
+ *
+ * try (ZooModel<Image, DetectedObjects> detector = BUDGET.load(detectorCriteria);
+ *         ZooModel<Image, Classifications> classifier = BUDGET.load(classifierCriteria)) {
+ *     ...
+ * }
+ * }</pre>
+ *
+ * <p>Of a PyTorch model it is known what it cannot do without when it has predicted: {@code
+ * memplan.warmup=true} has it predict while it is loaded. Thread-safe.
+ */
+public final class SharedBudget {
+
+    private static final Logger logger = LoggerFactory.getLogger(SharedBudget.class);
+
+    private static final double MEGA = 1e6;
+
+    private final long bytes;
+
+    /** Those that are open, guarded by this. */
+    private final List<Member> members = new ArrayList<>();
+
+    /** A model that is loaded, and what of the budget is its. */
+    private static final class Member {
+        private final Model model;
+        private final PlanHandle plan;
+
+        /** It was refused less. */
+        private long refusedBytes;
+
+        private long budgetBytes;
+
+        Member(Model model, PlanHandle plan, long budgetBytes) {
+            this.model = model;
+            this.plan = plan;
+            this.budgetBytes = budgetBytes;
+        }
+
+        private BudgetReport report() {
+            return plan.report().budget().orElseThrow();
+        }
+
+        BudgetShares.Claim claim() {
+            BudgetReport report = report();
+            return new BudgetShares.Claim(
+                    Math.max(refusedBytes, report.leastBudgetBytes()), report.weightsBytes());
+        }
+
+        void set(long wantedBytes) throws BudgetTooSmallException {
+            if (wantedBytes != budgetBytes) {
+                plan.setBudget(wantedBytes);
+                budgetBytes = wantedBytes;
+            }
+        }
+    }
+
+    private SharedBudget(long bytes) {
+        checkArgument(bytes > 0, "a budget of %s bytes", bytes);
+        this.bytes = bytes;
+    }
+
+    /**
+     * Returns a budget for models that it loads.
+     *
+     * @param bytes memory that all of them together may take above that of the idle runtime
+     */
+    public static SharedBudget of(long bytes) {
+        return new SharedBudget(bytes);
+    }
+
+    /**
+     * The same with a text.
+     *
+     * @param size such as {@code 256MB}
+     * @throws IllegalArgumentException if it is none
+     */
+    public static SharedBudget of(String size) {
+        if (Budget.of(size).orElse(null) instanceof Budget.Bytes given) {
+            return of(given.bytes());
+        }
+        throw new IllegalArgumentException("\"" + size + "\" is no size such as 256MB");
+    }
+
+    /** Returns what all models together may take, in bytes. */
+    public long bytes() {
+        return bytes;
+    }
+
+    /**
+     * Loads a model inside of the budget. It is closed as any other.
+     *
+     * @param criteria with a {@link PlannedTranslatorFactory}; a budget in its options does not
+     *     count
+     * @throws ModelException as {@link Criteria#loadModel()}; and if the others cannot make enough
+     *     room for it, caused by a {@link BudgetTooSmallException}: then they go on as before
+     * @throws IOException as {@link Criteria#loadModel()}
+     * @throws IllegalArgumentException if the criteria have no planned factory
+     */
+    public synchronized <I, O> ZooModel<I, O> load(Criteria<I, O> criteria)
+            throws IOException, ModelException {
+        TranslatorFactory factory = criteria.getTranslatorFactory();
+        if (!(factory instanceof PlannedTranslatorFactory planned)) {
+            throw new IllegalArgumentException(
+                    "a budget needs a " + PlannedTranslatorFactory.class.getSimpleName());
+        }
+        boolean loaded = false;
+        try {
+            ZooModel<I, O> model = loadBesideOthers(criteria, planned);
+            loaded = true;
+            return model;
+        } finally {
+            if (!loaded) {
+                spread();
+            }
+        }
+    }
+
+    private <I, O> ZooModel<I, O> loadBesideOthers(
+            Criteria<I, O> criteria, PlannedTranslatorFactory factory)
+            throws IOException, ModelException {
+        // It is not known yet what it needs: as one of so many that are alike.
+        long room = roomOf(bytes / (members.size() + 1));
+        try {
+            return load(criteria, factory, room);
+        } catch (IOException | ModelException e) {
+            Optional<BudgetTooSmallException> refusal = refusal(e);
+            if (refusal.isEmpty() || refusal.get().leastBytes() <= room) {
+                throw e;
+            }
+            long needed = refusal.get().leastBytes();
+            if (roomOf(needed) < needed) {
+                throw new MalformedModelException(
+                        String.format(
+                                Locale.ROOT,
+                                "no room in a shared budget of %.1f MB with %d models: %s",
+                                bytes / MEGA,
+                                members.size(),
+                                refusal.get().getMessage()),
+                        refusal.get());
+            }
+            return load(criteria, factory, needed);
+        }
+    }
+
+    /**
+     * Has the others make room, and returns how much there is: at most what is wanted, at least 1.
+     */
+    private long roomOf(long wanted) {
+        long room = wanted;
+        while (room > 1) {
+            try {
+                divide(bytes - room);
+                return room;
+            } catch (BudgetTooSmallException e) {
+                room = Math.min(room - 1, bytes - e.leastBytes());
+            }
+        }
+        return 1;
+    }
+
+    private static Optional<BudgetTooSmallException> refusal(Exception problem) {
+        return Throwables.getCausalChain(problem).stream()
+                .filter(BudgetTooSmallException.class::isInstance)
+                .map(BudgetTooSmallException.class::cast)
+                .findFirst();
+    }
+
+    /** Loads a model in a part of the budget that others have left. */
+    private <I, O> ZooModel<I, O> load(
+            Criteria<I, O> criteria, PlannedTranslatorFactory factory, long part)
+            throws IOException, ModelException {
+        ZooModel<I, O> model =
+                criteria.toBuilder()
+                        .optTranslatorFactory(factory.with(OptionKey.BUDGET.key(), part))
+                        .build()
+                        .loadModel();
+        Optional<PlanHandle> plan =
+                PlanHandle.of(model.getWrappedModel())
+                        .filter(handle -> handle.report().budget().isPresent());
+        if (plan.isEmpty()) {
+            model.close();
+            throw new MalformedModelException(
+                    model.getName() + " runs as stock, which knows no budget");
+        }
+        Member member = new Member(model.getWrappedModel(), plan.get(), part);
+        members.add(member);
+        model.getNDManager().attachInternal(UUID.randomUUID().toString(), leaving(member));
+        spread();
+        return model;
+    }
+
+    private AutoCloseable leaving(Member member) {
+        return () -> {
+            synchronized (this) {
+                members.remove(member);
+                spread();
+            }
+        };
+    }
+
+    /** Divides all among all, as far as that goes. */
+    private void spread() {
+        try {
+            divide(bytes);
+        } catch (BudgetTooSmallException e) {
+            logger.warn("budgets stay as they are: {}", e.getMessage());
+        }
+    }
+
+    /**
+     * Divides a part of the budget among the models. Those that get less come first: never have all
+     * together more than there is.
+     *
+     * @throws BudgetTooSmallException if they need more
+     */
+    private void divide(long part) throws BudgetTooSmallException {
+        members.removeIf(member -> !member.model.getNDManager().isOpen());
+        long[] shares;
+        do {
+            shares = BudgetShares.of(part, members.stream().map(Member::claim).toList());
+        } while (!lowered(shares));
+        for (int i = 0; i < shares.length; i++) {
+            members.get(i).set(shares[i]);
+        }
+    }
+
+    /** Returns whether every model could do with less that shall. */
+    private boolean lowered(long[] shares) throws BudgetTooSmallException {
+        for (int i = 0; i < shares.length; i++) {
+            Member member = members.get(i);
+            if (shares[i] < member.budgetBytes) {
+                try {
+                    member.set(shares[i]);
+                } catch (BudgetTooSmallException e) {
+                    if (e.leastBytes() <= shares[i]) {
+                        throw e;
+                    }
+                    member.refusedBytes = e.leastBytes();
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+}

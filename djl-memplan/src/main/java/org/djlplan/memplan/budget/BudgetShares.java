@@ -1,0 +1,75 @@
+package org.djlplan.memplan.budget;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import java.util.List;
+import java.util.Locale;
+
+/** Divides a budget among models. */
+public final class BudgetShares {
+
+    private static final double MEGA = 1e6;
+
+    private BudgetShares() {}
+
+    /**
+     * What a model wants of a budget.
+     *
+     * @param leastBytes without which it cannot run
+     * @param weightBytes by which it gets a share of more
+     */
+    public record Claim(long leastBytes, long weightBytes) {
+
+        public Claim {
+            checkArgument(leastBytes >= 0 && weightBytes >= 0, "%s, %s", leastBytes, weightBytes);
+        }
+    }
+
+    /**
+     * Returns a share for each claim: in proportion to its weights, but what it needs at least. All
+     * together are at most the budget.
+     *
+     * @throws BudgetTooSmallException if the budget is smaller than what all need
+     */
+    public static long[] of(long budgetBytes, List<Claim> claims) throws BudgetTooSmallException {
+        long least = claims.stream().mapToLong(Claim::leastBytes).sum();
+        if (least > budgetBytes) {
+            throw new BudgetTooSmallException(
+                    String.format(
+                            Locale.ROOT,
+                            "%d models need at least %.1f MB, more than %.1f MB",
+                            claims.size(),
+                            least / MEGA,
+                            budgetBytes / MEGA),
+                    least);
+        }
+        boolean[] atLeast = new boolean[claims.size()];
+        while (true) {
+            long left = budgetBytes;
+            double weights = 0;
+            for (int i = 0; i < atLeast.length; i++) {
+                left -= atLeast[i] ? claims.get(i).leastBytes() : 0;
+                weights += atLeast[i] ? 0 : weight(claims.get(i));
+            }
+            long[] shares = new long[claims.size()];
+            boolean all = true;
+            for (int i = 0; i < atLeast.length; i++) {
+                Claim claim = claims.get(i);
+                shares[i] =
+                        atLeast[i] ? claim.leastBytes() : (long) (left * (weight(claim) / weights));
+                if (shares[i] < claim.leastBytes()) {
+                    atLeast[i] = true;
+                    all = false;
+                }
+            }
+            if (all) {
+                return shares;
+            }
+        }
+    }
+
+    /** Even one without weights has some. */
+    private static double weight(Claim claim) {
+        return claim.weightBytes() + 1.0;
+    }
+}
