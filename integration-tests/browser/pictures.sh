@@ -25,11 +25,15 @@ picture() {
 
 # Copies, so that what is measured is kept beside them and not in the folder of the models.
 cp "$models/hand_landmark_full.tflite" "$models/selfie_segmentation.tflite" \
-    "$models/torchscript/resnet18.pt" .
-"$project/djlplan" tune hand_landmark_full.tflite --threads 1 >/dev/null
+    "$models/FaceAntiSpoofing.tflite" "$models/torchscript/"{resnet18,resnet152}.pt .
+for each in hand_landmark_full FaceAntiSpoofing; do
+    "$project/djlplan" tune "$each.tflite" --threads 1 >/dev/null
+done
 report tflite hand_landmark_full.tflite --threads 1 --runs 60 --predictors 8 \
-    --budgets 3/4,1/2,1/3,1/4 --with selfie_segmentation.tflite
-report torchscript resnet18.pt --input-shape 1,3,224,224 --runs 40 --budgets 3/4,1/2,1/3
+    --with selfie_segmentation.tflite
+report large FaceAntiSpoofing.tflite --threads 1 --budgets 100MB,80MB,60MB,50MB,42MB
+report torchscript resnet18.pt --input-shape 1,3,224,224
+report streamed resnet152.pt --input-shape 1,3,224,224 --budgets 3/4,1/2,1/3,1/4
 report network zoo:mobilenet_v2 --input-shape 1,3,224,224 --runs 40
 # 20,000 buffers, each alive for some of 4,000 operators.
 awk 'BEGIN {
@@ -42,13 +46,13 @@ awk 'BEGIN {
 report buffers buffers.csv --time-limit 0s
 
 picture page-map tflite map 900 64
-picture page-delegated tflite delegation 1000 64
-picture page-budget tflite budget 900 64
+picture page-delegated large delegation 1240 64
+picture page-budget large budget 1100 64
 picture page-run tflite run 900 64
 picture page-models tflite models 760 64
 picture page-workers tflite workers 560 64
 picture page-torchscript torchscript map 900 64 dark
-picture page-torchscript-budget torchscript budget 900 64
+picture page-torchscript-budget streamed budget 1100 64
 picture page-network network map 900 64
-picture page-buffers buffers map 900 10
+picture page-buffers buffers map 900 64
 picture page-network-run network run 900 64

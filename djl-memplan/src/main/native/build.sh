@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compiles the native library into OUT/native/<platform>/libdjlplan.so with the machine's C compiler,
-# and on x86-64 for 64-bit ARM, too, where there is a compiler for that.
+# and on x86-64 for 64-bit ARM, too, where there are a compiler and a C library for that.
 # usage: build.sh OUT   (environment: CC, default cc; CC_AARCH64, default aarch64-linux-gnu-gcc;
 # CFLAGS adds options; DJLPLAN_EVERY_PLATFORM=true requires the library of each platform)
 set -eu
@@ -11,6 +11,11 @@ require() {
     command -v "$1" >/dev/null 2>&1 && return
     echo "djl-plan: no C compiler found ('$1'). Install one (Debian: apt-get install $2) or set $3." >&2
     exit 1
+}
+
+# A compiler may be there without the C library of its target.
+has_libc() {
+    echo '#include <dlfcn.h>' | "$1" -fsyntax-only -x c - 2>/dev/null
 }
 
 # -fexceptions: the engine's allocator throws through our frames when there is no memory.
@@ -32,7 +37,7 @@ case "$(uname -s)-$(uname -m)" in
         if [ "${DJLPLAN_EVERY_PLATFORM:-}" = true ]; then
             require "$cross" "gcc-aarch64-linux-gnu libc6-dev-arm64-cross" CC_AARCH64
         fi
-        if command -v "$cross" >/dev/null 2>&1; then
+        if [ "${DJLPLAN_EVERY_PLATFORM:-}" = true ] || has_libc "$cross"; then
             compile "$cross" linux-aarch64
         fi
         ;;

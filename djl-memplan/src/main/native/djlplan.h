@@ -36,8 +36,8 @@
  * or of a struct. Copies of djl-plan in several class loaders share the library that the first one
  * loaded, for libtorch can have one allocator only.
  */
-enum { DJLPLAN_ABI = 4 };
-DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 4, "NativeLoader.ABI");
+enum { DJLPLAN_ABI = 5 };
+DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 5, "NativeLoader.ABI");
 DJLPLAN_API int djlplan_abi(void);
 
 enum djlplan_status {
@@ -319,12 +319,12 @@ DJLPLAN_API void djlplan_delegate_delete(struct djlplan_delegate *delegate);
 /*
  * Room for the packed weights of one delegate, as many bytes at most, of which those that are used
  * take memory; NULL where there is none, or the release has no such thing. A session is built with
- * the first delegate, which packs them; then they are finished, before its tensors are allocated.
- * From then on further delegates, which are given the same operators of the same model, find
+ * the first delegate, which packs them; then the same thread finishes them, before its tensors are
+ * allocated, and is told the bytes that they take. From then on further delegates, which are given the same operators of the same model, find
  * theirs there, from any thread. Deleted after all of them.
  */
 DJLPLAN_API void *djlplan_packed_create(int64_t bytes);
-DJLPLAN_API int djlplan_packed_finish(void *packed);
+DJLPLAN_API int djlplan_packed_finish(void *packed, int64_t *bytes);
 DJLPLAN_API void djlplan_packed_delete(void *packed);
 
 /* ---- xnnpack_workspace.c: workspaces that take turns on the same pages ----------------------- */

@@ -24,10 +24,15 @@ struct provider {
 static _Atomic(size_t (*)(void *, const void *, void *, size_t)) look_up_or_insert;
 
 static _Thread_local bool missed;
+static _Thread_local int64_t packed_bytes;
 
 static size_t find(void *cache, const void *key, void *packed, size_t bytes) {
     size_t offset = atomic_load(&look_up_or_insert)(cache, key, packed, bytes);
-    if (offset == NOT_FOUND) missed = true;
+    if (offset == NOT_FOUND) {
+        missed = true;
+    } else if ((int64_t)(offset + bytes) > packed_bytes) {
+        packed_bytes = (int64_t)(offset + bytes);
+    }
     return offset;
 }
 
@@ -44,8 +49,9 @@ void *djlplan_packed_create(int64_t bytes) {
     return made;
 }
 
-int djlplan_packed_finish(void *packed) {
+int djlplan_packed_finish(void *packed, int64_t *bytes) {
     bool (*finish)(void *);
+    *bytes = packed_bytes;
     return djlplan_tflite_function("TfLiteXNNPackDelegateWeightsCacheFinalizeSoft", &finish) &&
                    finish(packed)
                ? DJLPLAN_OK
@@ -59,6 +65,9 @@ void djlplan_packed_delete(void *packed) {
     }
 }
 
-void djlplan_packed_expect(void) { missed = false; }
+void djlplan_packed_expect(void) {
+    missed = false;
+    packed_bytes = 0;
+}
 
 bool djlplan_packed_missed(void) { return missed; }

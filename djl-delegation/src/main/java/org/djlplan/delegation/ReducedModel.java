@@ -51,9 +51,7 @@ final class ReducedModel implements DelegableModel {
     @Override
     public Map<String, String> facts() {
         SortedSet<Integer> numbers =
-                excluded.stream()
-                        .map(inner::numberInFile)
-                        .collect(ImmutableSortedSet.toImmutableSortedSet(Integer::compare));
+                ImmutableSortedSet.copyOf(excluded.stream().map(inner::numberInFile).toList());
         return ImmutableMap.<String, String>builder()
                 .putAll(inner.facts())
                 .put(EXCLUDED, Exclusion.text(numbers))

@@ -18,12 +18,13 @@ import org.junit.jupiter.api.io.TempDir;
 class FleetBench {
 
     private static final Path MADE = Path.of("target", "fleet.txt");
+    private static final Path DRAWN = Path.of("target", "fleet.svg");
     private static final int RUNS = 10;
 
     private static final String HEAD =
             """
             Fleets that share a store (docs/operations.md#one-choice-for-a-fleet), simulated on a virtual clock with the code that decides.
-            command: mvn verify -pl djl-delegation -am -Dtest=FleetBench -Dsurefire.failIfNoSpecifiedTests=false   (writes djl-delegation/target/fleet.txt)
+            command: mvn verify -pl djl-delegation -am -Dtest=FleetBench -Dsurefire.failIfNoSpecifiedTests=false   (writes djl-delegation/target/fleet.txt and fleet.svg)
             Machines of three kinds begin within 10 s; measuring takes 8 to 30 s; the store takes 20 to 40 ms for an operation. Ten runs each.
             measured: measurements that were begun, of all kinds, least–most; the least that there can be is three, and one for each machine that dies.
             half, all have: seconds until half of the machines, and the last one, have the choice, median of runs; worst: of the last one.
@@ -63,7 +64,10 @@ class FleetBench {
     @Test
     void print(@TempDir Path folder) throws Exception {
         StringBuilder text = new StringBuilder(HEAD);
+        Map<String, List<FleetCurve.Point>> curves = new LinkedHashMap<>();
         for (Map.Entry<String, Troubles> trouble : troubles().entrySet()) {
+            List<FleetCurve.Point> curve = new ArrayList<>();
+            curves.put(trouble.getKey(), curve);
             text.append("\n").append(trouble.getKey());
             text.append("\nmachines  measured  died  half have s  all have s  worst s");
             text.append("  operations  peak per s\n");
@@ -72,14 +76,17 @@ class FleetBench {
                 for (int run = 0; run < RUNS; run++) {
                     outcomes.add(SimulatedFleet.run(machines, trouble.getValue(), run, folder));
                 }
+                double half = median(outcomes, each -> seconds(each.halfChosen()));
+                double all = median(outcomes, each -> seconds(each.allChosen()));
+                curve.add(new FleetCurve.Point(machines, half, all));
                 text.append(
                         "%8d %9s %5.0f %12.1f %11.1f %8.1f %11.1f %11.0f%n"
                                 .formatted(
                                         machines,
                                         begun(outcomes),
                                         median(outcomes, Outcome::died),
-                                        median(outcomes, each -> seconds(each.halfChosen())),
-                                        median(outcomes, each -> seconds(each.allChosen())),
+                                        half,
+                                        all,
                                         outcomes.stream()
                                                 .mapToDouble(each -> seconds(each.allChosen()))
                                                 .max()
@@ -90,6 +97,7 @@ class FleetBench {
         }
         Files.createDirectories(MADE.getParent());
         Files.writeString(MADE, text);
+        Files.writeString(DRAWN, FleetCurve.svg(curves));
         System.out.print(text);
     }
 

@@ -77,7 +77,7 @@ class ArchitectureTest {
                     .whereLayer("study")
                     .mayOnlyBeAccessedByLayers("cli")
                     .whereLayer("rows")
-                    .mayNotBeAccessedByAnyLayer()
+                    .mayOnlyBeAccessedByLayers("metrics")
                     .whereLayer("metrics")
                     .mayNotBeAccessedByAnyLayer()
                     .whereLayer("facade")

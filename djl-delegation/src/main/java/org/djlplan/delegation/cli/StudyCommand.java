@@ -2,8 +2,6 @@ package org.djlplan.delegation.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -13,6 +11,7 @@ import java.util.Optional;
 import org.djlplan.delegation.DelegationKey;
 import org.djlplan.memplan.cli.CliCommand;
 import org.djlplan.memplan.cli.ProgressLine;
+import org.djlplan.memplan.cli.WholeFile;
 import org.djlplan.memplan.config.GivenOptions;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.config.Quantities;
@@ -110,7 +109,7 @@ public final class StudyCommand implements CliCommand {
                             measurable::numberInFile,
                             measurable.facts(),
                             study.usual());
-            Files.writeString(page.get(), StudyPage.of(study, explained), StandardCharsets.UTF_8);
+            WholeFile.write(page.get(), StudyPage.of(study, explained));
         }
         PrintWriter out = spec.commandLine().getOut();
         if (json) {

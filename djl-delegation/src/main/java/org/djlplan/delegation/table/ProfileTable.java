@@ -86,8 +86,6 @@ public record ProfileTable(
     }
 
     private static List<SortedSet<Integer>> copy(Collection<? extends SortedSet<Integer>> sets) {
-        return sets.stream()
-                .<SortedSet<Integer>>map(ImmutableSortedSet::copyOf)
-                .collect(ImmutableList.toImmutableList());
+        return sets.stream().<SortedSet<Integer>>map(ImmutableSortedSet::copyOf).toList();
     }
 }

@@ -3,13 +3,17 @@ package org.djlplan.memplan.budget;
 import com.google.common.collect.ImmutableList;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.IntFunction;
 import org.djlplan.memplan.budget.StreamingPlan.Load;
 
 /**
- * Which weights are in memory during one inference with a plan, as its {@link Timeline} predicts. A
- * piece takes memory from the begin of its load to the end of the last step that reads it.
+ * Which weights are in memory during one inference with a plan, as its {@link Timeline} predicts
+ * or, for pieces that have addresses of their own, in the time that its steps took when they were
+ * watched. A piece takes memory from the begin of its load to the end of the last step that reads
+ * it.
  *
  * @param nanos how long the inference takes
  * @param pinnedBytes what is in memory all the time
@@ -86,5 +90,57 @@ public record ResidentWeights(
                 changes,
                 stalls,
                 bound.step() < 0 ? "" : nameOf.apply(bound.step()));
+    }
+
+    /**
+     * Returns the weights of a plan in which pieces have addresses of their own. Which steps wait
+     * is not known, and a load takes no time: it begins as early as it may.
+     *
+     * @param trace that the plan was made for
+     * @param bindingStep the step that uses most bytes at once
+     */
+    public static ResidentWeights of(ResidencyPlan plan, WeightTrace trace, int bindingStep) {
+        long[] begin = new long[trace.steps() + 1];
+        for (int step = 0; step < trace.steps(); step++) {
+            begin[step + 1] = begin[step] + trace.stepNanos().get(step);
+        }
+        long pinnedBytes = 0;
+        long nanos = 0;
+        Map<Integer, String> loaded = new HashMap<>();
+        List<Change> changes = new ArrayList<>();
+        for (ResidencyPlan.Action action : plan.actions()) {
+            long bytes = trace.pieces().get(action.piece()).bytes();
+            nanos = Math.max(nanos, begin[action.after()]);
+            switch (action.kind()) {
+                case PIN -> pinnedBytes += bytes;
+                case LOAD -> {
+                    String reader = stepName(firstReader(trace, action));
+                    loaded.put(action.piece(), reader);
+                    changes.add(new Change(nanos, bytes, reader));
+                }
+                case DROP -> {
+                    String reader = loaded.remove(action.piece());
+                    if (reader != null) {
+                        changes.add(new Change(nanos, -bytes, reader));
+                    }
+                }
+                case LOOK_UP -> {}
+            }
+        }
+        return new ResidentWeights(
+                begin[trace.steps()], pinnedBytes, changes, List.of(), stepName(bindingStep));
+    }
+
+    private static int firstReader(WeightTrace trace, ResidencyPlan.Action load) {
+        return trace.uses().stream()
+                .filter(use -> use.piece() == load.piece() && use.last() >= load.after())
+                .mapToInt(WeightUse::first)
+                .min()
+                .orElse(load.after());
+    }
+
+    /** A step begins with an allocation, whose operator nobody knows. */
+    private static String stepName(int step) {
+        return "step " + step;
     }
 }

@@ -4,11 +4,8 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.io.Closer;
-import com.google.common.io.MoreFiles;
-import com.google.common.io.RecursiveDeleteOption;
 import com.google.gson.JsonArray;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -225,12 +222,8 @@ final class BudgetSweep {
      * @throws Failure if the stock engine cannot run it
      */
     Result run(List<Wanted> budgets) throws IOException {
-        Path folder = Files.createTempDirectory("djlplan-budget");
         try (Closer closer = Closer.create()) {
-            closer.register(
-                    () ->
-                            MoreFiles.deleteRecursively(
-                                    folder, RecursiveDeleteOption.ALLOW_INSECURE));
+            Path folder = closer.register(ScratchFolder.create("djlplan-budget")).path();
             news.accept("stock");
             WorkerProcess worker =
                     worker(WorkerProcess.Contestant.of(Way.STOCK), options, List.of());

@@ -2,14 +2,13 @@ package org.djlplan.memplan.cli;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import ai.djl.util.Progress;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Maps;
 import com.google.common.io.ByteStreams;
 import com.google.common.io.Closer;
-import com.google.common.io.MoreFiles;
-import com.google.common.io.RecursiveDeleteOption;
 import com.google.gson.JsonArray;
 import java.io.IOException;
 import java.io.InputStream;
@@ -147,12 +146,8 @@ final class Comparer {
     private Comparison compareOnce(
             RunOptions options, Extent extent, List<WorkerProcess.Contestant> others)
             throws IOException {
-        Path folder = Files.createTempDirectory("djlplan-compare");
         try (Closer closer = Closer.create()) {
-            closer.register(
-                    () ->
-                            MoreFiles.deleteRecursively(
-                                    folder, RecursiveDeleteOption.ALLOW_INSECURE));
+            Path folder = closer.register(ScratchFolder.create("djlplan-compare")).path();
             Ready stock = ready(WorkerProcess.Contestant.of(Way.STOCK), options, folder, closer);
             List<Ready> all = new ArrayList<>(List.of(stock));
             for (Way way : extent.ways()) {
@@ -239,6 +234,18 @@ final class Comparer {
     }
 
     private void time(int iterations, int rounds, List<Ready> contestants) {
+        Optional<Progress> line = ProgressLine.ifWatched(messages);
+        line.ifPresent(each -> each.reset("Timing", (long) rounds * contestants.size()));
+        line.ifPresent(each -> each.start(0));
+        try {
+            time(iterations, rounds, contestants, line);
+        } finally {
+            line.ifPresent(Progress::end);
+        }
+    }
+
+    private void time(
+            int iterations, int rounds, List<Ready> contestants, Optional<Progress> line) {
         int n = contestants.size();
         for (int round = 0; round < rounds; round++) {
             // Differences of rounded products add up to exactly the iterations asked for.
@@ -249,6 +256,7 @@ final class Comparer {
                 Ready contestant = contestants.get((i + round) % n);
                 long[] nanos = contestant.worker().time(count);
                 watch.ifPresent(each -> each.timed(contestant.name(), nanos));
+                line.ifPresent(each -> each.increment(1));
             }
         }
     }

@@ -4,8 +4,6 @@ import ai.djl.engine.Engine;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Streams;
-import com.google.common.io.MoreFiles;
-import com.google.common.io.RecursiveDeleteOption;
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import com.google.gson.JsonElement;
@@ -75,13 +73,10 @@ final class DemoCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         checkFolder();
-        Path folder = Files.createTempDirectory("djlplan-demo");
-        try {
-            Path model = folder.resolve(MODEL);
+        try (ScratchFolder folder = ScratchFolder.create("djlplan-demo")) {
+            Path model = folder.path().resolve(MODEL);
             TfLiteWriter.write(MobileNetV2.build(MODEL_SEED), model);
             return show(model);
-        } finally {
-            MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
         }
     }
 
@@ -175,8 +170,8 @@ final class DemoCommand implements Callable<Integer> {
             throws IOException {
         Path jsonFile = out.resolve("djlplan-demo.json").normalize();
         Path pageFile = out.resolve("djlplan-demo.html").normalize();
-        ReportFiles.write(jsonFile, ReportFiles.text(GSON.toJson(figures) + "\n"));
-        ReportFiles.write(pageFile, ReportFiles.text(ReportFile.html(page.toJson())));
+        WholeFile.write(jsonFile, GSON.toJson(figures) + "\n");
+        WholeFile.write(pageFile, ReportFile.html(page.toJson()));
         PrintWriter writer = spec.commandLine().getOut();
         if (json) {
             writer.println(figures);

@@ -2,6 +2,9 @@ package org.djlplan.memplan.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -117,7 +120,12 @@ public final class PlanCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         PlanRun.Choice choice = checkUsage();
         PlanInput input = read();
-        PlanRun run = PlanRun.of(input, choice, searchLimits());
+        PlanRun run =
+                PlanRun.of(
+                        input,
+                        choice,
+                        searchLimits(),
+                        ProgressLine.ifWatched(spec.commandLine().getErr()));
         OffsetPlan best =
                 run.bestPlan()
                         .orElseThrow(
@@ -134,7 +142,7 @@ public final class PlanCommand implements Callable<Integer> {
                         .map(g -> PlanOutput.ParallelPrice.of(g, best));
         OffsetPlan chosen = price.map(PlanOutput.ParallelPrice::plan).orElse(best);
         if (out != null) {
-            CsvFiles.writePlan(out, CsvPlan.of(chosen, input.ids()));
+            write(CsvPlan.of(chosen, input.ids()));
         }
         PrintWriter printer = spec.commandLine().getOut();
         Optional<PlanOutput.OrderEffect> order =
@@ -144,6 +152,17 @@ public final class PlanCommand implements Callable<Integer> {
         printer.println(json ? output.toJson(price, order) : output.toText(price, order));
         printer.flush();
         return withinCapacity(chosen) ? ExitCode.OK : ExitCode.SOFTWARE;
+    }
+
+    /** All of it or nothing, also when the command is interrupted. */
+    private void write(CsvPlan plan) throws IOException {
+        Path parent = out.toAbsolutePath().getParent();
+        if (parent != null && !Files.isDirectory(parent)) {
+            throw new NoSuchFileException(out.toString());
+        }
+        StringWriter text = new StringWriter();
+        CsvFiles.writePlan(text, plan);
+        WholeFile.write(out, text.toString());
     }
 
     private Optional<SearchLimits> searchLimits() {

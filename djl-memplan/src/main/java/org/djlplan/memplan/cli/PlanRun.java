@@ -2,6 +2,7 @@ package org.djlplan.memplan.cli;
 
 import static com.google.common.base.Preconditions.checkState;
 
+import ai.djl.util.Progress;
 import com.google.common.base.Stopwatch;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
@@ -53,6 +54,19 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
      *     for none
      */
     static PlanRun of(PlanInput input, Choice choice, Optional<SearchLimits> limits) {
+        return of(input, choice, limits, Optional.empty());
+    }
+
+    /**
+     * Plans as the other.
+     *
+     * @param line where the progress of the search is told; empty where nobody watches
+     */
+    static PlanRun of(
+            PlanInput input,
+            Choice choice,
+            Optional<SearchLimits> limits,
+            Optional<Progress> line) {
         if (input.inRounds().isPresent()) {
             Portfolio rounds =
                     new Portfolio(List.of(input.inRounds().get()), input.alignmentBytes());
@@ -62,11 +76,24 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
         List<Attempt> attempts = portfolio.attempts(input.variants());
         Optional<Attempt> searched =
                 limits.filter(each -> choice.search())
-                        .flatMap(each -> portfolio.searched(attempts, new ExactSearch(each)));
+                        .flatMap(each -> searched(portfolio, attempts, each, line));
         return new PlanRun(
                 input,
                 Stream.concat(attempts.stream(), searched.stream()).toList(),
                 new SharedObjectsPortfolio(choice.sharedObjects()).attempts(input.variants()));
+    }
+
+    private static Optional<Attempt> searched(
+            Portfolio portfolio,
+            List<Attempt> attempts,
+            SearchLimits limits,
+            Optional<Progress> line) {
+        Optional<SearchNews> news = SearchNews.start(line, limits.time());
+        try {
+            return portfolio.searched(attempts, new ExactSearch(limits));
+        } finally {
+            news.ifPresent(SearchNews::close);
+        }
     }
 
     /**

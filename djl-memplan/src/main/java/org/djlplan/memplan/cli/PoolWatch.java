@@ -98,6 +98,7 @@ final class PoolWatch implements AutoCloseable {
         left -= add(owners, "arena", pools.arenas().bytes());
         left -= add(owners, "inputs and outputs", inputOutputBytes(report));
         left -= add(owners, "delegate workspace", pools.workspaces().bytes());
+        left -= add(owners, "packed weights", pools.packedWeightsBytes());
         left -= add(owners, "mapped file", file.isPresent() ? residentBytes(file.get()) : 0);
         add(owners, "unplanned", Math.max(0, left));
         return owners;

@@ -8,6 +8,7 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 
 /** Progress in percent: on a terminal, or as lines from a worker process to its parent. */
 public abstract class ProgressLine implements Progress {
@@ -17,8 +18,11 @@ public abstract class ProgressLine implements Progress {
     private String message = "";
     private long max = 1;
     private long done;
+    private final TimeLeft timeLeft;
 
-    private ProgressLine() {}
+    private ProgressLine(LongSupplier nanoTime) {
+        timeLeft = new TimeLeft(nanoTime);
+    }
 
     /** Returns one on the error stream, if somebody can watch it there. */
     public static Optional<Progress> ifWatched(PrintWriter err) {
@@ -40,11 +44,13 @@ public abstract class ProgressLine implements Progress {
         message = newMessage;
         max = Math.max(1, newMax);
         done = 0;
+        timeLeft.begin(0);
     }
 
     @Override
     public final synchronized void start(long initialProgress) {
         begin(message);
+        timeLeft.begin(initialProgress);
         update(initialProgress, "");
     }
 
@@ -61,12 +67,12 @@ public abstract class ProgressLine implements Progress {
     @Override
     public final synchronized void update(long progress, String additionalMessage) {
         done = progress;
-        show(message, PERCENT * done / max);
+        show(message, PERCENT * done / max, timeLeft.words(done, max));
     }
 
     abstract void begin(String name);
 
-    abstract void show(String name, long percent);
+    abstract void show(String name, long percent, String left);
 
     abstract void finish();
 
@@ -82,6 +88,11 @@ public abstract class ProgressLine implements Progress {
          * @param out a terminal
          */
         OnTerminal(PrintWriter out) {
+            this(out, System::nanoTime);
+        }
+
+        OnTerminal(PrintWriter out, LongSupplier nanoTime) {
+            super(nanoTime);
             this.out = out;
         }
 
@@ -91,8 +102,8 @@ public abstract class ProgressLine implements Progress {
         }
 
         @Override
-        void show(String name, long percent) {
-            String line = String.format(Locale.ROOT, "%s %d %%", name, percent);
+        void show(String name, long percent, String left) {
+            String line = String.format(Locale.ROOT, "%s %d %%%s", name, percent, left);
             if (!line.equals(shown)) {
                 out.print(BACK_AND_CLEAR + line);
                 out.flush();
@@ -124,6 +135,7 @@ public abstract class ProgressLine implements Progress {
          * @param out the error stream
          */
         ToParent(PrintStream out) {
+            super(System::nanoTime);
             this.out = out;
         }
 
@@ -154,7 +166,7 @@ public abstract class ProgressLine implements Progress {
         }
 
         @Override
-        void show(String name, long percent) {
+        void show(String name, long percent, String left) {
             tell(Long.toString(percent));
         }
 

@@ -3,8 +3,6 @@ package org.djlplan.memplan.cli;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import com.google.common.collect.ImmutableList;
-import com.google.common.io.MoreFiles;
-import com.google.common.io.RecursiveDeleteOption;
 import com.google.common.io.Resources;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -42,8 +40,8 @@ final class Rehearsal {
 
     /** Runs a small model of the same kind with the options of the one that is measured. */
     static void run(RunOptions options, Way way) throws IOException {
-        Path folder = Files.createTempDirectory("djlplan-rehearsal");
-        try {
+        try (ScratchFolder scratch = ScratchFolder.create("djlplan-rehearsal")) {
+            Path folder = scratch.path();
             if (options.engine() == EngineKind.PYTORCH) {
                 repeat(options.with(LAYERS, new InputSpec(SMALL_IMAGES, FLOATS)), way);
                 Path model = folder.resolve(TORCH_SCRIPT);
@@ -61,8 +59,6 @@ final class Rehearsal {
                 TfLiteWriter.write(network.output(x).build(), model);
                 repeat(options.with(model.toString(), new InputSpec(CHANNELS_LAST, FLOATS)), way);
             }
-        } finally {
-            MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
         }
     }
 

@@ -266,7 +266,7 @@ final class ReportCommand implements Callable<Integer> {
         Optional<Path> page = files.explicitPage();
         if (page.isPresent()) {
             ReportFiles.check(page.get());
-            ReportFiles.write(page.get(), ReportFiles.text(ReportFile.html(both.toJson())));
+            WholeFile.write(page.get(), ReportFile.html(both.toJson()));
         }
         PrintWriter out = spec.commandLine().getOut();
         out.print(both.text());

@@ -3,7 +3,6 @@ package org.djlplan.memplan.cli;
 import com.google.common.base.CharMatcher;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.io.ByteSource;
-import com.google.common.io.MoreFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -15,7 +14,6 @@ import org.djlplan.memplan.cli.report.ChromeTrace;
 import org.djlplan.memplan.cli.report.MapPicture;
 import org.djlplan.memplan.cli.report.Report;
 import org.djlplan.memplan.cli.report.ReportFile;
-import org.djlplan.memplan.store.FileReplacement;
 import picocli.CommandLine.Option;
 
 /** The files that a report is written into; each is there as a whole or as it was before. */
@@ -123,7 +121,7 @@ final class ReportFiles {
             contents.put(kind, content(kind, report));
         }
         for (Map.Entry<String, Path> file : files.entrySet()) {
-            write(file.getValue(), contents.get(file.getKey()));
+            WholeFile.write(file.getValue(), contents.get(file.getKey()));
         }
         return ImmutableMap.copyOf(files);
     }
@@ -139,19 +137,7 @@ final class ReportFiles {
         };
     }
 
-    static ByteSource text(String text) {
+    private static ByteSource text(String text) {
         return ByteSource.wrap(text.getBytes(StandardCharsets.UTF_8));
-    }
-
-    /** Writes beside and renames; into a pipe or a device as it is. */
-    static void write(Path file, ByteSource content) throws IOException {
-        if (Files.exists(file) && !Files.isRegularFile(file)) {
-            content.copyTo(MoreFiles.asByteSink(file));
-        } else {
-            boolean unused =
-                    FileReplacement.replace(
-                            Files.exists(file) ? file.toRealPath() : file.toAbsolutePath(),
-                            content);
-        }
     }
 }

@@ -3,7 +3,7 @@ package org.djlplan.memplan.cli;
 import ai.djl.util.Progress;
 import java.io.PrintWriter;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 /**
  * News of a command's steps: one line that changes where a terminal shows it, else a line for each.
@@ -11,12 +11,10 @@ import java.util.concurrent.TimeUnit;
  */
 final class StepNews implements AutoCloseable {
 
-    private static final long WORTH_TELLING_SECONDS = 5;
-
     private final PrintWriter messages;
     private final Optional<Progress> line;
     private final int steps;
-    private final long start = System.nanoTime();
+    private final TimeLeft timeLeft;
     private int done;
 
     /**
@@ -24,30 +22,26 @@ final class StepNews implements AutoCloseable {
      * @param steps how many there will be
      */
     StepNews(PrintWriter messages, int steps) {
+        this(messages, steps, ProgressLine.ifWatched(messages), System::nanoTime);
+    }
+
+    StepNews(PrintWriter messages, int steps, Optional<Progress> line, LongSupplier nanoTime) {
         this.messages = messages;
         this.steps = steps;
-        line = ProgressLine.ifWatched(messages);
+        this.line = line;
+        timeLeft = new TimeLeft(nanoTime);
     }
 
     /** Tells that the next step begins. */
     void next(String step) {
         if (line.isPresent()) {
-            line.get().reset(step + timeLeft(), steps);
+            line.get().reset(step + timeLeft.words(done, steps), steps);
             line.get().start(Math.min(done, steps));
         } else {
             messages.println(step);
             messages.flush();
         }
         done++;
-    }
-
-    /** Steps take about as long as those before them; less than some seconds nobody waits for. */
-    private String timeLeft() {
-        long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
-        if (done == 0 || done >= steps || seconds < WORTH_TELLING_SECONDS) {
-            return "";
-        }
-        return " (about " + seconds * (steps - done) / done + " s left)";
     }
 
     /** Returns the progress of a worker process, of which nobody is told. */

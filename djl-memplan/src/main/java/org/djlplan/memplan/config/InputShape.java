@@ -37,7 +37,7 @@ public record InputShape(List<Long> shape, String dataType) {
                             Splitter.on(',')
                                     .splitToStream(matcher.group(1))
                                     .map(Long::valueOf)
-                                    .collect(ImmutableList.toImmutableList()),
+                                    .toList(),
                             type.toLowerCase(Locale.ROOT)));
         }
         return Optional.of(all.build());

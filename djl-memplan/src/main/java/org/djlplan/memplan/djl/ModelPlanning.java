@@ -7,7 +7,6 @@ import ai.djl.translate.DefaultTranslatorFactory;
 import ai.djl.translate.TranslateException;
 import ai.djl.translate.TranslatorFactory;
 import ai.djl.util.Progress;
-import com.google.common.collect.ImmutableList;
 import com.google.common.collect.Maps;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -15,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.ServiceLoader;
 import org.djlplan.memplan.config.GivenOptions;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
@@ -48,10 +46,7 @@ public final class ModelPlanning {
      *     arguments set what only the application may
      */
     public ModelPlanning(Map<String, ?> given, Map<String, ?> arguments) {
-        providers =
-                ImmutableList.copyOf(
-                        ServiceLoader.load(
-                                DelegationProvider.class, ModelPlanning.class.getClassLoader()));
+        providers = DelegationProviders.of(ModelPlanning.class.getClassLoader());
         GivenOptions effective =
                 GivenOptions.of(
                         given,

@@ -39,8 +39,8 @@ public final class PlansInUse {
     }
 
     /**
-     * Returns which weights of a TensorFlow Lite model with a budget are in memory when; empty if
-     * all are all the time, or the model is of another engine.
+     * Returns which weights of a model with a budget are in memory when; empty if all are all the
+     * time, or nothing is planned yet.
      */
     public static Optional<ResidentWeights> weights(Model model) {
         return Optional.ofNullable(WEIGHTS.get(model.getBlock())).flatMap(Supplier::get);

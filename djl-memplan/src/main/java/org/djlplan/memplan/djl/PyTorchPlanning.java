@@ -227,6 +227,7 @@ final class PyTorchPlanning {
                         : BlockProxy.wrap(block, planner);
         PlanReport.register(planned, memory::report);
         PlansInUse.registerAllocations(planned, memory::largest);
+        weights.ifPresent(streamed -> PlansInUse.registerWeights(planned, streamed::resident));
         weights.ifPresent(
                 streamed ->
                         BudgetControl.register(

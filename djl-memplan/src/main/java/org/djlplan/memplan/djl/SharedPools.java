@@ -8,6 +8,7 @@ import org.djlplan.memplan.runtime.Workers;
 import org.djlplan.memplan.runtime.WorkersMetric;
 import org.djlplan.memplan.runtime.WorkspaceMetric;
 import org.djlplan.memplan.runtime.WorkspacePool;
+import org.djlplan.memplan.runtime.tflite.Delegates;
 
 /** What all planned models of this process share. */
 public final class SharedPools {
@@ -24,6 +25,7 @@ public final class SharedPools {
                         arenas.arenas(), arenas.arenaBytes(), arenas.leased(), arenas.overflows()),
                 new PoolReport.Workspaces(
                         workspaces.workspaces(), workspaces.workspaceBytes(), workspaces.bytes()),
+                Delegates.packedWeightsBytes(),
                 new PoolReport.Workers(workers.busy(), workers.waiting()),
                 new PoolReport.Waits(Waits.count(), Waits.nanos()));
     }

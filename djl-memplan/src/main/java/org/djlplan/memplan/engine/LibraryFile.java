@@ -2,6 +2,7 @@ package org.djlplan.memplan.engine;
 
 import ai.djl.engine.EngineException;
 import ai.djl.util.Utils;
+import com.google.common.base.Strings;
 import com.google.common.hash.Hashing;
 import com.google.common.hash.HashingInputStream;
 import com.google.common.io.ByteStreams;
@@ -167,6 +168,6 @@ final class LibraryFile {
     }
 
     private static String contentName(long crc, long bytes) {
-        return String.format(Locale.ROOT, "%08x-%d", crc, bytes);
+        return Strings.padStart(Long.toHexString(crc), 8, '0') + '-' + bytes;
     }
 }

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.DoubleStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
@@ -159,7 +158,15 @@ public final class Machine {
      * it.
      */
     public OptionalDouble quotaCores() {
-        return folders("cpu").stream().flatMapToDouble(Machine::quota).min();
+        OptionalDouble least = OptionalDouble.empty();
+        for (Folder group : folders("cpu")) {
+            OptionalDouble quota = quota(group);
+            if (quota.isPresent()
+                    && (least.isEmpty() || quota.getAsDouble() < least.getAsDouble())) {
+                least = quota;
+            }
+        }
+        return least;
     }
 
     /**
@@ -170,7 +177,7 @@ public final class Machine {
         return folders("cpu").stream().mapToLong(Machine::throttled).sum();
     }
 
-    private static DoubleStream quota(Folder group) {
+    private static OptionalDouble quota(Folder group) {
         if (group.unified()) {
             // Such as "150000 100000", or "max 100000" for no limit.
             List<String> parts =
@@ -178,15 +185,15 @@ public final class Machine {
                             .flatMap(SPACES::splitToStream)
                             .toList();
             return parts.size() == 2 && !parts.get(0).equals("max")
-                    ? DoubleStream.of(
+                    ? OptionalDouble.of(
                             Double.parseDouble(parts.get(0)) / Double.parseDouble(parts.get(1)))
-                    : DoubleStream.empty();
+                    : OptionalDouble.empty();
         }
         OptionalLong quota = number(group.path().resolve("cpu.cfs_quota_us"));
         OptionalLong period = number(group.path().resolve("cpu.cfs_period_us"));
         return quota.isPresent() && quota.getAsLong() > 0 && period.isPresent()
-                ? DoubleStream.of((double) quota.getAsLong() / period.getAsLong())
-                : DoubleStream.empty();
+                ? OptionalDouble.of((double) quota.getAsLong() / period.getAsLong())
+                : OptionalDouble.empty();
     }
 
     private static long throttled(Folder group) {

@@ -21,6 +21,8 @@ import org.djlplan.memplan.report.PoolReport;
  * <tr><td>{@code djlplan.arenas.overflows}</td><td>counter</td><td>predictions that got memory of
  *     their own</td></tr>
  * <tr><td>{@code djlplan.workspaces.bytes}</td><td>gauge</td><td>delegate kernels' workspaces</td></tr>
+ * <tr><td>{@code djlplan.packed.bytes}</td><td>gauge</td><td>weights that interpreters of a model
+ *     share</td></tr>
  * <tr><td>{@code djlplan.workers.busy}, {@code djlplan.workers.waiting}</td><td>gauges</td><td>forward
  *     passes that run, and that wait for a worker</td></tr>
  * <tr><td>{@code djlplan.wait}</td><td>timer</td><td>waits of predictions for others</td></tr>
@@ -37,6 +39,7 @@ public final class PoolMetrics implements MeterBinder {
         gauge(registry, "djlplan.arenas.bytes", "bytes", report -> report.arenas().bytes());
         gauge(registry, "djlplan.arenas.used", "", report -> report.arenas().inUse());
         gauge(registry, "djlplan.workspaces.bytes", "bytes", report -> report.workspaces().bytes());
+        gauge(registry, "djlplan.packed.bytes", "bytes", PoolReport::packedWeightsBytes);
         gauge(registry, "djlplan.workers.busy", "", report -> report.workers().busy());
         gauge(registry, "djlplan.workers.waiting", "", report -> report.workers().waiting());
         FunctionCounter.builder(

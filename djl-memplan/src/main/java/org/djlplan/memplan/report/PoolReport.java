@@ -5,10 +5,17 @@ package org.djlplan.memplan.report;
  *
  * @param arenas for intermediate tensors
  * @param workspaces of delegate kernels
+ * @param packedWeightsBytes what weights take that XNNPACK packed once for all interpreters of a
+ *     model
  * @param workers that run forward passes
  * @param waits of predictions, since the start
  */
-public record PoolReport(Arenas arenas, Workspaces workspaces, Workers workers, Waits waits) {
+public record PoolReport(
+        Arenas arenas,
+        Workspaces workspaces,
+        long packedWeightsBytes,
+        Workers workers,
+        Waits waits) {
 
     /**
      * Arenas that models share.

@@ -4,14 +4,8 @@ import com.sun.jna.Pointer;
 import java.util.OptionalLong;
 import org.djlplan.memplan.machine.Machine;
 
-/**
- * Page-aligned memory that one inference at a time may use.
- *
- * @param address where it starts
- * @param bytes its size
- * @param use of the native methods that free it
- */
-public record Arena(Pointer address, long bytes, NativeLoader.Use use) {
+/** Page-aligned memory that one inference at a time may use. */
+public final class Arena {
 
     private static final long PAGE_BYTES = 4096;
 
@@ -22,6 +16,21 @@ public record Arena(Pointer address, long bytes, NativeLoader.Use use) {
     private static final int SHARE_OF_ADDRESSES = 4;
 
     private static final Machine MACHINE = new Machine();
+
+    private final Pointer address;
+    private final long bytes;
+    private final NativeLoader.Use use;
+
+    /**
+     * @param address where it starts
+     * @param bytes its size
+     * @param use of the native methods that free it
+     */
+    Arena(Pointer address, long bytes, NativeLoader.Use use) {
+        this.address = address;
+        this.bytes = bytes;
+        this.use = use;
+    }
 
     /**
      * Vectorised kernels may read a little past a tensor's end: one page more than asked for.
@@ -56,6 +65,16 @@ public record Arena(Pointer address, long bytes, NativeLoader.Use use) {
     /** Returns the size of the arena that {@link #create} makes for {@code bytes}. */
     static long roundedBytes(long bytes) {
         return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES + PAGE_BYTES;
+    }
+
+    /** Returns where it starts. */
+    public Pointer address() {
+        return address;
+    }
+
+    /** Returns its size. */
+    public long bytes() {
+        return bytes;
     }
 
     void free() {

@@ -3,11 +3,12 @@ package org.djlplan.memplan.runtime;
 import static com.google.common.base.Preconditions.checkArgument;
 import static com.google.common.base.Preconditions.checkState;
 
-import com.google.common.collect.TreeMultiset;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.djlplan.memplan.events.Waits;
@@ -48,7 +49,10 @@ public final class ArenaPool {
     private final Condition returned = lock.newCondition();
     private final List<Arena> idle = new ArrayList<>();
     private final List<Arena> leased = new ArrayList<>();
-    private final TreeMultiset<Long> needs = TreeMultiset.create();
+
+    /** How many users need an arena of how many bytes. */
+    private final NavigableMap<Long, Integer> needs = new TreeMap<>();
+
     private long largestArenaBytes;
     private long overflows;
 
@@ -97,7 +101,7 @@ public final class ArenaPool {
         checkArgument(bytes > 0, "an arena of %s bytes", bytes);
         lock.lock();
         try {
-            needs.add(bytes);
+            needs.merge(bytes, 1, Integer::sum);
             needsChanged();
             return new Need(bytes, hugePages);
         } finally {
@@ -146,7 +150,7 @@ public final class ArenaPool {
             try {
                 if (!closed) {
                     closed = true;
-                    needs.remove(bytes);
+                    needs.computeIfPresent(bytes, (size, users) -> users == 1 ? null : users - 1);
                     needsChanged();
                 }
             } finally {
@@ -326,8 +330,7 @@ public final class ArenaPool {
 
     /** Frees idle arenas that are larger than what the largest remaining user needs. */
     private void needsChanged() {
-        largestArenaBytes =
-                needs.isEmpty() ? 0 : Arena.roundedBytes(needs.lastEntry().getElement());
+        largestArenaBytes = needs.isEmpty() ? 0 : Arena.roundedBytes(needs.lastKey());
         idle.removeIf(
                 arena -> {
                     boolean tooLarge = arena.bytes() > largestArenaBytes;

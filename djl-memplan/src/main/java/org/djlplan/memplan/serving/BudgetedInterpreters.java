@@ -115,7 +115,7 @@ final class BudgetedInterpreters implements AutoCloseable {
             throws IOException, UnplannableException, BudgetTooSmallException {
         StreamedModel copy;
         try {
-            copy = copies.of(arenaBytes, shapes);
+            copy = copies.of(arenaBytes, shapes, thread);
         } catch (BudgetTooSmallException e) {
             throw tooSmall(wantedBytes, e);
         }

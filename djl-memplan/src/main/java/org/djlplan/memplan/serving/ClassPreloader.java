@@ -19,17 +19,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Loads the classes that planning needs, has them compiled, and loads the native library, once per
- * JVM and beside DJL, which loads its engine in the meantime. Otherwise the first model of a JVM
- * would wait for them.
+ * Loads the classes that planning needs and the native library, once per JVM and beside DJL, which
+ * loads its engine in the meantime. Otherwise the first model of a JVM would wait for them.
  */
 public final class ClassPreloader {
 
     private static final Logger logger = LoggerFactory.getLogger(ClassPreloader.class);
     private static final String MODEL = "warm_up.tflite";
-
-    /** Often enough that the JVM compiles most of what reading and planning a model need. */
-    private static final int TIMES = 20;
 
     private static final AtomicBoolean STARTED = new AtomicBoolean();
 
@@ -50,11 +46,8 @@ public final class ClassPreloader {
     private static void run() {
         try {
             NativeLoader.preload();
-            ByteBuffer model = model();
-            for (int i = 0; i < TIMES; i++) {
-                Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(model, MODEL), MODEL);
-                MemoryPlanner.plan(graph, Strategies.BEST, InPlace.TRUE);
-            }
+            Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(model(), MODEL), MODEL);
+            MemoryPlanner.plan(graph, Strategies.BEST, InPlace.TRUE);
             warmUpPredictions();
         } catch (Exception | LinkageError | OutOfMemoryError e) {
             // Whoever needs it will say so.

@@ -108,11 +108,12 @@ public final class AliasAnalysis {
                 analysis.visit(operator);
             }
         }
-        return analysis.classOf.values().stream()
-                .distinct()
-                .map(found -> ImmutableList.sortedCopyOf(found.members))
-                .sorted(Comparator.comparing(members -> members.get(0)))
-                .collect(ImmutableList.toImmutableList());
+        return ImmutableList.copyOf(
+                analysis.classOf.values().stream()
+                        .distinct()
+                        .map(found -> ImmutableList.sortedCopyOf(found.members))
+                        .sorted(Comparator.comparing(members -> members.get(0)))
+                        .toList());
     }
 
     private void visit(Operator operator) {

@@ -1,5 +1,6 @@
 package org.djlplan.memplan.usage;
 
+import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.ImmutableTable;
 import java.util.List;
@@ -95,7 +96,7 @@ public final class InPlaceRules {
     }
 
     private static ImmutableTable<String, ElementType, Rule> rules() {
-        ImmutableSet.Builder<Rule> rules = ImmutableSet.builder();
+        ImmutableList.Builder<Rule> rules = ImmutableList.builder();
         for (ElementType type : COPIED) {
             rules.add(new Rule("RESHAPE", type, Kind.VIEW, "reshape::Eval, memcpy"));
             rules.add(new Rule("SQUEEZE", type, Kind.VIEW, "squeeze::Eval, memcpy"));
@@ -125,12 +126,13 @@ public final class InPlaceRules {
         for (String each : List.of("ABS", "SQRT", "RSQRT", "SQUARE", "SIN", "COS", "LOG")) {
             unary(rules, each, "elementwise::EvalImpl", F32);
         }
-        return rules.build().stream()
-                .collect(ImmutableTable.toImmutableTable(Rule::operator, Rule::type, rule -> rule));
+        ImmutableTable.Builder<String, ElementType, Rule> table = ImmutableTable.builder();
+        rules.build().forEach(rule -> table.put(rule.operator(), rule.type(), rule));
+        return table.build();
     }
 
     private static void unary(
-            ImmutableSet.Builder<Rule> rules,
+            ImmutableList.Builder<Rule> rules,
             String operator,
             String kernel,
             ElementType... types) {
@@ -140,7 +142,7 @@ public final class InPlaceRules {
     }
 
     private static void binary(
-            ImmutableSet.Builder<Rule> rules,
+            ImmutableList.Builder<Rule> rules,
             String operator,
             String kernel,
             ElementType... types) {

@@ -71,10 +71,11 @@ public final class OperatorProfiles {
 
     /** Returns the records alive at {@code operator}, largest first, ties by tensor id. */
     public ImmutableList<UsageRecord> profileAt(int operator) {
-        return records.stream()
-                .filter(r -> r.first() <= operator && operator <= r.last())
-                .sorted(BY_SIZE)
-                .collect(ImmutableList.toImmutableList());
+        return ImmutableList.copyOf(
+                records.stream()
+                        .filter(r -> r.first() <= operator && operator <= r.last())
+                        .sorted(BY_SIZE)
+                        .toList());
     }
 
     /** Returns the sum in bytes of the sizes alive at {@code operator}. */

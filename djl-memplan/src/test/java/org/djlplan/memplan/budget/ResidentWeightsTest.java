@@ -3,6 +3,8 @@ package org.djlplan.memplan.budget;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.primitives.ImmutableLongArray;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.memplan.budget.ResidentWeights.Change;
@@ -56,6 +58,46 @@ class ResidentWeightsTest {
                 weights.stalls());
         assertEquals("step 1", weights.binding());
         assertEquals(Timeline.of(plan()).nanos(), weights.nanos());
+    }
+
+    private static WeightTrace trace(WeightUse... uses) {
+        List<WeightTrace.Piece> pieces = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            pieces.add(new WeightTrace.Piece(i * PAGE, PAGE));
+        }
+        ImmutableLongArray nanos = ImmutableLongArray.of(10, 20, 30);
+        return new WeightTrace(pieces, nanos, nanos, List.of(uses), List.of());
+    }
+
+    @Test
+    void of_piecesWithAddresses_comeAndGoInTheTimeOfWatchedSteps() {
+        WeightTrace trace =
+                trace(
+                        new WeightUse(0, 0, 0, PAGE),
+                        new WeightUse(1, 1, 1, PAGE),
+                        new WeightUse(2, 2, 2, PAGE));
+        ResidencyPlanner planner =
+                new ResidencyPlanner(trace.uses(), trace.lookups(), trace.stepNanos());
+
+        ResidentWeights weights =
+                ResidentWeights.of(planner.plan(PAGE), trace, planner.hungriestStep());
+
+        assertEquals(
+                List.of(
+                        new Change(0, PAGE, "step 0"),
+                        new Change(10, -PAGE, "step 0"),
+                        new Change(10, PAGE, "step 1"),
+                        new Change(30, -PAGE, "step 1"),
+                        new Change(30, PAGE, "step 2")),
+                weights.changes());
+        assertEquals(0, weights.pinnedBytes());
+        assertEquals(60, weights.nanos());
+        assertEquals(List.of(), weights.stalls());
+        assertEquals("step 0", weights.binding());
+        ResidentWeights all =
+                ResidentWeights.of(planner.plan(3 * PAGE), trace, planner.hungriestStep());
+        assertEquals(3 * PAGE, all.pinnedBytes());
+        assertEquals(List.of(), all.changes());
     }
 
     @Test

@@ -223,6 +223,17 @@ class PlanCommandTest extends CommandTest {
     }
 
     @Test
+    void plan_outOverAFile_replacesItAsAWhole() throws IOException {
+        Path plan = Files.writeString(folder.resolve("plan.csv"), "an earlier plan");
+        Path sameFile = Files.createLink(folder.resolve("link.csv"), plan);
+        assertEquals(0, run("--out", plan, csv));
+        assertEquals("an earlier plan", Files.readString(sameFile), "it was written over");
+        assertEquals(0, execute(new ValidateCommand(), plan));
+        assertEquals(1, run("--out", folder.resolve("no/plan.csv"), csv));
+        assertTrue(err.toString().contains(folder.resolve("no/plan.csv").toString()));
+    }
+
+    @Test
     void plan_out_isAPlanThatValidates() throws IOException {
         Path plan = folder.resolve("plan.csv");
         assertEquals(0, run("--out", plan, model));

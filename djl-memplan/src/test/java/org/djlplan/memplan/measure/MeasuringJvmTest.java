@@ -58,7 +58,7 @@ class MeasuringJvmTest {
                                 name ->
                                         !name.matches(
                                                 "PATH|HOME|USER|LANG|TZ|TMPDIR|LC_.*|MALLOC_.*"
-                                                        + "|OMP_.*|LD_.*"))
+                                                        + "|OMP_.*|OPENBLAS_.*|LD_.*"))
                         .toList();
         assertEquals(List.of(), others);
     }

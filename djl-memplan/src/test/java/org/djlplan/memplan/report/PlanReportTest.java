@@ -3,6 +3,8 @@ package org.djlplan.memplan.report;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -64,6 +66,39 @@ class PlanReportTest {
                   another order of the operators: breadth 400 bytes, minimal, 500 as in the file; arena 384, 512 as in the file
                   budget 48.0 MB (at least 20.5 MB): 240.0 MB of weights in 310 pieces, 8.0 MB of them pinned, 5 operators sliced, arena 40.0 MB; a prediction loads 232.0 MB by mmap and stalls for 1.2 ms as planned, 0.9 ms the last time""",
                 PLANNED.toString());
+    }
+
+    @Test
+    void toJson_delegation_hasItsChoiceAndTheOutputs() {
+        JsonObject json = JsonParser.parseString(PLANNED.toJson()).getAsJsonObject();
+
+        assertEquals(
+                JsonParser.parseString(
+                        """
+                        {
+                          "delegate": "xnnpack",
+                          "operators": 9,
+                          "delegatedOperators": 8,
+                          "partitions": 2,
+                          "threads": 1,
+                          "origin": "STORED",
+                          "reason": "the fastest",
+                          "choiceId": "0123456789ab",
+                          "outputs": [{"output": "scores", "difference": 2e-7, "noise": 1e-8, "limit": 1e-4}]
+                        }
+                        """),
+                json.get("delegation"));
+        assertFalse(json.has("unplannedReason"), json.toString());
+    }
+
+    @Test
+    void toJson_noDelegation_hasNone() {
+        PlanReport report = PlanReport.unplanned("PyTorch", "no such platform");
+
+        JsonObject json = JsonParser.parseString(report.toJson()).getAsJsonObject();
+
+        assertFalse(json.has("delegation"), json.toString());
+        assertEquals("no such platform", json.get("unplannedReason").getAsString());
     }
 
     @Test

@@ -52,6 +52,6 @@ public final class FakeArenas implements ArenaPool.Source {
 
     @Override
     public void free(Arena arena) {
-        assertTrue(live.remove(arena), "freed twice, or never created: " + arena);
+        assertTrue(live.remove(arena), "freed twice, or never created: " + arena.address());
     }
 }

@@ -1,2 +1,5 @@
-/** Latency and load times against the stock engines. Asserts nothing; runs with {@code -Pbench}. */
+/**
+ * Latency and load times against the stock engines. Benches assert nothing and run with {@code
+ * -Pbench}.
+ */
 package org.djlplan.integration.bench;

@@ -3,11 +3,13 @@ package org.djlplan.integration.commands;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
+import com.google.common.base.Throwables;
 import com.google.common.collect.Streams;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
@@ -47,17 +49,21 @@ class TuneCommandTest {
     @TempDir Path folder;
     private Path model = Path.of("");
 
-    /** Convolutions with an operator between them that XNNPACK does not know. */
     @BeforeEach
     void writeModel() throws IOException {
-        NetworkBuilder network = new NetworkBuilder("small", 1);
+        model = folder.resolve("small.tflite");
+        writeSmall(model, 1);
+    }
+
+    /** Convolutions with an operator between them that XNNPACK does not know. */
+    private static void writeSmall(Path file, long seed) throws IOException {
+        NetworkBuilder network = new NetworkBuilder("small", seed);
         Value x = network.input("in", 1, 32, 32, 3);
         x = network.conv2d(x, 16, 3, 1, Activation.RELU6);
         x = network.conv2d(x, 16, 3, 1, Activation.RELU6);
         x = network.unary("TANH", x);
         x = network.conv2d(x, 4, 3, 2, Activation.NONE);
-        model = folder.resolve("small.tflite");
-        TfLiteWriter.write(network.output(x).build(), model);
+        TfLiteWriter.write(network.output(x).build(), file);
     }
 
     private Result djlplan(String... arguments) throws IOException, InterruptedException {
@@ -200,6 +206,38 @@ class TuneCommandTest {
         assertEquals(2, loads.size(), loads.toString());
         assertEquals("STORED", load(model, options).origin());
         assertEquals("UNVERIFIED", load(model, Map.of()).origin());
+    }
+
+    /** The model alone is on another machine of this kind, and the folder beside it. */
+    @Test
+    void tune_into_isWhatAJobIsPinnedTo() throws Exception {
+        Path into = folder.resolve("tuned");
+        Result result = djlplan("tune", "--threads=1", BUDGET, "--into=" + into, model.toString());
+        assertEquals(0, result.exitCode(), result.err());
+        Map<String, String> pin =
+                Map.of(
+                        "delegation.threads",
+                        "1",
+                        "delegation.profileFrom",
+                        into.toString(),
+                        "delegation.onMissing",
+                        "fail");
+        Path machine = Files.createDirectory(folder.resolve("machine"));
+        Path copy = Files.copy(model, machine.resolve("small.tflite"));
+
+        DelegationReport pinned = load(copy, pin);
+
+        assertEquals("STORED", pinned.origin(), pinned.reason());
+        DelegationReport tuned = load(model, Map.of("delegation.threads", "1"));
+        assertEquals("STORED", tuned.origin(), tuned.reason());
+        assertEquals(tuned.choiceId(), pinned.choiceId());
+
+        // The same name and operators, but other weights.
+        writeSmall(copy, 2);
+        Exception error = assertThrows(Exception.class, () -> load(copy, pin));
+        String message = Throwables.getRootCause(error).getMessage();
+        assertTrue(message.contains(into.toString()), message);
+        assertTrue(message.contains("djlplan tune"), message);
     }
 
     @Test

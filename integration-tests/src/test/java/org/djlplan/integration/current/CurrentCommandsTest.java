@@ -4,15 +4,20 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.collect.ObjectArrays;
+import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.djlplan.integration.support.BudgetModels;
 import org.djlplan.integration.support.DjlPlanProcess;
 import org.djlplan.integration.support.DjlPlanProcess.Result;
+import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -113,6 +118,44 @@ class CurrentCommandsTest {
         Result result = succeed(line);
         JsonObject budget = result.json().getAsJsonArray("budgets").get(0).getAsJsonObject();
         assertTrue(budget.get("identical").getAsBoolean(), result.out());
+    }
+
+    /** What belongs to whom when a part of a model is delegated. */
+    @Test
+    @Tag("long")
+    void report_severalPredictors_saysWhatEachOwnerTakes() throws Exception {
+        Path model = TestModels.built("mobilenet_v2");
+        Path file = Files.copy(model, folder.resolve("model.tflite"));
+        Path data = folder.resolve("data.json");
+        succeed("tune", "--threads", "1", file.toString());
+        succeed(
+                "report",
+                file.toString(),
+                "--threads",
+                "1",
+                "--predictors",
+                "2",
+                "--iterations",
+                "5",
+                "--json",
+                data.toString());
+        JsonObject report = JsonParser.parseString(Files.readString(data)).getAsJsonObject();
+        Map<String, Long> owners = new HashMap<>();
+        for (JsonElement each : report.getAsJsonArray("memory")) {
+            JsonObject owner = each.getAsJsonObject();
+            owners.put(owner.get("owner").getAsString(), owner.get("bytes").getAsLong());
+        }
+        Set<String> known =
+                Set.of(
+                        "arena",
+                        "inputs and outputs",
+                        "delegate workspace",
+                        "packed weights",
+                        "mapped file");
+        assertTrue(owners.keySet().containsAll(known), owners::toString);
+        long packed = owners.get("packed weights");
+        assertTrue(
+                packed > Files.size(file) / 2 && packed < 2 * Files.size(file), owners::toString);
     }
 
     private String tfLite() throws Exception {

@@ -58,6 +58,7 @@ class OwnEngineTest {
     private static final int THREADS = 8;
     private static final int WARM_UP = 4;
     private static final int LOADS = 12;
+    private static final int ROUNDS = 3;
 
     @TempDir Path folder;
 
@@ -189,6 +190,57 @@ class OwnEngineTest {
             assertTrue(Files.exists(copy));
         }
         assertTrue(Files.notExists(copy));
+    }
+
+    private static Criteria.Builder<NDList, NDList> urls(String url) {
+        return Criteria.builder()
+                .setTypes(NDList.class, NDList.class)
+                .optEngine("TFLite")
+                .optModelUrls(url)
+                .optModelName("inside");
+    }
+
+    @Test
+    void load_fromUrlsOfArchives_areTheSameModelPlannedAndPlain() throws Exception {
+        Path file = Files.copy(TestModels.built("chains"), folder.resolve("inside.tflite"));
+        Path zipped = folder.resolve("zipped.zip");
+        try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(zipped))) {
+            zip.putNextEntry(new ZipEntry("inside.tflite"));
+            Files.copy(file, zip);
+        }
+        Path tarred = folder.resolve("tarred.tar.gz");
+        Process tar =
+                new ProcessBuilder("tar", "-czf", tarred.toString(), "inside.tflite")
+                        .directory(folder.toFile())
+                        .inheritIO()
+                        .start();
+        assertEquals(0, tar.waitFor());
+        List<ByteBuffer> expected = predict(criteria(file));
+        for (Path archive : List.of(zipped, tarred)) {
+            String url = archive.toUri().toString();
+            assertEquals(expected, predict(urls(url)));
+            assertEquals(
+                    expected,
+                    predict(
+                            urls(url)
+                                    .optTranslatorFactory(
+                                            new PlannedTranslatorFactory()
+                                                    .with("delegation.enabled", false))));
+        }
+    }
+
+    @Test
+    void load_planDisabled_isThePlainEngine() throws Exception {
+        Path file = TestModels.built("chains");
+        try (ZooModel<NDList, NDList> model =
+                criteria(file)
+                        .optTranslatorFactory(
+                                new PlannedTranslatorFactory().with("memplan.enabled", false))
+                        .build()
+                        .loadModel()) {
+            assertEquals(predict(criteria(file)), predict(model));
+            assertTrue(PlanReport.of(model).isEmpty());
+        }
     }
 
     @Test
@@ -342,15 +394,24 @@ class OwnEngineTest {
         }
     }
 
-    /** A model that stayed would take 17 MB, and its interpreter some more. */
+    /**
+     * A model that stayed would take 17 MB, and its interpreter some more, each time. Java's heap
+     * grows now and then.
+     */
     @Test
     void loadAndClose_manyTimes_leavesNothing() throws Exception {
         Path file = TestModels.built("mobilenet_v1");
-        long before = 0;
-        for (int i = -WARM_UP; i < LOADS; i++) {
-            if (i == 0) {
-                before = ProcessSize.residentBytes();
-            }
+        grown(file, WARM_UP);
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < ROUNDS && least >= LOADS * 5_000_000L; i++) {
+            least = Math.min(least, grown(file, LOADS));
+        }
+        assertTrue(least < LOADS * 5_000_000L, least + " bytes more, at least");
+    }
+
+    private static long grown(Path file, int loads) throws Exception {
+        long before = ProcessSize.residentBytes();
+        for (int i = 0; i < loads; i++) {
             try (ZooModel<NDList, NDList> model = criteria(file).build().loadModel();
                     Predictor<NDList, NDList> predictor = model.newPredictor();
                     NDManager manager = NDManager.newBaseManager(Device.cpu(), "TFLite")) {
@@ -358,8 +419,7 @@ class OwnEngineTest {
                 assertEquals(List.of(), model.getNDManager().getManagedArrays());
             }
         }
-        long grown = ProcessSize.residentBytes() - before;
-        assertTrue(grown < LOADS * 5_000_000L, grown + " bytes more");
+        return ProcessSize.residentBytes() - before;
     }
 
     @Test

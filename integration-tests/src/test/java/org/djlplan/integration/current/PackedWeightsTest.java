@@ -24,6 +24,7 @@ import org.djlplan.integration.support.NeedsModels;
 import org.djlplan.integration.support.RealModels;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
+import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.runtime.ProcessMemory;
 import org.djlplan.memplan.runtime.WorkspacePool;
@@ -181,6 +182,25 @@ class PackedWeightsTest {
         // what a process takes is no exact figure.
         long leastGain = Files.size(file) / 3;
         assertTrue(together + leastGain < own, together + " of " + own);
+    }
+
+    @Test
+    void pools_tellPackedWeights_onceForAllInterpretersUntilTheModelIsClosed() throws Exception {
+        Path file = TestModels.built("mobilenet_v1");
+        Delegated delegated = Delegated.all(file, Delegates.XNNPACK, 1);
+        long before = PlannedModels.pools().packedWeightsBytes();
+        try (StockInterpreter engine = new StockInterpreter(file, 1);
+                ServedModel model = delegated.open(true)) {
+            List<ByteBuffer> inputs = engine.randomInputs(1);
+            List<ByteBuffer> expected = run(model, inputs);
+            long packed = PlannedModels.pools().packedWeightsBytes() - before;
+            // Nearly all of the file is weights, and XNNPACK pads them.
+            assertTrue(packed > .9 * Files.size(file), packed + " bytes");
+            assertTrue(packed < 1.3 * Files.size(file), packed + " bytes");
+            runAtOnce(model, inputs, outputs -> Bits.assertSame(expected, outputs, "at once"));
+            assertEquals(packed, PlannedModels.pools().packedWeightsBytes() - before);
+        }
+        assertEquals(before, PlannedModels.pools().packedWeightsBytes());
     }
 
     /** Returns what a second interpreter takes. */

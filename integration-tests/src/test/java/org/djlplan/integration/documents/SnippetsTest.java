@@ -56,7 +56,8 @@ class SnippetsTest {
                     "org.djlplan.memplan.*",
                     "org.djlplan.memplan.budget.*",
                     "org.djlplan.memplan.metrics.*",
-                    "org.djlplan.memplan.report.*");
+                    "org.djlplan.memplan.report.*",
+                    "org.djlplan.memplan.rows.*");
 
     private static final Pattern CLASS =
             Pattern.compile("(?m)^(?:public )?(?:final )?class (\\w+)");

@@ -84,6 +84,18 @@ class ExitTest {
     @Tag("long")
     @Test
     void exit_againAndAgainWhileMeasuring_getsThereInTheEndAndLeavesNothing() throws Exception {
+        int runs = runsUntilStored();
+        // A machine that is quick for once measures all in the first run.
+        for (int i = 0; i < MOST_TRIES && runs <= 2; i++) {
+            forgetMeasurement();
+            runs = runsUntilStored();
+        }
+        assertTrue(runs > 2, "measured at once: this test shows nothing");
+        assertEquals(0, kept(".partial.json"));
+        assertEquals(1, kept(".profile.json"));
+    }
+
+    private int runsUntilStored() throws Exception {
         String out = "";
         int runs = 0;
         while (!out.contains("choice STORED") && runs < MOST_RUNS) {
@@ -94,10 +106,8 @@ class ExitTest {
             out = application.out();
             runs++;
         }
-        assertTrue(runs > 2, "measured at once: this test shows nothing");
         assertTrue(out.contains("choice STORED"), out);
-        assertEquals(0, kept(".partial.json"));
-        assertEquals(1, kept(".profile.json"));
+        return runs;
     }
 
     @Test

@@ -5,10 +5,16 @@ import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Activation;
+import ai.djl.nn.Block;
+import ai.djl.nn.LambdaBlock;
+import ai.djl.nn.SequentialBlock;
+import ai.djl.nn.core.Linear;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.TranslatorFactory;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Locale;
@@ -20,6 +26,8 @@ import java.util.Random;
  * cannot be linked, and needs nothing but the JDK and DJL.
  */
 public final class Application {
+
+    static final String NETWORK = "network";
 
     private static final int PREDICTIONS = 4;
     private static final String FACTORY = "org.djlplan.memplan.PlannedTranslatorFactory";
@@ -35,7 +43,8 @@ public final class Application {
     /**
      * Predicts some times.
      *
-     * @param arguments {@code stock} or {@code planned}, engine, file, shape of its one input
+     * @param arguments {@code stock} or {@code planned}, engine, file or, for {@link #network()},
+     *     folder of the model, shape of its one input
      * @return a hash of the outputs and, separated by spaces, if it was planned: whether the report
      *     says so, and how many predictions ran unplanned
      */
@@ -45,6 +54,9 @@ public final class Application {
                         .setTypes(NDList.class, NDList.class)
                         .optEngine(arguments[1])
                         .optModelPath(Path.of(arguments[2]));
+        if (Files.isDirectory(Path.of(arguments[2]))) {
+            criteria.optModelName(NETWORK).optBlock(network());
+        }
         boolean planned = arguments[0].equals("planned");
         if (planned) {
             ClassLoader loader = Application.class.getClassLoader();
@@ -63,6 +75,17 @@ public final class Application {
             String hash = predict(model, shape);
             return planned ? hash + ' ' + report(model) : hash;
         }
+    }
+
+    /** A network of blocks, one of which is the application's own. */
+    static Block network() {
+        return new SequentialBlock()
+                .add(
+                        new LambdaBlock(
+                                inputs -> new NDList(inputs.singletonOrThrow().square()), "square"))
+                .add(Linear.builder().setUnits(64).build())
+                .add(Activation.reluBlock())
+                .add(Linear.builder().setUnits(10).build());
     }
 
     private static String predict(ZooModel<NDList, NDList> model, Shape shape) throws Exception {

@@ -2,6 +2,9 @@ package org.djlplan.integration.limits;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import ai.djl.Model;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
 import java.io.File;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -41,6 +44,19 @@ class RedeploymentTest {
         Path model = Files.createDirectory(folder.resolve("cnn")).resolve("cnn.pt");
         Files.copy(TorchScriptModels.named("cnn").file(), model);
         assertEachPlannedAndCollected("PyTorch", model, "1,3,32,32", 1);
+    }
+
+    /** Blocks are watched once, and then recorded. */
+    @Test
+    void redeploy_networkOfBlocks_isPlannedEachTimeAndCollected() throws Exception {
+        Path model = Files.createDirectory(folder.resolve("network"));
+        Shape shape = new Shape(1, 32);
+        try (Model network = Model.newInstance(Application.NETWORK, "PyTorch")) {
+            network.setBlock(Application.network());
+            network.getBlock().initialize(network.getNDManager(), DataType.FLOAT32, shape);
+            network.save(model, Application.NETWORK);
+        }
+        assertEachPlannedAndCollected("PyTorch", model, "1,32", 2);
     }
 
     /**

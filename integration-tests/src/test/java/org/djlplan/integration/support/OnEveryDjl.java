@@ -7,9 +7,8 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
 /**
- * Tests that run twice: on the DJL that everything is compiled against and on a current one, in
- * Surefire's second execution. They lie in a {@code torch} package, since that class path has no
- * TFLite engine.
+ * Tests that run twice: on the DJL that everything is compiled against, with its own engine of
+ * TensorFlow Lite, and on a current one with ours, in Surefire's second execution.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)

@@ -29,11 +29,13 @@ public final class Probe {
         ZooModel<NDList, NDList> load(Path file) throws Exception;
     }
 
+    private static final int AGAIN = 400;
+
     private Probe() {}
 
     /**
      * {@code load FILE…}, {@code zeros FILE…}, {@code truncate FILE}, {@code overwrite FILE},
-     * {@code reload FILE}, {@code reloadPlain FILE}.
+     * {@code reload FILE LOADS}, {@code reloadPlain FILE LOADS}.
      */
     public static void main(String[] args) throws Exception {
         StockInterpreter.loadEngine();
@@ -54,8 +56,13 @@ public final class Probe {
             case "reload" ->
                     reload(
                             Path.of(args[1]),
+                            Integer.parseInt(args[2]),
                             file -> Planned.loadDirectly(file, Map.of("memplan.threads", 1)));
-            case "reloadPlain" -> reload(Path.of(args[1]), file -> Planned.loadPlain(file, 1));
+            case "reloadPlain" ->
+                    reload(
+                            Path.of(args[1]),
+                            Integer.parseInt(args[2]),
+                            file -> Planned.loadPlain(file, 1));
             default -> throw new IllegalArgumentException(args[0]);
         }
     }
@@ -130,8 +137,11 @@ public final class Probe {
         System.out.println("closed");
     }
 
-    /** Loads and closes again and again; prints by what resident bytes and mappings have grown. */
-    private static void reload(Path file, Loader loader) throws Exception {
+    /**
+     * Loads and closes some times and then again and again; prints by what resident bytes and
+     * mappings have grown meanwhile.
+     */
+    private static void reload(Path file, int before, Loader loader) throws Exception {
         List<ByteBuffer> inputs;
         List<List<Integer>> shapes;
         try (StockInterpreter stock = new StockInterpreter(file, 1)) {
@@ -140,11 +150,11 @@ public final class Probe {
         }
         long residentBytes = 0;
         int mappings = 0;
-        for (int i = 0; i <= 500; i++) {
+        for (int i = 0; i <= before + AGAIN; i++) {
             try (ZooModel<NDList, NDList> model = loader.load(file)) {
                 List<ByteBuffer> unused = Planned.predict(model, inputs, shapes);
             }
-            if (i == 100) {
+            if (i == before) {
                 System.gc();
                 residentBytes = ProcessSize.residentBytes();
                 mappings = mappings();

@@ -52,7 +52,8 @@ public final class ChromeTrace {
         events.forEach(all::add);
         JsonObject trace = new JsonObject();
         trace.add("traceEvents", all);
-        trace.addProperty("displayTimeUnit", "ns");
+        // "ns" makes chrome://tracing warn of a clock of low resolution.
+        trace.addProperty("displayTimeUnit", "ms");
         JsonObject other = new JsonObject();
         other.addProperty("djlPlan", report.djlPlan());
         other.addProperty("model", report.model().name());

@@ -33,11 +33,16 @@ public final class ObjectWalk {
     /** Enough for any block; a bound, should one hold half the heap. */
     private static final int MOST_OBJECTS = 100_000;
 
-    private static final ClassValue<Fields> FIELDS =
+    /**
+     * The fields of a class and its ancestors, made accessible; empty for each that is closed to
+     * us. Of Java's own classes alone: a class keeps its values, and with them their class loaders,
+     * be it one that outlives ours.
+     */
+    private static final ClassValue<List<Optional<Field>>> FIELDS =
             new ClassValue<>() {
                 @Override
-                protected Fields computeValue(Class<?> type) {
-                    return Fields.of(type);
+                protected List<Optional<Field>> computeValue(Class<?> type) {
+                    return fields(type);
                 }
             };
 
@@ -60,27 +65,6 @@ public final class ObjectWalk {
         void see(Object holder, String place, Object value);
     }
 
-    /** The fields of one class and its ancestors, made accessible. */
-    private record Fields(List<Field> own, List<Field> statics, boolean complete) {
-
-        static Fields of(Class<?> type) {
-            List<Field> own = new ArrayList<>();
-            List<Field> statics = new ArrayList<>();
-            boolean complete = true;
-            for (Class<?> at = type; at != null && !isPlatform(at); at = at.getSuperclass()) {
-                for (Field field : at.getDeclaredFields()) {
-                    try {
-                        field.setAccessible(true);
-                        (Modifier.isStatic(field.getModifiers()) ? statics : own).add(field);
-                    } catch (RuntimeException e) {
-                        complete = false;
-                    }
-                }
-            }
-            return new Fields(own, statics, complete);
-        }
-    }
-
     private ObjectWalk(Visitor visitor) {
         this.visitor = visitor;
     }
@@ -96,9 +80,7 @@ public final class ObjectWalk {
         ObjectWalk walk = new ObjectWalk(visitor);
         roots.forEach(walk::enter);
         for (Class<?> type : statics) {
-            Fields fields = FIELDS.get(type);
-            walk.complete &= fields.complete();
-            walk.visitFields(type, fields.statics());
+            walk.visitFields(type, type, true);
         }
         while (!walk.toVisit.isEmpty() && walk.seen.size() < MOST_OBJECTS) {
             walk.visit(walk.toVisit.poll());
@@ -164,9 +146,7 @@ public final class ObjectWalk {
             }
             return;
         }
-        Fields fields = FIELDS.get(object.getClass());
-        complete &= fields.complete();
-        visitFields(object, fields.own());
+        visitFields(object, object.getClass(), false);
         try {
             if (object instanceof Collection<?> elements) {
                 elements.forEach(element -> show(object, "", element));
@@ -189,13 +169,32 @@ public final class ObjectWalk {
         }
     }
 
-    private void visitFields(Object holder, List<Field> fields) {
-        for (Field field : fields) {
+    private void visitFields(Object holder, Class<?> type, boolean statics) {
+        for (Optional<Field> field : FIELDS.get(type)) {
             try {
-                show(holder, field.getName(), field.get(holder));
+                if (field.isEmpty()) {
+                    complete = false;
+                } else if (Modifier.isStatic(field.get().getModifiers()) == statics) {
+                    show(holder, field.get().getName(), field.get().get(holder));
+                }
             } catch (IllegalAccessException | RuntimeException e) {
                 complete = false;
             }
         }
+    }
+
+    private static List<Optional<Field>> fields(Class<?> type) {
+        List<Optional<Field>> fields = new ArrayList<>();
+        for (Class<?> at = type; at != null && !isPlatform(at); at = at.getSuperclass()) {
+            for (Field field : at.getDeclaredFields()) {
+                try {
+                    field.setAccessible(true);
+                    fields.add(Optional.of(field));
+                } catch (RuntimeException e) {
+                    fields.add(Optional.empty());
+                }
+            }
+        }
+        return fields;
     }
 }

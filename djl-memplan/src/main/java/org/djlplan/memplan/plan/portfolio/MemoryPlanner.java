@@ -3,7 +3,7 @@ package org.djlplan.memplan.plan.portfolio;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -223,10 +223,8 @@ public final class MemoryPlanner {
      * together may write over their inputs.
      */
     private boolean maySharePlaces(PlanningProblem problem) {
-        Set<Integer> members =
-                problem.aliasClasses().stream()
-                        .flatMap(List::stream)
-                        .collect(ImmutableSet.toImmutableSet());
+        Set<Integer> members = new HashSet<>();
+        problem.aliasClasses().forEach(members::addAll);
         IntPredicate joins =
                 index -> {
                     Operator operator = graph.operators().get(index);

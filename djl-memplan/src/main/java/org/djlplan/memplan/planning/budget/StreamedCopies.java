@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
 import org.djlplan.memplan.budget.BudgetTooSmallException;
 import org.djlplan.memplan.budget.StepCosts;
@@ -99,11 +100,14 @@ public final class StreamedCopies {
      *
      * @param arenaBytes size of the arena in which it is to run
      * @param shapes of the inputs; empty for those in the file
+     * @param thread the one that is to run the copy. It also runs the model once where what kernels
+     *     derive from weights is kept: their buffers stay with the C library for the thread that
+     *     asked for them.
      * @throws BudgetTooSmallException if even slices do not fit into it, and have to
      * @throws IOException if the model cannot be read, or the copy cannot be written
      * @throws UnplannableException if the engine cannot run it
      */
-    public StreamedModel of(long arenaBytes, List<List<Integer>> shapes)
+    public StreamedModel of(long arenaBytes, List<List<Integer>> shapes, Executor thread)
             throws IOException, UnplannableException, BudgetTooSmallException {
         try (MappedFile mapping = MappedFile.open(original);
                 CopyProgress progress = new CopyProgress(original.getFileName().toString())) {
@@ -126,7 +130,7 @@ public final class StreamedCopies {
                             key,
                             found -> isCopy(found, sliced),
                             quotaBytes(),
-                            file -> make(file, sliced, mapping, progress));
+                            file -> make(file, sliced, mapping, progress, thread));
             progress.finish();
             return new StreamedModel(
                     original,
@@ -227,7 +231,11 @@ public final class StreamedCopies {
     }
 
     private OptionalLong make(
-            Path file, SlicedModel sliced, MappedFile mapping, CopyProgress progress)
+            Path file,
+            SlicedModel sliced,
+            MappedFile mapping,
+            CopyProgress progress,
+            Executor thread)
             throws IOException {
         logger.info(
                 "{}: making a copy to load weights from, once (at most {} MB beside the model)",
@@ -236,13 +244,17 @@ public final class StreamedCopies {
         long weightBytes = sliced.file().buffers().stream().mapToLong(TfLiteBytes::sizeBytes).sum();
         // Kernels derive as much again at most.
         progress.begin(file, threads == 1 ? weightBytes : 2 * weightBytes);
-        OptionalLong derivedBegin = write(file, sliced, mapping, progress);
+        OptionalLong derivedBegin = write(file, sliced, mapping, progress, thread);
         ProcessMemory.trim();
         return derivedBegin;
     }
 
     private OptionalLong write(
-            Path file, SlicedModel sliced, MappedFile mapping, CopyProgress progress)
+            Path file,
+            SlicedModel sliced,
+            MappedFile mapping,
+            CopyProgress progress,
+            Executor thread)
             throws IOException {
         // What was copied need not stay in memory.
         long[] released = {0};
@@ -275,7 +287,7 @@ public final class StreamedCopies {
             // The filter and what is derived from it have to be there at once, once.
             interpreter.schedule(graph.schedule(tightest(graph)));
             progress.expect(begin + interpreter.derivedBytes());
-            capture(interpreter, file, begin);
+            capture(interpreter, file, begin, thread);
             try (RandomAccessFile whole = new RandomAccessFile(file.toFile(), "rw")) {
                 // Pieces are whole pages.
                 whole.setLength(begin + interpreter.derivedBytes());
@@ -305,11 +317,8 @@ public final class StreamedCopies {
         }
     }
 
-    /**
-     * Kernels' buffers stay with the C library for the thread that asked for them; those of a
-     * thread that has ended, for the next one.
-     */
-    private static void capture(StreamedInterpreter interpreter, Path file, long begin)
+    private static void capture(
+            StreamedInterpreter interpreter, Path file, long begin, Executor thread)
             throws IOException {
         FutureTask<Void> capture =
                 new FutureTask<>(
@@ -317,7 +326,7 @@ public final class StreamedCopies {
                             interpreter.capture(file, begin);
                             return null;
                         });
-        new Thread(capture, "djl-plan-capture").start();
+        thread.execute(capture);
         try {
             Uninterruptibles.getUninterruptibly(capture);
         } catch (ExecutionException e) {

@@ -56,6 +56,14 @@ public final class Delegates {
         return threads -> Created.of(Optional.of(library), threads, false, Optional.empty());
     }
 
+    /**
+     * Returns what the weights of all models take that XNNPACK packed once for all interpreters of
+     * a model, in bytes.
+     */
+    public static long packedWeightsBytes() {
+        return PackedWeights.bytesOfAll();
+    }
+
     /** Returns whether a name stands for a delegate that is part of the engine. */
     public static boolean isPartOfEngine(String name) {
         return name.equals(XNNPACK) || name.equals(XNNPACK_TRANSIENT);

@@ -2,8 +2,6 @@ package org.djlplan.memplan.runtime.tflite;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.ImmutableSet;
-import com.google.common.collect.Lists;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -81,10 +79,8 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
             ends.addAll(file.outputs());
         }
         List<Integer> ids = new ArrayList<>();
-        Set<Integer> written =
-                file.operators().stream()
-                        .flatMap(operator -> operator.outputs().stream())
-                        .collect(ImmutableSet.toImmutableSet());
+        Set<Integer> written = new HashSet<>();
+        file.operators().forEach(operator -> written.addAll(operator.outputs()));
         for (Tensor tensor : file.tensors()) {
             boolean mayBeOurs = tensor.storage() == Storage.INTERMEDIATE || isDynamic(tensor);
             if (mayBeOurs && written.contains(tensor.id()) && !ends.contains(tensor.id())) {
@@ -194,7 +190,9 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
     }
 
     private static List<Integer> present(List<Integer> ids) {
-        return Lists.newArrayList(ids.stream().filter(id -> id >= 0).iterator());
+        List<Integer> present = new ArrayList<>(ids);
+        present.removeIf(id -> id < 0);
+        return present;
     }
 
     private static void requireSame(
@@ -231,6 +229,21 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
             boolean constantAsInFile =
                     tensor.storage() != Storage.CONSTANT || live.bytes() == tensor.bytes();
             require(constantAsInFile, "tensor " + tensor.id() + " is not as in the file");
+        }
+    }
+
+    /**
+     * Makes sure that nothing is delegated but what was chosen: some builds of the engine apply a
+     * delegate of their own.
+     *
+     * @param chosen operators
+     * @throws UnplannableException if others are delegated, too
+     */
+    static void requireChosen(List<LiveNode> nodes, Set<Integer> chosen)
+            throws UnplannableException {
+        for (LiveNode node : nodes) {
+            boolean asChosen = !node.delegated() || chosen.containsAll(node.operators());
+            require(asChosen, "delegated operators that were not chosen: " + node.operators());
         }
     }
 

@@ -1,14 +1,13 @@
 package org.djlplan.memplan.runtime.tflite;
 
-import static java.util.Comparator.naturalOrder;
-
-import com.google.common.cache.Cache;
-import com.google.common.cache.CacheBuilder;
 import com.google.common.collect.ImmutableSortedSet;
 import com.google.common.primitives.Ints;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentMap;
+import java.util.Set;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.runtime.ArenaPool;
@@ -36,19 +35,16 @@ public final class InterpreterFactory {
     private final PackedWeights packedWeights;
     private final List<Integer> plannable;
     private final List<List<Integer>> shapesInFile;
-    private final Cache<PlanFor, Placement> plans =
-            CacheBuilder.newBuilder().maximumSize(KEPT_PLANS).build();
+    private final Object planning = new Object();
+
+    /** By the inputs' shapes and the candidate. */
+    private final Map<Map.Entry<List<List<Integer>>, Candidate>, Placement> plans =
+            latest(KEPT_PLANS);
 
     /** Why interpreters for some shapes are stock ones; as many as a caller's shapes may fill. */
-    private final ConcurrentMap<List<List<Integer>>, String> unplannable =
-            CacheBuilder.newBuilder()
-                    .maximumSize(KEPT_REASONS)
-                    .<List<List<Integer>>, String>build()
-                    .asMap();
+    private final Map<List<List<Integer>>, String> unplannable = latest(KEPT_REASONS);
 
     private volatile Optional<String> leftToEngine = Optional.empty();
-
-    private record PlanFor(List<List<Integer>> shapes, Candidate candidate) {}
 
     /** A plan in the form that the native library takes. */
     private static final class Placement {
@@ -182,14 +178,15 @@ public final class InterpreterFactory {
             resize(session, shapes);
             session.allocate();
             List<EngineSession.LiveNode> nodes = session.nodes();
+            EngineView.requireChosen(
+                    nodes, delegate.isPresent() ? candidate.operators() : Set.of());
             Graph live = EngineView.graph(file, nodes, session);
             Candidate effective =
                     delegate.isPresent() ? candidate : Candidate.cpu(candidate.threads());
             Optional<Placement> placement =
                     stock
                             ? Optional.empty()
-                            : Optional.of(
-                                    plan(new PlanFor(shapes, effective), toPlan(live, session)));
+                            : Optional.of(plan(shapes, effective, toPlan(live, session)));
             if (placement.isPresent() && !placement.get().fits(session)) {
                 throw new UnplannableException(session.error());
             }
@@ -235,7 +232,7 @@ public final class InterpreterFactory {
             }
             leftToEngine = Optional.of(why);
         }
-        plans.invalidateAll();
+        plans.clear();
         logger.warn("{} runs in the engine's own memory from now on: {}", file.name(), why);
     }
 
@@ -257,28 +254,45 @@ public final class InterpreterFactory {
         List<EngineSession.LiveTensor> tensors = session.tensors();
         return EngineView.withReadOutputs(
                 live,
-                live.outputs().stream()
-                        .filter(id -> tensors.get(id).ours())
-                        .collect(ImmutableSortedSet.toImmutableSortedSet(naturalOrder())));
+                ImmutableSortedSet.copyOf(
+                        live.outputs().stream().filter(id -> tensors.get(id).ours()).toList()));
     }
 
-    private Placement plan(PlanFor key, Graph live) {
-        Placement known = plans.getIfPresent(key);
+    private Placement plan(List<List<Integer>> shapes, Candidate candidate, Graph live) {
+        Map.Entry<List<List<Integer>>, Candidate> key = Map.entry(shapes, candidate);
+        Placement known = plans.get(key);
         if (known != null) {
             return known;
         }
-        synchronized (plans) {
-            known = plans.getIfPresent(key);
+        synchronized (planning) {
+            known = plans.get(key);
             if (known == null) {
-                boolean whileLoading = key.shapes().equals(shapesInFile);
+                boolean whileLoading = shapes.equals(shapesInFile);
                 known =
                         new Placement(
                                 planner.find(
                                         new PlanFinder.Request(
-                                                live, key.candidate().threads(), whileLoading)));
+                                                live, candidate.threads(), whileLoading)));
                 plans.put(key, known);
             }
             return known;
         }
+    }
+
+    /**
+     * Returns a map in which the entry that was used least recently makes room when there are more
+     * than {@code most}. Guava's caches are of some forty classes, for which a JVM's first model
+     * would wait.
+     */
+    private static <K, V> Map<K, V> latest(int most) {
+        return Collections.synchronizedMap(
+                new LinkedHashMap<>(16, 0.75f, true) {
+                    private static final long serialVersionUID = 1L;
+
+                    @Override
+                    protected boolean removeEldestEntry(Map.Entry<K, V> eldest) {
+                        return size() > most;
+                    }
+                });
     }
 }

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedSet;
+import java.util.concurrent.atomic.AtomicLong;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Storage;
 import org.djlplan.memplan.graph.Tensor;
@@ -22,11 +23,15 @@ final class PackedWeights {
 
     private static final long MOST_PADDING_BYTES = 16 << 20;
 
+    /** Of all models. */
+    private static final AtomicLong PACKED_BYTES = new AtomicLong();
+
     private final long mostBytes;
     private final Map<SortedSet<Integer>, Packed> byOperators = new HashMap<>();
 
     private static final class Packed {
         private final Pointer handle;
+        private long bytes;
         private int users;
         private boolean finished;
         private boolean refused;
@@ -34,6 +39,11 @@ final class PackedWeights {
         Packed(Pointer handle) {
             this.handle = handle;
         }
+    }
+
+    /** Returns what the packed weights of all models take that interpreters may share, in bytes. */
+    static long bytesOfAll() {
+        return PACKED_BYTES.get();
     }
 
     /** Those of a model, none yet. */
@@ -95,18 +105,21 @@ final class PackedWeights {
         }
 
         /**
-         * Lets others use them; to be called when the delegate has taken its operators, and before
-         * the session's tensors are allocated.
+         * Lets others use them; to be called when the delegate has taken its operators, on the
+         * thread on which it did, and before the session's tensors are allocated.
          */
         void finish() throws UnplannableException {
             synchronized (PackedWeights.this) {
                 if (found) {
                     return;
                 }
-                if (TfLiteNative.djlplan_packed_finish(packed.handle) != TfLiteNative.OK) {
+                long[] bytes = new long[1];
+                if (TfLiteNative.djlplan_packed_finish(packed.handle, bytes) != TfLiteNative.OK) {
                     throw new UnplannableException("XNNPACK could not keep its packed weights");
                 }
                 packed.finished = true;
+                packed.bytes = bytes[0];
+                PACKED_BYTES.addAndGet(packed.bytes);
             }
         }
 
@@ -124,6 +137,7 @@ final class PackedWeights {
                 if (packed.users == 0) {
                     byOperators.remove(operators);
                     TfLiteNative.djlplan_packed_delete(packed.handle);
+                    PACKED_BYTES.addAndGet(-packed.bytes);
                 }
             }
         }

@@ -79,7 +79,7 @@ final class PlainInterpreter implements AutoCloseable {
     }
 
     private static ImmutableList<TensorInfo> infos(List<OutputTensor> tensors) {
-        return tensors.stream().map(OutputTensor::info).collect(ImmutableList.toImmutableList());
+        return ImmutableList.copyOf(tensors.stream().map(OutputTensor::info).toList());
     }
 
     /**

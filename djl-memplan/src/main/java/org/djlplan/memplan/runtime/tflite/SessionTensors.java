@@ -37,13 +37,13 @@ final class SessionTensors {
         inputInfos = infos(graph, graph.inputs());
         outputInfos = infos(graph, graph.outputs());
         inputs =
-                graph.inputs().stream()
-                        .map(id -> memory(tensors.get(id)))
-                        .collect(ImmutableList.toImmutableList());
+                ImmutableList.copyOf(
+                        graph.inputs().stream().map(id -> memory(tensors.get(id))).toList());
         outputs =
-                graph.outputs().stream()
-                        .map(id -> output(info(graph.tensors().get(id)), id, tensors, plan))
-                        .collect(ImmutableList.toImmutableList());
+                ImmutableList.copyOf(
+                        graph.outputs().stream()
+                                .map(id -> output(info(graph.tensors().get(id)), id, tensors, plan))
+                                .toList());
     }
 
     private static Output output(
@@ -55,9 +55,7 @@ final class SessionTensors {
     }
 
     private static ImmutableList<TensorInfo> infos(Graph graph, List<Integer> ids) {
-        return ids.stream()
-                .map(id -> info(graph.tensors().get(id)))
-                .collect(ImmutableList.toImmutableList());
+        return ImmutableList.copyOf(ids.stream().map(id -> info(graph.tensors().get(id))).toList());
     }
 
     private static TensorInfo info(Tensor tensor) {

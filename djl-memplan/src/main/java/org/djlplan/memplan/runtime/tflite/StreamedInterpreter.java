@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.djlplan.memplan.budget.DerivedConstant;
 import org.djlplan.memplan.budget.Schedule;
 import org.djlplan.memplan.budget.WeightUse;
@@ -112,6 +113,9 @@ public final class StreamedInterpreter implements AutoCloseable {
                 session.resize(i, shapes.get(i));
             }
             session.allocate();
+            if (delegate.isEmpty()) {
+                EngineView.requireChosen(session.nodes(), Set.of());
+            }
             Graph graph = EngineView.graph(model.graph(), session.nodes(), session);
             WeightStream stream = WeightStream.open(model.file(), way);
             return new StreamedInterpreter(session, delegate, graph, stream);

@@ -118,7 +118,7 @@ final class TfLiteNative {
 
     static native Pointer djlplan_packed_create(long bytes);
 
-    static native int djlplan_packed_finish(Pointer packed);
+    static native int djlplan_packed_finish(Pointer packed, long[] bytes);
 
     static native void djlplan_packed_delete(Pointer packed);
 

@@ -17,7 +17,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.stream.IntStream;
 import org.djlplan.memplan.budget.Schedule;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.runtime.Arena;
@@ -302,12 +301,13 @@ final class TfLiteSession implements StreamedSession {
         if (told < 0) {
             return Optional.empty();
         }
-        Set<Integer> inputs =
-                IntStream.range(0, MOST_INPUTS_SHARED)
-                        .filter(i -> (told & INPUT_0_SHARED << i) != 0)
-                        .boxed()
-                        .collect(ImmutableSet.toImmutableSet());
-        return Optional.of(new Operator.InPlace(inputs, (told & DATA_UNMODIFIED) != 0));
+        ImmutableSet.Builder<Integer> inputs = ImmutableSet.builder();
+        for (int i = 0; i < MOST_INPUTS_SHARED; i++) {
+            if ((told & INPUT_0_SHARED << i) != 0) {
+                inputs.add(i);
+            }
+        }
+        return Optional.of(new Operator.InPlace(inputs.build(), (told & DATA_UNMODIFIED) != 0));
     }
 
     @Override

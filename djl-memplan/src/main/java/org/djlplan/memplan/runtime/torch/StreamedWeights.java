@@ -18,6 +18,7 @@ import java.util.stream.Collectors;
 import org.djlplan.memplan.budget.BudgetTooSmallException;
 import org.djlplan.memplan.budget.ResidencyPlan;
 import org.djlplan.memplan.budget.ResidencyPlanner;
+import org.djlplan.memplan.budget.ResidentWeights;
 import org.djlplan.memplan.budget.WeightTrace;
 import org.djlplan.memplan.budget.WeightUse;
 import org.djlplan.memplan.config.BudgetOptions;
@@ -484,6 +485,25 @@ public final class StreamedWeights implements AutoCloseable {
                 0,
                 lastWaitedNanos,
                 direct() ? WeightIo.DIRECT : WeightIo.MMAP);
+    }
+
+    /**
+     * Returns which weights are in memory when, in predictions like the last one; empty before
+     * there is a plan. Waits for the prediction that has its turn.
+     */
+    public Optional<ResidentWeights> resident() {
+        turn.lock();
+        try {
+            return last.filter(known -> known.plan.isPresent())
+                    .map(
+                            known ->
+                                    ResidentWeights.of(
+                                            known.plan.orElseThrow(),
+                                            known.trace.orElseThrow(),
+                                            known.planner.orElseThrow().hungriestStep()));
+        } finally {
+            turn.unlock();
+        }
     }
 
     /**

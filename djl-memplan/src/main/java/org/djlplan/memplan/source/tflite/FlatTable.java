@@ -2,7 +2,6 @@ package org.djlplan.memplan.source.tflite;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -95,8 +94,7 @@ public record FlatTable(String type, Map<String, Object> fields) {
 
     /** Returns a vector of ints, empty if it is not stored. */
     public List<Integer> ints(String field) {
-        return ((List<?>) valueOf(field))
-                .stream().map(Integer.class::cast).collect(ImmutableList.toImmutableList());
+        return ((List<?>) valueOf(field)).stream().map(Integer.class::cast).toList();
     }
 
     /** Returns what a field of a table's or a union's type stores. */

@@ -101,11 +101,12 @@ public final class TfLiteGraphs {
 
     /** Returns the names of the custom operators that any subgraph uses, without prefix. */
     public static Set<String> customOperators(TfLiteFile file) {
-        return file.subgraphs().stream()
-                .flatMap(subgraph -> subgraph.operators().stream())
-                .map(file::codeOf)
-                .filter(TfLiteOperatorCode::isCustom)
-                .map(TfLiteOperatorCode::customCode)
-                .collect(ImmutableSet.toImmutableSet());
+        return ImmutableSet.copyOf(
+                file.subgraphs().stream()
+                        .flatMap(subgraph -> subgraph.operators().stream())
+                        .map(file::codeOf)
+                        .filter(TfLiteOperatorCode::isCustom)
+                        .map(TfLiteOperatorCode::customCode)
+                        .toList());
     }
 }

@@ -69,8 +69,6 @@ public record TfLiteOperator(
     }
 
     private static List<Integer> present(List<Integer> tensors) {
-        return tensors.stream()
-                .filter(tensor -> tensor != ABSENT)
-                .collect(ImmutableList.toImmutableList());
+        return tensors.stream().filter(tensor -> tensor != ABSENT).toList();
     }
 }

@@ -73,13 +73,18 @@ public final class CsvFiles {
     /** Writes a plan; {@code alias} names the tensor that carries its class's unit. */
     public static void writePlan(Path file, CsvPlan plan) throws IOException {
         try (BufferedWriter writer = Files.newBufferedWriter(file)) {
-            writer.write(String.join(",", RECORD_COLUMNS) + "," + OFFSET + "," + ALIAS + "\n");
-            for (UsageRecord record : plan.problem().records()) {
-                int unit = plan.problem().unitOf(record.tensor());
-                String alias = unit == record.tensor() ? "" : plan.ids().get(unit);
-                writeRecord(writer, record, plan.ids());
-                writer.write("," + plan.offsets().get(record.tensor()) + "," + alias + "\n");
-            }
+            writePlan(writer, plan);
+        }
+    }
+
+    /** Writes a plan likewise, to where it is not yet a file. */
+    public static void writePlan(Writer writer, CsvPlan plan) throws IOException {
+        writer.write(String.join(",", RECORD_COLUMNS) + "," + OFFSET + "," + ALIAS + "\n");
+        for (UsageRecord record : plan.problem().records()) {
+            int unit = plan.problem().unitOf(record.tensor());
+            String alias = unit == record.tensor() ? "" : plan.ids().get(unit);
+            writeRecord(writer, record, plan.ids());
+            writer.write("," + plan.offsets().get(record.tensor()) + "," + alias + "\n");
         }
     }
 

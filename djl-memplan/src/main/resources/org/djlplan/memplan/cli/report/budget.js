@@ -1,6 +1,7 @@
 /* What a budget of memory costs in time. */
 
 const MIB = 1024 * 1024;
+const MOST_REFUSED = 12;
 
 /**
  * @param {any} report
@@ -42,7 +43,7 @@ class BudgetView {
         this.slider,
         this.value,
       ),
-      el('div', { class: 'columns' }, el('section', { class: 'panel' }, this.curve.element), el('section', { class: 'panel' }, el('h2', {}, 'At this budget'), this.facts)),
+      el('div', { class: 'columns' }, el('section', { class: 'panel' }, this.curve.element, this.#refused()), el('section', { class: 'panel' }, el('h2', {}, 'At this budget'), this.facts)),
       this.resident,
       this.#table(),
     );
@@ -98,8 +99,18 @@ class BudgetView {
         context.arc(x, plot.valToPos(point.latencyRatio, 'y', true), (i === this.at ? 6 : 4) * devicePixelRatio, 0, 2 * Math.PI);
         context.fillStyle = colour(i === this.at ? 'curve' : 'arena');
         context.fill();
+      } else if (refusal(point)) {
+        cross(context, x, plot.bbox.top + plot.bbox.height - 10 * devicePixelRatio, 5 * devicePixelRatio);
       }
     });
+  }
+
+  /** @returns {HTMLElement | false} what the crosses are */
+  #refused() {
+    const refused = this.points.filter((point) => refusal(point));
+    const names = refused.slice(0, MOST_REFUSED).map(budgetName).join(', ');
+    const more = refused.length > MOST_REFUSED ? ` and ${count(refused.length - MOST_REFUSED)} more` : '';
+    return refused.length > 0 && el('p', { class: 'refused' }, `× refused: ${names}${more}`);
   }
 
   /** @param {any} point */
@@ -236,9 +247,9 @@ function residentPanel(point) {
     { class: 'panel' },
     chart.element,
     legend([
-      { label: 'a load, from below', colour: 'accent' },
-      { label: 'an eviction, from above', colour: 'unplanned' },
-      { label: 'a stall, shaded', colour: 'unplanned', look: 'faint' },
+      ...(loads.length > 0 ? [{ label: 'a load, from below', colour: 'accent' }] : []),
+      ...(evictions.length > 0 ? [{ label: 'an eviction, from above', colour: 'unplanned' }] : []),
+      ...(stalls.length > 0 ? [{ label: 'a stall, shaded', colour: 'unplanned', look: /** @type {const} */ ('faint') }] : []),
     ]),
     foldedTable(
       'Loads and evictions',
@@ -270,4 +281,21 @@ function triangle(context, x, y, height) {
   context.lineTo(x + half, y);
   context.lineTo(x, y + height);
   context.fill();
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x of its middle
+ * @param {number} y of its middle
+ * @param {number} half of its width
+ */
+function cross(context, x, y, half) {
+  context.strokeStyle = colour('bad');
+  context.lineWidth = 2 * devicePixelRatio;
+  context.beginPath();
+  context.moveTo(x - half, y - half);
+  context.lineTo(x + half, y + half);
+  context.moveTo(x - half, y + half);
+  context.lineTo(x + half, y - half);
+  context.stroke();
 }

@@ -260,6 +260,7 @@ function checkPlan(plan, where) {
 function checkReport(report, where) {
   REPORT(report, where);
   checkPlan(report.plan, `${where}.plan`);
+  report.plan.recorded = report.model?.view === 'recording';
   (report.models ?? []).forEach((model, i) => model.plan && checkPlan(model.plan, `${where}.models[${i}].plan`));
   (report.budget?.points ?? []).forEach(({ resident }, i) =>
     expect(!resident || resident.nanos.length === resident.bytes.length, `${where}.budget.points[${i}].resident.bytes`, 'as many as nanos', resident?.bytes),

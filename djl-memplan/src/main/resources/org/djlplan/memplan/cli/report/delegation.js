@@ -61,9 +61,8 @@ function candidatePanel(candidates, chosen) {
       high: candidate.highNanos,
       strong: candidate === chosen,
     }));
-  const summary = chosen
-    ? `Chosen: ${shortened(candidateName(chosen))}, ${time(chosen.latencyNanos)}. Rings: outputs not compared.`
-    : 'None is chosen. Rings: outputs not compared.';
+  const rings = rows.some((row) => row.dots[0].mark === 'ring') ? ' Rings: outputs not compared.' : '';
+  const summary = `${chosen ? `Chosen: ${shortened(candidateName(chosen))}, ${time(chosen.latencyNanos)}.` : 'None is chosen.'}${rings}`;
   return el(
     'section',
     { class: 'panel' },
@@ -126,6 +125,7 @@ function paretoPanel(candidates, chosen) {
 }
 
 function outputPanel(outputs) {
+  const known = (/** @type {string} */ key) => outputs.some((output) => Number.isFinite(output[key]));
   const bad = outputs.filter((output) => Number.isFinite(output.limit) && output.difference > output.limit);
   const rows = outputs.slice(0, 60).map((output) => ({
     label: output.name || 'without a name',
@@ -147,8 +147,8 @@ function outputPanel(outputs) {
       { format: exponent, log: true, label: 'difference, logarithmic' },
       legend([
         { label: 'difference from the CPU kernels', colour: 'arena', look: 'round' },
-        { label: 'noise of the CPU kernels', colour: 'mapped', look: 'ring' },
-        { label: 'limit', colour: 'unplanned', look: 'upright' },
+        ...(known('noise') ? [{ label: 'noise of the CPU kernels', colour: 'mapped', look: /** @type {const} */ ('ring') }] : []),
+        ...(known('limit') ? [{ label: 'limit', colour: 'unplanned', look: /** @type {const} */ ('upright') }] : []),
       ]),
     ),
     foldedTable(
@@ -184,7 +184,9 @@ function operatorTables(operators, partitions) {
           { title: 'Type', cell: (each) => named(each.type), sort: (each) => each.type },
           { title: 'Runs', cell: (each) => (runsDelegated(each) ? 'delegate' : 'CPU'), sort: (each) => each.runs },
           { title: 'Partition', number: true, cell: (each) => (Number.isInteger(each.partition) ? each.partition + 1 : '–'), sort: (each) => each.partition ?? -1 },
-          { title: 'Time', number: true, cell: (each) => (Number.isFinite(each.nanos) ? time(each.nanos) : '–'), sort: (each) => each.nanos ?? -1 },
+          ...(operators.some((each) => Number.isFinite(each.nanos))
+            ? [{ title: 'Time', number: true, cell: (each) => (Number.isFinite(each.nanos) ? time(each.nanos) : '–'), sort: (each) => each.nanos ?? -1 }]
+            : []),
           { title: 'Reason', cell: (each) => (each.reason ? wholeName(each.reason) : '–') },
         ],
         operators,

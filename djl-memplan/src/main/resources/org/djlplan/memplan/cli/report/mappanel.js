@@ -1,6 +1,7 @@
 /* A memory map that people can move in: wheel, drag, two fingers, keys. */
 
 const ZOOM_STEP = 1.5;
+const MOST_CONSUMERS = 3;
 
 /**
  * @typedef {object} MapEvents
@@ -328,10 +329,12 @@ function tensorTip(scene, index) {
 /**
  * @param {Scene} scene
  * @param {any} tensor
- * @returns {string}
+ * @returns {string} which operator makes it, and which use it, the first few by name
  */
 function usersOf(scene, tensor) {
   const made = Number.isInteger(tensor.producer) ? ` · from ${scene.operatorName(tensor.producer)}` : '';
-  const used = tensor.consumers?.length ? ` · used ${tensor.consumers.length === 1 ? 'once' : `${tensor.consumers.length} times`}` : '';
-  return made + used;
+  const consumers = tensor.consumers ?? [];
+  const names = consumers.slice(0, MOST_CONSUMERS).map((each) => scene.operatorName(each)).join(', ');
+  const more = consumers.length > MOST_CONSUMERS ? ` and ${count(consumers.length - MOST_CONSUMERS)} more` : '';
+  return made + (names === '' ? '' : ` · used by ${names}${more}`);
 }

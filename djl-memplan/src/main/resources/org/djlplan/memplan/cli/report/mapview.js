@@ -17,7 +17,7 @@ class MapView {
     const steps = Math.max(scene.steps, ...plan.strategies.map((each) => each.order?.breadthBytes.length ?? 0));
     this.view = new Viewport(steps, Math.max(extent, ...plan.breadthBytes.slice(0, 1), this.common));
     this.view.fit(this.common);
-    this.panel = new MapPanel(scene, this.view, 'Memory map: operators across, addresses up', {
+    this.panel = new MapPanel(scene, this.view, `Memory map: ${stepWord(plan)} across, addresses up`, {
       choose: (index) => this.#chosen(index),
       moved: () => this.#moved(),
     });
@@ -50,10 +50,7 @@ class MapView {
   /** @param {any} strategy */
   #layout(strategy) {
     const { panel } = this;
-    const owners = [...new Set(this.plan.tensors.map((tensor) => ownerOf(tensor.owner ?? 'arena').colour))];
-    const entries = [...OWNERS.values()].filter(
-      (owner, i, all) => owners.includes(owner.colour) && all.findIndex((each) => each.colour === owner.colour) === i,
-    );
+    this.keys = this.#legend();
     return el(
       'div',
       { class: 'mapview' },
@@ -65,12 +62,7 @@ class MapView {
         el(
           'div',
           { class: 'under' },
-          legend([
-            ...entries,
-            { label: 'alive at each step', colour: 'curve', look: 'line' },
-            { label: 'lower bound', colour: 'bound', look: 'dashed' },
-            { label: 'unused at this step', colour: 'gap', look: 'hatch' },
-          ]),
+          this.keys,
           el(
             'p',
             { class: 'hint' },
@@ -81,6 +73,21 @@ class MapView {
       el('aside', { class: 'side', 'aria-label': 'Plans and tensors' }, this.#chooser(strategy), this.details),
       el('div', { class: 'tables' }, tensorTable(this.plan), strategyTable(this.plan), operatorTable(this.plan)),
     );
+  }
+
+  /** @returns {HTMLElement} of the plan that is shown: only owners that have a place in it */
+  #legend() {
+    const { scene, state } = this.panel;
+    const owners = new Set(scene.tensors.filter((_, i) => scene.placed[i] === 1).map((tensor) => ownerOf(tensor.owner ?? 'arena').colour));
+    const entries = [...OWNERS.values()].filter(
+      (owner, i, all) => owners.has(owner.colour) && all.findIndex((each) => each.colour === owner.colour) === i,
+    );
+    return legend([
+      ...entries,
+      { label: 'alive at each step', colour: 'curve', look: 'line' },
+      ...(state.boundBytes > 0 ? [{ label: 'lower bound', colour: 'bound', look: /** @type {const} */ ('dashed') }] : []),
+      { label: 'unused at this step', colour: 'gap', look: 'hatch' },
+    ]);
   }
 
   #toolbar() {
@@ -162,6 +169,9 @@ class MapView {
     const selected = panel.state.selected;
     panel.state.boundBytes = boundOf(this.plan, strategy);
     panel.show(this.#scene(strategy));
+    const keys = this.#legend();
+    this.keys.replaceWith(keys);
+    this.keys = keys;
     if (selected >= 0 && panel.scene.placed[selected] === 1) {
       panel.select(selected);
     }

@@ -219,7 +219,8 @@ class Painter {
     for (const i of indices) {
       const box = this.box(i);
       const owner = ownerOf(scene.tensors[i].owner ?? 'arena');
-      const room = Math.floor((box.width - 12) / LETTER_WIDTH);
+      const x = Math.max(box.x, MARGIN.left) + 5;
+      const space = Math.min(box.x + box.width - 4, MARGIN.left + this.plotWidth) - x;
       const lines = box.height >= 32 ? 2 : 1;
       const top = box.y + (lines === 2 ? 15 : box.height / 2 + 4);
       context.save();
@@ -231,11 +232,16 @@ class Painter {
       context.lineJoin = 'round';
       context.strokeStyle = colour(owner.colour, i % 3);
       context.fillStyle = colour(`on-${owner.colour}`);
+      const width = (/** @type {string} */ text) => context.measureText(text).width;
       const size = bytes(scene.bytes[i]);
-      const name = fittingName(scene.tensors[i].name, room);
-      const texts = name === '' ? [size] : lines === 2 ? [name, size] : [name];
+      const room = Math.floor(space / LETTER_WIDTH);
+      let name = fittingName(scene.tensors[i].name, room);
+      if (width(name) > space) {
+        name = fittingName(scene.tensors[i].name, Math.floor((room * space) / width(name)));
+      }
+      // Part of a number would be another number: one that does not fit is left out.
+      const texts = (lines === 2 ? [name, size] : [name === '' ? size : name]).filter((text) => text !== '' && width(text) <= space);
       texts.forEach((text, line) => {
-        const x = Math.max(box.x, MARGIN.left) + 5;
         context.strokeText(text, x, top + 14 * line);
         context.fillText(text, x, top + 14 * line);
       });
@@ -345,7 +351,7 @@ class Painter {
         }
       }
     } else {
-      context.fillText('time, in operators', MARGIN.left + this.plotWidth / 2, this.bottom + 24);
+      context.fillText(`time, in ${scene.stepWord}`, MARGIN.left + this.plotWidth / 2, this.bottom + 24);
     }
   }
 

@@ -1,5 +1,8 @@
 /* What a plan's numbers mean, and tables of them. */
 
+/** Plans this many times larger than the best are in the picture at first. */
+const NEAR_THE_BEST = 1.15;
+
 /**
  * The strategy that a map begins with.
  * @param {any} plan
@@ -19,7 +22,7 @@ function bestStrategy(plan) {
  */
 function commonBytes(plan) {
   const best = bestStrategy(plan).totalBytes;
-  return plan.strategies.reduce((most, { totalBytes }) => (totalBytes <= 1.5 * best ? Math.max(most, totalBytes) : most), Math.max(1, best));
+  return plan.strategies.reduce((most, { totalBytes }) => (totalBytes <= NEAR_THE_BEST * best ? Math.max(most, totalBytes) : most), Math.max(1, best));
 }
 
 /**
@@ -38,6 +41,14 @@ function boundOf(plan, strategy) {
   // Tensors that share places may lie below what they need one by one.
   const inPlace = strategy.name.includes('in-place') || bound > strategy.totalBytes;
   return inPlace ? (strategy.order ? 0 : plan.aliasedLowerBoundBytes ?? 0) : bound;
+}
+
+/**
+ * @param {any} plan
+ * @returns {string} what time is counted in; of records alone no operators are known
+ */
+function stepWord(plan) {
+  return plan.operators.some((type) => type !== '') ? 'operators' : plan.recorded ? 'allocations and frees' : 'steps';
 }
 
 /** @param {any} plan */
@@ -82,11 +93,12 @@ function strategyTable(plan) {
 
 /** @param {any} plan */
 function operatorTable(plan) {
+  const operators = stepWord(plan) === 'operators';
   return foldedTable(
-    'Operators',
+    operators ? 'Operators' : 'Steps',
     [
-      { title: 'Step', head: true, cell: (step) => count(step), sort: (step) => step, number: true },
-      { title: 'Operator', cell: (step) => (plan.operators[step] ? named(plan.operators[step]) : '–'), sort: (step) => plan.operators[step] },
+      { title: 'Step', head: true, cell: (step) => count(plan.stepNumbers?.[step] ?? step), sort: (step) => step, number: true },
+      ...(operators ? [{ title: 'Operator', cell: (step) => (plan.operators[step] ? named(plan.operators[step]) : '–'), sort: (step) => plan.operators[step] }] : []),
       { title: 'Bytes alive', number: true, cell: (step) => count(plan.breadthBytes[step]), sort: (step) => plan.breadthBytes[step] },
     ],
     plan.operators.map((_, step) => step),

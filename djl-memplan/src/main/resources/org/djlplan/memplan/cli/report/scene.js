@@ -21,6 +21,7 @@ class Scene {
     this.operators = strategy.order ? (strategy.order.operators ?? []) : plan.operators;
     /** In the order that producers and consumers are counted in. */
     this.planOperators = plan.operators;
+    this.stepWord = stepWord(plan);
     this.steps = this.breadth.length;
     this.totalBytes = strategy.totalBytes;
     this.first = Int32Array.from(tensors, (tensor, i) => strategy.order?.first[i] ?? tensor.first);

@@ -49,6 +49,13 @@ class ChromeTraceTest {
     }
 
     @Test
+    void of_timesShownInMilliseconds() {
+        // The importer of chrome://tracing warns of every other unit.
+        JsonObject trace = ChromeTrace.of(SampleReports.chain(20, "t"));
+        assertEquals("ms", trace.get("displayTimeUnit").getAsString());
+    }
+
+    @Test
     void tensors_beginAndEndInTheirLanes_oneAfterTheOther() {
         Report report = SampleReports.chain(20, "t");
         Map<String, Deque<String>> open = new HashMap<>();

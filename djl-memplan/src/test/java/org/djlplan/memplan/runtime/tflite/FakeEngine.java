@@ -10,6 +10,7 @@ import com.sun.jna.Pointer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -40,6 +41,9 @@ public final class FakeEngine implements EngineSession.Source {
     public static final List<List<Integer>> IN_FILE = List.of(List.of(1, 4));
 
     public static final List<List<Integer>> OTHER = List.of(List.of(2, 4));
+
+    /** Whether it delegates all operators whatever it is told. */
+    public volatile boolean delegatesByItself;
 
     private static final int FLOAT = 4;
     private static final int CUSTOM_CODE = 32;
@@ -235,11 +239,24 @@ public final class FakeEngine implements EngineSession.Source {
 
         @Override
         public List<LiveNode> nodes() {
-            return spec.delegated().isPresent()
-                    ? List.of(node(2, List.of(0, 1), List.of(0), List.of(2)))
-                    : List.of(
-                            node(0, List.of(), List.of(0), List.of(1)),
-                            node(1, List.of(), List.of(1), List.of(2)));
+            Set<Integer> all = Set.of(0, 1);
+            Set<Integer> taken =
+                    delegatesByItself
+                            ? all
+                            : spec.delegated()
+                                    .<Set<Integer>>map(EngineSession.Delegated::operators)
+                                    .orElse(Set.of());
+            if (taken.equals(all)) {
+                return List.of(node(2, List.of(0, 1), List.of(0), List.of(2)));
+            }
+            List<LiveNode> nodes = new ArrayList<>();
+            for (int i : List.of(0, 1)) {
+                nodes.add(
+                        taken.contains(i)
+                                ? node(2, List.of(i), List.of(i), List.of(i + 1))
+                                : node(i, List.of(), List.of(i), List.of(i + 1)));
+            }
+            return nodes;
         }
 
         private LiveNode node(

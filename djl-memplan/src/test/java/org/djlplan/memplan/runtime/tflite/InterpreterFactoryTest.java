@@ -111,6 +111,24 @@ class InterpreterFactoryTest {
         assertFreed();
     }
 
+    /** As builds of the engine do that apply XNNPACK by themselves. */
+    @Test
+    void build_engineDelegatesWhatWasNotChosen_isRefused() {
+        engine.delegatesByItself = true;
+        InterpreterFactory factory = engine.factory(threads -> delegate());
+        for (Candidate each :
+                List.of(
+                        Candidate.cpu(1),
+                        FakeEngine.delegated(ImmutableSortedSet.of(0)).candidate())) {
+            UnplannableException refused =
+                    assertThrows(
+                            UnplannableException.class,
+                            () -> factory.build(FakeEngine.IN_FILE, each, false));
+            assertTrue(refused.getMessage().contains("not chosen: [0, 1]"), refused.getMessage());
+        }
+        assertFreed();
+    }
+
     @Test
     void leaveToEngine_anyShapes_areStockAndReportTheFirstReason() throws Exception {
         InterpreterFactory factory = engine.factory(threads -> delegate());

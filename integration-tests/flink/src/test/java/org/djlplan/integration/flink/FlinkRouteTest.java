@@ -15,7 +15,6 @@ import com.sun.jna.Native;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -27,17 +26,9 @@ import java.util.function.Function;
 import java.util.stream.LongStream;
 import org.apache.commons.compress.archivers.ArchiveStreamFactory;
 import org.apache.flink.api.java.tuple.Tuple2;
-import org.apache.flink.configuration.CheckpointingOptions;
-import org.apache.flink.configuration.Configuration;
-import org.apache.flink.configuration.MemorySize;
-import org.apache.flink.configuration.RestartStrategyOptions;
-import org.apache.flink.configuration.TaskManagerOptions;
-import org.apache.flink.runtime.minicluster.MiniCluster;
-import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
 import org.apache.flink.streaming.api.datastream.AsyncDataStream;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
-import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.djlplan.delegation.MeasuredDelegation;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
@@ -51,31 +42,20 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * A cluster with one task manager of two slots, to which jars are submitted. A job's classes are
- * looked for in its jar first, as is Flink's default; this test's class path is the cluster's.
- */
+/** A classifier of TensorFlow Lite, in jobs of thin and of fat jars. */
 @Tag("pipelines")
 class FlinkRouteTest {
 
-    private static final int SLOTS = 2;
     private static final int SUBMISSIONS = 3;
-    private static final int RESTARTS = 5;
     private static final long ROWS = 60;
     private static final String STORED = "planned, 0 unplanned, delegated, STORED";
-
-    /** The class loaders of a JVM's first jobs stay for minutes, also if they run no model. */
-    private static final int FIRST_JOBS = 6;
 
     /** Five copies of the model would take more. */
     private static final long MOST_GROWTH_BYTES = 64 << 20;
 
-    /** JNA's thread ends half a minute after its last use. */
-    private static final long PATIENCE_SECONDS = 90;
-
     @TempDir static Path folder;
 
-    private static MiniCluster cluster;
+    private static JobCluster cluster;
     private static Path model;
     private static Map<Long, Integer> expected;
 
@@ -84,25 +64,11 @@ class FlinkRouteTest {
         model = Files.createDirectory(folder.resolve("model"));
         TfLiteWriter.write(MobileNetV2.build(1), model.resolve("mobilenet_v2.tflite"));
         expected = measure();
-        Configuration configuration = new Configuration();
-        configuration.set(TaskManagerOptions.NETWORK_MEMORY_MAX, MemorySize.ofMebiBytes(16));
-        configuration.setString("metrics.reporters", "seen");
-        configuration.setString(
-                "metrics.reporter.seen.factory.class", SeenMetrics.Factory.class.getName());
-        configuration.setString("metrics.reporter.seen.interval", "20 MILLISECONDS");
-        cluster =
-                new MiniCluster(
-                        new MiniClusterConfiguration.Builder()
-                                .setConfiguration(configuration)
-                                .setNumTaskManagers(1)
-                                .setNumSlotsPerTaskManager(SLOTS)
-                                .withRandomPorts()
-                                .build());
-        cluster.start();
+        cluster = new JobCluster();
     }
 
     @AfterAll
-    static void stop() throws Exception {
+    static void stop() {
         cluster.close();
     }
 
@@ -172,29 +138,13 @@ class FlinkRouteTest {
         return jar.withAll(Path.of(URI.create(place)));
     }
 
-    private static StreamExecutionEnvironment environment(Path jar) throws Exception {
-        Configuration configuration = new Configuration();
-        configuration.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
-        configuration.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, RESTARTS);
-        configuration.set(
-                RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY, Duration.ofMillis(50));
-        configuration.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, Duration.ofMillis(100));
-        URI rest = cluster.getRestAddress().get();
-        StreamExecutionEnvironment environment =
-                StreamExecutionEnvironment.createRemoteEnvironment(
-                        rest.getHost(), rest.getPort(), configuration, jar.toString());
-        environment.setParallelism(SLOTS);
-        environment.registerCachedFile(model.toString(), "classifier");
-        return environment;
-    }
-
     /** Every row once, with its class. */
     private static <T> List<T> run(
             Path jar,
             Function<DataStream<Tuple2<Long, float[]>>, SingleOutputStreamOperator<T>> job)
             throws Exception {
         DataStream<Tuple2<Long, float[]>> images =
-                environment(jar).fromSequence(0, ROWS - 1).map(new Image());
+                cluster.environment(jar, model).fromSequence(0, ROWS - 1).map(new Image());
         // One more than there are to be: the job runs to its end.
         return job.apply(images).executeAndCollect((int) ROWS + 1);
     }
@@ -211,25 +161,15 @@ class FlinkRouteTest {
         return rows;
     }
 
-    private static void assertCollected() throws Exception {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-        while (!UserCode.kept().isEmpty() && System.nanoTime() < end) {
-            Thread.sleep(500);
-        }
-        assertEquals(List.of(), UserCode.kept());
-    }
-
     private static void assertPlannedAndCollected(Path jar) throws Exception {
-        for (int i = 0; i < FIRST_JOBS; i++) {
-            assertEquals(ROWS, run(jar, images -> images.map(new Image.NumberOf())).size());
-        }
+        UserCode.warm(() -> run(jar, images -> images.map(new Image.NumberOf())));
         Set<String> facts = new HashSet<>();
         for (int i = 0; i < SUBMISSIONS; i++) {
             examine(jar, 0).forEach(row -> facts.add(row.facts));
         }
         assertEquals(Set.of(STORED), facts);
         assertEquals(SUBMISSIONS, UserCode.count(), "jobs without a loader of their own");
-        assertCollected();
+        UserCode.assertCollected();
     }
 
     @Test
@@ -246,11 +186,13 @@ class FlinkRouteTest {
     void restarts_fromCheckpoints_everyRowOnceAndNoMoreMemory() throws Exception {
         Path jar = thin().writeTo(folder.resolve("failing.jar"));
 
-        List<Examined> rows = examine(jar, RESTARTS);
+        List<Examined> rows = examine(jar, JobCluster.RESTARTS);
 
-        assertEquals(RESTARTS, rows.stream().mapToInt(row -> row.attempt).max().orElseThrow());
+        assertEquals(
+                JobCluster.RESTARTS,
+                rows.stream().mapToInt(row -> row.attempt).max().orElseThrow());
         assertEquals(Set.of(STORED), new HashSet<>(rows.stream().map(row -> row.facts).toList()));
-        long growthBytes = mostBytes(rows, RESTARTS) - mostBytes(rows, 0);
+        long growthBytes = mostBytes(rows, JobCluster.RESTARTS) - mostBytes(rows, 0);
         assertTrue(growthBytes < MOST_GROWTH_BYTES, () -> growthBytes + " bytes more");
     }
 

@@ -1,12 +1,22 @@
 package org.djlplan.integration.flink;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 
 /** The class loaders of jobs; itself it is the cluster's. */
 public final class UserCode {
+
+    /** The class loaders of a JVM's first jobs stay for minutes. */
+    private static final int FIRST_JOBS = 6;
+
+    /** JNA's thread ends half a minute after its last use. */
+    private static final long PATIENCE_SECONDS = 90;
 
     private static final List<WeakReference<ClassLoader>> LOADERS = new ArrayList<>();
 
@@ -31,5 +41,20 @@ public final class UserCode {
 
     static synchronized void forget() {
         LOADERS.clear();
+    }
+
+    /** Runs as many jobs as those whose class loaders stay, also if they run no model. */
+    static void warm(Callable<?> job) throws Exception {
+        for (int i = 0; i < FIRST_JOBS; i++) {
+            job.call();
+        }
+    }
+
+    static void assertCollected() throws InterruptedException {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (!kept().isEmpty() && System.nanoTime() < end) {
+            Thread.sleep(500);
+        }
+        assertEquals(List.of(), kept());
     }
 }

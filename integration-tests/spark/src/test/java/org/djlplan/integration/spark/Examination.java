@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.apache.spark.SparkFiles;
 import org.apache.spark.TaskContext;
@@ -27,10 +28,24 @@ final class Examination implements FlatMapFunction<Iterator<Integer>, Examined> 
 
     private static final int VALUES = 224 * 224 * 3;
 
-    /** Whether the executor of the first partition dies while it is in its middle. */
+    /** What stands in the place of the folder with the files that Spark brought to an executor. */
+    static final String FILES = "{files}/";
+
+    private final String key;
+    private final String location;
+    private final Map<String, String> options;
     private final boolean dying;
 
-    Examination(boolean dying) {
+    /**
+     * @param key under which executors share the model
+     * @param location of the model: a path, of which {@link #FILES} may be the beginning, or a URL
+     * @param options of the load; {@link #FILES} may begin a value
+     * @param dying whether the executor of the first partition dies while it is in its middle
+     */
+    Examination(String key, String location, Map<String, String> options, boolean dying) {
+        this.key = key;
+        this.location = location;
+        this.options = Map.copyOf(options);
         this.dying = dying;
     }
 
@@ -39,7 +54,7 @@ final class Examination implements FlatMapFunction<Iterator<Integer>, Examined> 
         TaskContext task = TaskContext.get();
         long process = ProcessHandle.current().pid();
         List<Examined> rows = new ArrayList<>();
-        try (ZooModel<NDList, NDList> model = PlannedModels.get("examined", criteria());
+        try (ZooModel<NDList, NDList> model = PlannedModels.get(key, criteria());
                 Predictor<NDList, NDList> predictor = model.newPredictor()) {
             while (seeds.hasNext()) {
                 int seed = seeds.next();
@@ -53,17 +68,25 @@ final class Examination implements FlatMapFunction<Iterator<Integer>, Examined> 
         return rows.iterator();
     }
 
-    private static Criteria<NDList, NDList> criteria() {
-        return Criteria.builder()
-                .setTypes(NDList.class, NDList.class)
-                .optEngine("TFLite")
-                .optModelPath(Path.of(SparkFiles.get("classifier")))
-                .optModelName("mobilenet_v2")
-                .optTranslatorFactory(
-                        PlannedTranslatorFactory.wrap(new NoopTranslator())
-                                .with("delegation.threads", 1)
-                                .with("delegation.onMissing", "fail"))
-                .build();
+    private Criteria<NDList, NDList> criteria() {
+        PlannedTranslatorFactory factory =
+                PlannedTranslatorFactory.wrap(new NoopTranslator()).with("delegation.threads", 1);
+        for (Map.Entry<String, String> option : options.entrySet()) {
+            factory = factory.with(option.getKey(), here(option.getValue()));
+        }
+        Criteria.Builder<NDList, NDList> criteria =
+                Criteria.builder()
+                        .setTypes(NDList.class, NDList.class)
+                        .optEngine("TFLite")
+                        .optModelName("mobilenet_v2")
+                        .optTranslatorFactory(factory);
+        return location.startsWith("file:")
+                ? criteria.optModelUrls(location).build()
+                : criteria.optModelPath(Path.of(here(location))).build();
+    }
+
+    private static String here(String text) {
+        return text.startsWith(FILES) ? SparkFiles.get(text.substring(FILES.length())) : text;
     }
 
     private static int bits(
@@ -81,7 +104,8 @@ final class Examination implements FlatMapFunction<Iterator<Integer>, Examined> 
         }
     }
 
-    private static String choice(ZooModel<?, ?> model) {
+    /** Returns what is delegated and how that is known, in one line. */
+    static String choice(ZooModel<?, ?> model) {
         return PlanReport.of(model)
                 .flatMap(PlanReport::delegation)
                 .map(Examination::inOneLine)

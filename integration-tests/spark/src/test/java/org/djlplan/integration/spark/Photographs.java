@@ -35,22 +35,24 @@ public class Photographs implements MapPartitionsFunction<Row, Integer> {
 
     @Override
     public Iterator<Integer> call(Iterator<Row> files) throws Exception {
-        Criteria<Image, Integer> criteria =
-                Criteria.builder()
-                        .setTypes(Image.class, Integer.class)
-                        .optEngine("TFLite")
-                        .optModelPath(Path.of(SparkFiles.get("classifier")))
-                        .optModelName("mobilenet_v2")
-                        .optTranslatorFactory(factory)
-                        .build();
         List<Integer> classes = new ArrayList<>();
-        try (ZooModel<Image, Integer> model = PlannedModels.get("photographs", criteria);
+        try (ZooModel<Image, Integer> model = PlannedModels.get("photographs", criteria());
                 RowPredictor<Image, Integer> predictor = new RowPredictor<>(model, 1, 2)) {
             Iterators.addAll(
                     classes, predictor.predict(Iterators.transform(files, Photographs::decoded)));
             classified.add(predictor.figures().rows());
         }
         return classes.iterator();
+    }
+
+    final Criteria<Image, Integer> criteria() {
+        return Criteria.builder()
+                .setTypes(Image.class, Integer.class)
+                .optEngine("TFLite")
+                .optModelPath(Path.of(SparkFiles.get("classifier")))
+                .optModelName("mobilenet_v2")
+                .optTranslatorFactory(factory)
+                .build();
     }
 
     private static Image decoded(Row file) {

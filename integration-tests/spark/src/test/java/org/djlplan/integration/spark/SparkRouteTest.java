@@ -1,9 +1,14 @@
 package org.djlplan.integration.spark;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.inference.Predictor;
+import ai.djl.modality.cv.Image;
+import ai.djl.modality.cv.ImageFactory;
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
@@ -14,9 +19,12 @@ import java.io.NotSerializableException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -33,6 +41,7 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.Trigger;
+import org.apache.spark.util.CollectionAccumulator;
 import org.apache.spark.util.LongAccumulator;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
@@ -60,8 +69,13 @@ class SparkRouteTest {
 
     private static JavaSparkContext spark;
 
+    private static final Map<String, String> KEPT_ONLY = Map.of("delegation.onMissing", "fail");
+
     /** Of what the driver measured. */
     private static String choiceId;
+
+    /** Of the model, with what the driver measured. */
+    private static Path archive;
 
     @BeforeAll
     static void start() throws Exception {
@@ -73,14 +87,18 @@ class SparkRouteTest {
                         .setMaster("local-cluster[2,1,1024]")
                         .setAppName("classify")
                         .set("spark.executor.extraClassPath", classPath())
-                        .set("spark.executor.extraJavaOptions", "-Dai.djl.offline=true")
+                        // An executor's cache is in its own folder, as on a machine of its own.
+                        .set(
+                                "spark.executor.extraJavaOptions",
+                                "-Dai.djl.offline=true -DDJL_CACHE_DIR=cache")
                         // Both before the first task.
                         .set("spark.scheduler.minRegisteredResourcesRatio", "1")
                         .set("spark.driver.host", "127.0.0.1")
                         .set("spark.ui.enabled", "false")
                         .set("spark.local.dir", folder.resolve("local").toString());
         spark = new JavaSparkContext(configuration);
-        spark.sc().addArchive(archive() + "#classifier");
+        archive = archive();
+        spark.sc().addArchive(archive + "#classifier");
     }
 
     @AfterAll
@@ -128,13 +146,32 @@ class SparkRouteTest {
     }
 
     private static List<Examined> examine(boolean dying) {
-        return spark
-                .parallelize(SEEDS, PARTITIONS)
-                .mapPartitions(new Examination(dying))
-                .collect()
-                .stream()
+        return examine(
+                new Examination("examined", Examination.FILES + "classifier", KEPT_ONLY, dying),
+                PARTITIONS);
+    }
+
+    private static List<Examined> examine(Examination examination, int partitions) {
+        return spark.parallelize(SEEDS, partitions).mapPartitions(examination).collect().stream()
                 .sorted(Comparator.comparing(Examined::seed))
                 .toList();
+    }
+
+    /** Asserts that all executors found the choice that the driver measured, and the same bits. */
+    private static void assertTheDriversChoice(List<Examined> rows) {
+        assertEquals(SEEDS, rows.stream().map(Examined::seed).toList());
+        assertEquals(bits(examine(false)), bits(rows));
+        assertEquals(Set.of("1 threads, " + choiceId + ", STORED"), choices(rows));
+    }
+
+    private static Set<String> choices(List<Examined> rows) {
+        return rows.stream()
+                .map(row -> row.choice().replaceFirst("^\\d+ of \\d+ operators, ", ""))
+                .collect(Collectors.toSet());
+    }
+
+    private static long processes(List<Examined> rows) {
+        return rows.stream().map(Examined::process).distinct().count();
     }
 
     private static Map<Integer, Integer> bits(List<Examined> rows) {
@@ -162,6 +199,90 @@ class SparkRouteTest {
         assertTrue(all.get(0).choice().endsWith("STORED"), all.get(0).choice());
         assertTrue(!all.get(0).choice().startsWith("0 "), all.get(0).choice());
         assertTrue(all.get(0).choice().contains(", " + choiceId + ", "), all.get(0).choice());
+    }
+
+    /** Executors have nothing but the files: what was measured is one of them. */
+    @Test
+    void addFile_modelAloneAndAPin_theDriversChoice() throws Exception {
+        Path alone = Files.createDirectory(folder.resolve("alone")).resolve("mobilenet_v2.tflite");
+        Files.copy(folder.resolve("model/mobilenet_v2.tflite"), alone);
+        spark.sc().addFile(alone.toString());
+        spark.sc().addFile(archive.toString());
+
+        List<Examined> rows =
+                examine(
+                        new Examination(
+                                "pinned",
+                                Examination.FILES + "mobilenet_v2.tflite",
+                                Map.of(
+                                        "delegation.profileFrom",
+                                        Examination.FILES + "classifier.zip",
+                                        "delegation.onMissing",
+                                        "fail"),
+                                false),
+                        PARTITIONS);
+
+        assertTheDriversChoice(rows);
+        assertEquals(2, processes(rows));
+    }
+
+    /** Both begin at once: one of them measures, and all find it in the store from then on. */
+    @Test
+    void addFile_modelAloneAndAStore_measuredOnce() throws Exception {
+        Path alone = Files.createDirectory(folder.resolve("other")).resolve("another.tflite");
+        TfLiteWriter.write(MobileNetV2.build(2), alone);
+        Path store = Files.createDirectory(folder.resolve("store"));
+        spark.sc().addFile(alone.toString());
+        String file = Examination.FILES + "another.tflite";
+        Map<String, String> options =
+                Map.of("memplan.store", store.toString(), "delegation.profile", "blocking");
+
+        List<Examined> first = examine(new Examination("first", file, options, false), PARTITIONS);
+        List<Path> kept = tables(store);
+        assertEquals(1, kept.size(), kept::toString);
+        byte[] table = Files.readAllBytes(kept.get(0));
+        List<Examined> others =
+                examine(new Examination("others", file, options, false), PARTITIONS);
+
+        assertEquals(2, processes(first));
+        List<Examined> measured =
+                first.stream().filter(row -> row.choice().endsWith("MEASURED")).toList();
+        assertEquals(1, processes(measured), () -> choices(first).toString());
+        String choice = choices(measured).iterator().next();
+        assertEquals(2, processes(others));
+        assertEquals(Set.of(choice.replace("MEASURED", "STORED")), choices(others));
+        Map<Integer, Integer> bits = bits(others);
+        measured.forEach(row -> assertEquals(bits.get(row.seed()), row.bits()));
+        assertEquals(kept, tables(store));
+        assertArrayEquals(table, Files.readAllBytes(kept.get(0)));
+    }
+
+    private static List<Path> tables(Path store) throws Exception {
+        try (Stream<Path> files = Files.list(store)) {
+            return files.filter(file -> file.toString().endsWith(".profile.json")).toList();
+        }
+    }
+
+    @Test
+    void load_folderThatAllExecutorsHave_theDriversChoice() {
+        List<Examined> rows =
+                examine(
+                        new Examination(
+                                "mounted", folder.resolve("model").toString(), KEPT_ONLY, false),
+                        PARTITIONS);
+
+        assertTheDriversChoice(rows);
+    }
+
+    /** Each executor extracts it to its own cache. */
+    @Test
+    void load_insideAnArchive_theDriversChoice() {
+        List<Examined> rows =
+                examine(
+                        new Examination("zip", archive.toUri().toString(), KEPT_ONLY, false),
+                        PARTITIONS);
+
+        assertTheDriversChoice(rows);
     }
 
     @Test
@@ -199,22 +320,60 @@ class SparkRouteTest {
     @Test
     void dataset_imageFiles_oneClassEach() throws Exception {
         Path images = photographs(6);
-        PlannedTranslatorFactory factory = PlannedTranslatorFactory.wrap(new BestClassOfImage());
+        PlannedTranslatorFactory factory =
+                PlannedTranslatorFactory.wrap(new BestClassOfImage())
+                        .with("delegation.threads", 1)
+                        .with("delegation.onMissing", "fail");
         LongAccumulator classified = spark.sc().longAccumulator("classified");
+        LongAccumulator unplanned = spark.sc().longAccumulator("unplanned");
+        CollectionAccumulator<String> choices = spark.sc().collectionAccumulator("choices");
 
         Dataset<Row> files = session().read().format("binaryFile").load(images.toString());
         List<Integer> classes =
-                files.mapPartitions(new Photographs(factory, classified), Encoders.INT())
+                files.mapPartitions(
+                                new ReportedPhotographs(factory, classified, choices, unplanned),
+                                Encoders.INT())
                         .collectAsList();
 
         assertEquals(6, classes.size());
         assertEquals(6, classified.value());
+        assertEquals(0, unplanned.value());
+        assertFalse(choices.value().isEmpty());
+        for (String choice : choices.value()) {
+            assertTrue(choice.endsWith(", " + choiceId + ", STORED"), choice);
+        }
+        assertEquals(stockClasses(images), classes.stream().sorted().toList());
+    }
+
+    /** Returns the classes of the same files by DJL alone, sorted. */
+    private static List<Integer> stockClasses(Path images) throws Exception {
+        Criteria<Image, Integer> criteria =
+                Criteria.builder()
+                        .setTypes(Image.class, Integer.class)
+                        .optEngine("TFLite")
+                        .optModelPath(folder.resolve("model"))
+                        .optModelName("mobilenet_v2")
+                        .optTranslator(new BestClassOfImage())
+                        .build();
+        List<Integer> classes = new ArrayList<>();
+        try (ZooModel<Image, Integer> model = criteria.loadModel();
+                Predictor<Image, Integer> predictor = model.newPredictor();
+                Stream<Path> files = Files.list(images)) {
+            assertEquals(Optional.empty(), PlanReport.of(model));
+            for (Path file : files.toList()) {
+                classes.add(predictor.predict(ImageFactory.getInstance().fromFile(file)));
+            }
+        }
+        return classes.stream().sorted().toList();
     }
 
     @Test
     void stream_oneMicroBatch_classesOfTheSameFilesAsADataset() throws Exception {
         Path images = photographs(6);
-        PlannedTranslatorFactory factory = PlannedTranslatorFactory.wrap(new BestClassOfImage());
+        PlannedTranslatorFactory factory =
+                PlannedTranslatorFactory.wrap(new BestClassOfImage())
+                        .with("delegation.threads", 1)
+                        .with("delegation.onMissing", "fail");
         LongAccumulator classified = spark.sc().longAccumulator("streamed");
         SparkSession session = session();
         Dataset<Row> files = session.read().format("binaryFile").load(images.toString());

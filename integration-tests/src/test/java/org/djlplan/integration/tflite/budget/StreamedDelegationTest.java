@@ -86,7 +86,7 @@ class StreamedDelegationTest {
         Answers expected = Answers.of(file, threads, INPUTS);
         StreamedModel copy =
                 new StreamedCopies(file, threads, BudgetOptions.UNLIMITED, folder)
-                        .of(1L << 30, List.of());
+                        .of(1L << 30, List.of(), Runnable::run);
         // Where kernels have derived what they read, filters are not in the copy any more.
         assertEquals(threads > 1, copy.derivedBeginBytes().isPresent());
         try (OpenModel model = OpenModel.of(copy.file());

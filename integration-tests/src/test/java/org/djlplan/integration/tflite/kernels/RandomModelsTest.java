@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Random;
 import org.djlplan.integration.support.Bits;
 import org.djlplan.integration.support.ModelSketch.Form;
+import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.config.InPlace;
@@ -40,6 +41,7 @@ class RandomModelsTest {
         StockInterpreter.loadEngine();
     }
 
+    @OnEveryDjl
     @Test
     void run_randomModels_giveTheStockBytes() throws Exception {
         compare(0, MODELS);

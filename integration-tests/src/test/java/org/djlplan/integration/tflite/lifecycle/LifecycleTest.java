@@ -235,7 +235,7 @@ class LifecycleTest {
                                 "-XX:+AlwaysPreTouch",
                                 "-XX:+UseSerialGC",
                                 "-Dai.djl.tflite.disable_alternative=true")
-                        .run(Probe.class, "reload", FILE.toString());
+                        .run(Probe.class, "reload", FILE.toString(), "100");
         assertEquals(0, result.exitCode(), result.err());
         List<Long> grown = result.out().lines().map(Long::valueOf).toList();
         assertTrue(grown.get(0) < 16 << 20, "grew by " + grown.get(0) + " bytes");

@@ -44,9 +44,13 @@ final class ResidentWeights implements AutoCloseable {
         }
     }
 
+    /**
+     * The system looks at one page after the other. If it is interrupted meanwhile, it counts what
+     * is dropped in that time and what comes instead; hardly so twice in a row.
+     */
     private void look() {
         try {
-            mostBytes = Math.max(mostBytes, residentBytes());
+            mostBytes = Math.max(mostBytes, Math.min(residentBytes(), residentBytes()));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -41,6 +41,7 @@ import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.budget.BudgetTooSmallException;
+import org.djlplan.memplan.djl.PlansInUse;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.BeforeEach;
@@ -395,6 +396,14 @@ class TorchBudgetTest {
             BudgetReport report = report(model);
             assertTrue(report.attainable(), report.toString());
             assertTrue(report.weightsBytes() > 10_000_000, report.toString());
+            var weights = PlansInUse.weights(model).orElseThrow();
+            long bytes = weights.pinnedBytes();
+            assertEquals(report.pinnedBytes(), bytes);
+            for (var change : weights.changes()) {
+                bytes += change.bytes();
+                assertTrue(bytes >= 0 && bytes <= report.arenaBytes(), change::toString);
+            }
+            assertFalse(weights.changes().isEmpty());
         }
     }
 

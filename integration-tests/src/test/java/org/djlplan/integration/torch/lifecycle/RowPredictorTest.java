@@ -15,6 +15,11 @@ import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.Batchifier;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
+import com.google.common.collect.Sets;
+import com.google.common.util.concurrent.Uninterruptibles;
+import io.micrometer.core.instrument.FunctionTimer;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -22,11 +27,17 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.metrics.RowMetrics;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.rows.RowFailedException;
 import org.djlplan.memplan.rows.RowFigures;
@@ -34,6 +45,7 @@ import org.djlplan.memplan.rows.RowPredictor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Rows in batches of one size. */
@@ -58,7 +70,7 @@ class RowPredictorTest {
         Torch.assertNoArenas();
     }
 
-    private static final class Rows implements Translator<float[], float[]> {
+    private static class Rows implements Translator<float[], float[]> {
         @Override
         public NDList processInput(TranslatorContext context, float[] values) {
             if (Float.isNaN(values[0])) {
@@ -78,15 +90,39 @@ class RowPredictorTest {
         }
     }
 
+    /** The first batch's outputs wait until the second batch is pre-processed. */
+    private static final class Overlapping extends Rows {
+        private final CountDownLatch second = new CountDownLatch(BATCH + 1);
+        private final AtomicBoolean first = new AtomicBoolean(true);
+
+        @Override
+        public NDList processInput(TranslatorContext context, float[] values) {
+            second.countDown();
+            return super.processInput(context, values);
+        }
+
+        @Override
+        public float[] processOutput(TranslatorContext context, NDList outputs) {
+            if (first.getAndSet(false)) {
+                Uninterruptibles.awaitUninterruptibly(second);
+            }
+            return super.processOutput(context, outputs);
+        }
+    }
+
     private ZooModel<float[], float[]> load(boolean planned) throws Exception {
+        return load(planned, new Rows());
+    }
+
+    private ZooModel<float[], float[]> load(boolean planned, Rows translator) throws Exception {
         Criteria.Builder<float[], float[]> criteria =
                 Criteria.builder()
                         .setTypes(float[].class, float[].class)
                         .optEngine("PyTorch")
                         .optModelPath(file);
         return (planned
-                        ? criteria.optTranslatorFactory(PlannedTranslatorFactory.wrap(new Rows()))
-                        : criteria.optTranslator(new Rows()))
+                        ? criteria.optTranslatorFactory(PlannedTranslatorFactory.wrap(translator))
+                        : criteria.optTranslator(translator))
                 .build()
                 .loadModel();
     }
@@ -172,6 +208,50 @@ class RowPredictorTest {
     }
 
     @Test
+    @Timeout(value = 5, unit = TimeUnit.MINUTES)
+    void predict_twoThreads_twoBatchesAreUnderWayAtOnce() throws Exception {
+        List<float[]> rows = rows(2 * BATCH);
+        Overlapping translator = new Overlapping();
+        try (ZooModel<float[], float[]> planned = load(true, translator);
+                RowPredictor<float[], float[]> ours = new RowPredictor<>(planned, BATCH, 2)) {
+            List<float[]> outputs = new ArrayList<>();
+
+            ours.predict(rows.iterator()).forEachRemaining(outputs::add);
+
+            assertEquals(2 * BATCH, outputs.size());
+            assertEquals(2, ours.figures().batches());
+            PlanReport.Predictions predictions = PlanReport.of(planned).orElseThrow().predictions();
+            assertEquals(2, predictions.total());
+        }
+    }
+
+    @Test
+    void meters_bound_followThePredictor() throws Exception {
+        MeterRegistry registry = new SimpleMeterRegistry();
+        try (ZooModel<float[], float[]> planned = load(true);
+                RowPredictor<float[], float[]> ours = new RowPredictor<>(planned, BATCH, 2)) {
+            new RowMetrics("cnn", ours).bindTo(registry);
+            assertEquals(0, rows(registry, "djlplan.rows"));
+
+            ours.predict(rows(ROWS).iterator()).forEachRemaining(each -> {});
+
+            assertEquals(ROWS, rows(registry, "djlplan.rows"));
+            assertEquals(3 * BATCH - ROWS, rows(registry, "djlplan.rows.padded"));
+            FunctionTimer batches =
+                    registry.get("djlplan.rows.batches").tag("model", "cnn").functionTimer();
+            assertEquals(3, batches.count());
+            assertEquals(
+                    (double) ours.figures().predictNanos(),
+                    batches.totalTime(TimeUnit.NANOSECONDS),
+                    1);
+        }
+    }
+
+    private static double rows(MeterRegistry registry, String meter) {
+        return registry.get(meter).tag("model", "cnn").functionCounter().count();
+    }
+
+    @Test
     void predict_oneRowFails_saysWhichAndOthersCanFollow() throws Exception {
         List<float[]> rows = new ArrayList<>(rows(3 * BATCH));
         float[] bad = new float[VALUES];
@@ -197,6 +277,7 @@ class RowPredictorTest {
 
     @Test
     void close_batchesUnderWay_endsWithThem() throws Exception {
+        Set<Thread> earlier = threads();
         try (ZooModel<float[], float[]> planned = load(true)) {
             Iterator<float[]> outputs;
             try (RowPredictor<float[], float[]> ours = new RowPredictor<>(planned, 1, 4)) {
@@ -204,12 +285,18 @@ class RowPredictorTest {
                 assertEquals(10, outputs.next().length);
             }
             assertThrows(IllegalStateException.class, outputs::next);
-            assertEquals(
-                    0,
-                    Thread.getAllStackTraces().keySet().stream()
-                            .filter(t -> t.getName().startsWith("djl-plan-rows"))
-                            .count());
+            for (Thread thread : Sets.difference(threads(), earlier)) {
+                // It may be at its last instructions; left idle, it would live for five seconds.
+                thread.join(4000);
+                assertFalse(thread.isAlive(), thread.getName());
+            }
         }
+    }
+
+    private static Set<Thread> threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("djl-plan-rows"))
+                .collect(Collectors.toSet());
     }
 
     @Test

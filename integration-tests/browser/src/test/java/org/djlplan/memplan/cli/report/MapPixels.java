@@ -9,7 +9,7 @@ import org.openqa.selenium.interactions.WheelInput;
 
 /**
  * Where a map must have drawn a tensor, from the data alone: all steps across, and up the bytes of
- * all plans that are at most half as much again as the best, until it is zoomed.
+ * all plans that are at most 15 % larger than the best, until it is zoomed.
  */
 final class MapPixels {
 
@@ -39,7 +39,7 @@ final class MapPixels {
         long best = strategy(plan, plan.get("best").getAsString()).get("totalBytes").getAsLong();
         for (JsonElement strategy : plan.getAsJsonArray("strategies")) {
             long total = strategy.getAsJsonObject().get("totalBytes").getAsLong();
-            if (total <= 1.5 * best) {
+            if (total <= 1.15 * best) {
                 bytes = Math.max(bytes, total * HEADROOM);
             }
         }
@@ -55,6 +55,11 @@ final class MapPixels {
         firstStep += (steps - next) / 2;
         steps = next;
         bytes *= factor;
+    }
+
+    /** Follows a fit to all steps, and to addresses up to {@code highest}. */
+    void fitted(long highest) {
+        bytes = highest * HEADROOM;
     }
 
     /** Returns whether the middle of a tensor is in the picture, a few pixels from its ends. */

@@ -8,9 +8,13 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import org.djlplan.memplan.cli.GeneratedPlans;
+import org.djlplan.memplan.plan.OffsetPlan;
+import org.djlplan.memplan.plan.greedy.GreedyBySize;
 import org.djlplan.memplan.usage.OperatorProfiles;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
@@ -90,6 +94,24 @@ class MemoryMapTest {
     }
 
     @Test
+    void hover_namesConsumers() throws IOException {
+        JsonObject report = REPORT.deepCopy();
+        UsageRecord tensor = largest();
+        tensor(report, tensor).add("consumers", PlanData.GSON.toJsonTree(List.of(6, 7, 8, 9, 10)));
+        browser.open(report, Browser.Look.WIDE_LIGHT);
+
+        new MapPixels(browser, PLAN).hover(tensor.tensor(), BEST);
+
+        String tip = browser.text(".tip");
+        String users = "used by 6 CONV_2D, 7 DEPTHWISE_CONV_2D, 8 ADD and 2 more";
+        assertTrue(tip.endsWith(users), tip);
+        tensor(report, tensor).add("consumers", PlanData.GSON.toJsonTree(List.of(11)));
+        browser.open(report, Browser.Look.NARROW_DARK);
+        new MapPixels(browser, PLAN).hover(tensor.tensor(), BEST);
+        assertTrue(browser.text(".tip").endsWith("used by 11 RESHAPE"), browser.text(".tip"));
+    }
+
+    @Test
     void peak_listsWhatIsAliveLargestFirst() throws IOException {
         browser.open(REPORT, Browser.Look.WIDE_LIGHT);
         OperatorProfiles profiles = new OperatorProfiles(PROBLEM.records());
@@ -134,6 +156,7 @@ class MemoryMapTest {
                 widest(
                         PROBLEM.records().stream()
                                 .filter(r -> !offset(r, BEST).equals(offset(r, "path-cover")))
+                                .filter(r -> map.visible(r.tensor(), "path-cover"))
                                 .toList());
 
         choose("path-cover");
@@ -141,6 +164,138 @@ class MemoryMapTest {
 
         assertTrue(browser.text(".tip").contains(name(tensor)), browser.text(".tip"));
         assertTrue(browser.text("#live").contains("path-cover"), browser.text("#live"));
+    }
+
+    @Test
+    void sharedObjects_areDrawnEndToEnd() throws IOException {
+        JsonArray strategies = PLAN.getAsJsonArray("strategies");
+        int index = 0;
+        while (!strategies.get(index).getAsJsonObject().has("objects")) {
+            index++;
+        }
+        JsonObject shared = strategies.get(index).getAsJsonObject();
+        String name = shared.get("name").getAsString();
+        browser.open(REPORT, Browser.Look.WIDE_LIGHT);
+        MapPixels map = new MapPixels(browser, PLAN);
+
+        choose(index);
+        fit(map, shared);
+        Object objects = picture();
+        UsageRecord tensor = largest();
+        map.click(tensor.tensor(), name);
+
+        assertEquals(name(tensor), browser.text(".tensor h2 .name"));
+        assertTrue(browser.text(".legend").contains("temporaries"), browser.text(".legend"));
+        JsonObject without = REPORT.deepCopy();
+        MapPixels.strategy(without.getAsJsonObject("plan"), name).remove("objects");
+        browser.open(without, Browser.Look.WIDE_LIGHT);
+        choose(index);
+        fit(new MapPixels(browser, PLAN), shared);
+        assertNotEquals(picture(), objects, "where objects end is not drawn");
+    }
+
+    @Test
+    void inPlacePlan_tellsWhoseThePlaceIs() throws IOException {
+        UsageRecord tensor = largest();
+        UsageRecord written =
+                widest(PROBLEM.records().stream().filter(r -> r.first() == tensor.last()).toList());
+        PlanningProblem inPlace =
+                new PlanningProblem(
+                        PROBLEM.records(), List.of(List.of(tensor.tensor(), written.tensor())));
+        OffsetPlan plan = new GreedyBySize().plan(inPlace);
+        JsonObject report = REPORT.deepCopy();
+        tensor(report, written).addProperty("alias", tensor.tensor());
+        JsonObject strategy =
+                add(
+                        report,
+                        "greedy-by-size+in-place",
+                        plan.totalBytes(),
+                        PROBLEM.records().stream().map(r -> plan.offsetOf(r.tensor())).toList());
+        browser.open(report, Browser.Look.WIDE_LIGHT);
+        MapPixels map = new MapPixels(browser, report.getAsJsonObject("plan"));
+
+        choose("greedy-by-size+in-place");
+        fit(map, strategy);
+        map.click(written.tensor(), "greedy-by-size+in-place");
+
+        String facts = browser.text(".tensor .facts");
+        assertEquals(name(written), browser.text(".tensor h2 .name"));
+        assertTrue(facts.contains("shares the place of" + name(tensor)), facts);
+    }
+
+    /** The other way round, in which as much overlaps. */
+    @Test
+    void reorderedPlan_hasTimesOfItsOwn() throws IOException {
+        JsonObject report = REPORT.deepCopy();
+        JsonObject plan = report.getAsJsonObject("plan");
+        int end = plan.getAsJsonArray("operators").size() - 1;
+        List<JsonElement> breadths = new ArrayList<>(plan.getAsJsonArray("breadthBytes").asList());
+        Collections.reverse(breadths);
+        JsonObject order = new JsonObject();
+        order.add("first", numbers(PROBLEM.records().stream().map(r -> end - r.last()).toList()));
+        order.add("last", numbers(PROBLEM.records().stream().map(r -> end - r.first()).toList()));
+        order.add("breadthBytes", numbers(breadths));
+        JsonObject strategy = MapPixels.strategy(plan, BEST).deepCopy();
+        strategy.addProperty("name", "backwards");
+        strategy.add("order", order);
+        plan.getAsJsonArray("strategies").add(strategy);
+        browser.open(report, Browser.Look.WIDE_LIGHT);
+        JsonObject backwards = plan.deepCopy();
+        UsageRecord tensor = largest();
+        for (UsageRecord record : PROBLEM.records()) {
+            JsonObject each =
+                    backwards.getAsJsonArray("tensors").get(record.tensor()).getAsJsonObject();
+            each.addProperty("first", end - record.last());
+            each.addProperty("last", end - record.first());
+        }
+
+        choose("backwards");
+        new MapPixels(browser, backwards).hover(tensor.tensor(), "backwards");
+
+        String tip = browser.text(".tip");
+        assertTrue(tip.contains(name(tensor)), tip);
+        String steps = "steps " + (end - tensor.last()) + "–" + (end - tensor.first());
+        assertTrue(tip.contains(steps), tip);
+    }
+
+    @Test
+    void badge_isThereWhereAPlanIsProvedMinimal() throws IOException {
+        for (boolean proved : List.of(true, false)) {
+            JsonObject report = REPORT.deepCopy();
+            for (JsonElement each : report.getAsJsonObject("plan").getAsJsonArray("strategies")) {
+                JsonObject strategy = each.getAsJsonObject();
+                boolean best = strategy.get("name").getAsString().equals(BEST);
+                strategy.addProperty("provedMinimal", proved && best);
+            }
+            browser.open(report, Browser.Look.WIDE_LIGHT);
+
+            choose("path-cover");
+            choose(BEST);
+
+            List<String> expected = proved ? List.of("proved minimal") : List.of();
+            assertEquals(expected, browser.texts(".cards .badge"));
+            assertEquals(proved ? List.of("minimal") : List.of(), browser.texts(".plans .badge"));
+            String told = browser.text("#live");
+            assertEquals(proved, told.endsWith(", proved minimal"), told);
+        }
+    }
+
+    @Test
+    void boxes_switchBreadthAndGaps() throws IOException {
+        browser.open(REPORT, Browser.Look.WIDE_LIGHT);
+        UsageRecord early = widest(PROBLEM.records().stream().filter(r -> r.last() < 20).toList());
+        new MapPixels(browser, PLAN).click(early.tensor(), BEST);
+        Object all = picture();
+
+        for (var box : browser.findAll(".check input")) {
+            box.click();
+            browser.frames();
+            assertNotEquals(all, picture());
+            box.click();
+            browser.frames();
+            assertEquals(all, picture());
+        }
+        assertEquals(List.of("Breadth", "Gaps"), browser.texts(".check"));
     }
 
     @Test
@@ -303,6 +458,40 @@ class MemoryMapTest {
             }
         }
         throw new AssertionError("no plan " + strategy);
+    }
+
+    private static void choose(int index) {
+        browser.findAll(".plan").get(index).click();
+        browser.frames();
+    }
+
+    /** Brings all of a plan into the picture. */
+    private static void fit(MapPixels map, JsonObject strategy) {
+        map.canvas().sendKeys("0");
+        browser.frames();
+        map.fitted(strategy.get("totalBytes").getAsLong());
+    }
+
+    private static JsonObject add(
+            JsonObject report, String name, long totalBytes, List<Long> offsets) {
+        JsonObject strategy = new JsonObject();
+        strategy.addProperty("name", name);
+        strategy.addProperty("layout", "offsets");
+        strategy.addProperty("totalBytes", totalBytes);
+        strategy.add("offsets", numbers(offsets));
+        report.getAsJsonObject("plan").getAsJsonArray("strategies").add(strategy);
+        return strategy;
+    }
+
+    private static JsonElement numbers(List<?> numbers) {
+        return PlanData.GSON.toJsonTree(numbers);
+    }
+
+    private static JsonObject tensor(JsonObject report, UsageRecord record) {
+        return report.getAsJsonObject("plan")
+                .getAsJsonArray("tensors")
+                .get(record.tensor())
+                .getAsJsonObject();
     }
 
     private static Object picture() {

@@ -1,6 +1,7 @@
 package org.djlplan.memplan.cli.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -98,6 +99,47 @@ class ViewsTest {
         assertTrue(rows.contains("landmarks3.00e-62.00e-70.001"), rows.toString());
     }
 
+    @Test
+    void whatIsNotKnown_hasNoKeyAndNoColumn() throws IOException {
+        JsonObject report = Parts.everything();
+        JsonObject delegation = report.getAsJsonObject("delegation");
+        for (var operator : delegation.getAsJsonArray("operators")) {
+            operator.getAsJsonObject().remove("nanos");
+        }
+        for (var output : delegation.getAsJsonArray("outputs")) {
+            output.getAsJsonObject().remove("noise");
+        }
+        for (var candidate : delegation.getAsJsonArray("candidates")) {
+            candidate.getAsJsonObject().addProperty("verified", true);
+        }
+        browser.open(report, Browser.Look.WIDE_LIGHT);
+        browser.find("#tab-delegation").click();
+        browser.run("document.querySelectorAll('details').forEach((each) => (each.open = true))");
+        browser.await("return document.querySelectorAll('#view-delegation table').length === 4");
+
+        String view = browser.text("#view-delegation");
+        assertTrue(view.contains("difference from the CPU kernels"), view);
+        assertFalse(view.contains("noise of the CPU kernels"), view);
+        assertFalse(view.contains("Rings"), view);
+        assertFalse(browser.texts("#view-delegation th").contains("Time"), view);
+    }
+
+    @Test
+    void recordedAllocations_areNoOperators() throws IOException {
+        JsonObject report = PlanData.report("network", GeneratedPlans.network(20));
+        report.getAsJsonObject("model").addProperty("view", "recording");
+        JsonObject plan = report.getAsJsonObject("plan");
+        com.google.gson.JsonArray types = new com.google.gson.JsonArray();
+        plan.getAsJsonArray("operators").forEach(type -> types.add(""));
+        plan.add("operators", types);
+        browser.open(report, Browser.Look.WIDE_LIGHT);
+
+        assertTrue(browser.text(".cards").contains("steps" + types.size()), browser.text(".cards"));
+        assertEquals(
+                "Memory map: allocations and frees across, addresses up",
+                browser.find(".map canvas[tabindex]").getAttribute("aria-label"));
+    }
+
     @ParameterizedTest
     @EnumSource
     void slider_showsEachBudget(Browser.Look look) throws IOException {
@@ -113,6 +155,7 @@ class ViewsTest {
 
         slider.sendKeys(Keys.HOME);
         assertTrue(facts().contains("operator 7 alone needs 2.4 MiB"), facts());
+        assertEquals("× refused: 2 MiB", browser.text(".refused"));
         assertTrue(browser.text("#view-budget .empty").contains("not known"));
     }
 

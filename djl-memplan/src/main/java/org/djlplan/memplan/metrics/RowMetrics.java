@@ -1,0 +1,68 @@
+package org.djlplan.memplan.metrics;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.FunctionTimer;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
+import org.djlplan.memplan.rows.RowFigures;
+import org.djlplan.memplan.rows.RowPredictor;
+
+/**
+ * Meters of a {@link RowPredictor}, with the tag {@code model}. They do not keep the predictor. A
+ * registry has them once for each model: predictors that follow each other, such as one for each
+ * partition, give their {@link RowPredictor#figures} to counters of the framework instead.
+ *
+ * <table>
+ * <caption>Meters</caption>
+ * <tr><th>name</th><th>kind</th><th>what</th></tr>
+ * <tr><td>{@code djlplan.rows}</td><td>counter</td><td>rows that were predicted</td></tr>
+ * <tr><td>{@code djlplan.rows.padded}</td><td>counter</td><td>rows that were predicted in vain, so
+ *     that a last batch had the size of the others</td></tr>
+ * <tr><td>{@code djlplan.rows.batches}</td><td>timer</td><td>batches, and how long they took
+ *     together, with pre- and post-processing</td></tr>
+ * </table>
+ */
+public final class RowMetrics implements MeterBinder {
+
+    private final String model;
+    private final RowPredictor<?, ?> predictor;
+
+    /**
+     * Meters of a predictor.
+     *
+     * @param model name of its model
+     */
+    public RowMetrics(String model, RowPredictor<?, ?> predictor) {
+        this.model = model;
+        this.predictor = predictor;
+    }
+
+    @Override
+    public void bindTo(MeterRegistry registry) {
+        Tags tags = Tags.of("model", model);
+        FunctionCounter.builder("djlplan.rows", predictor, now(RowFigures::rows))
+                .description("Rows that were predicted")
+                .tags(tags)
+                .register(registry);
+        FunctionCounter.builder("djlplan.rows.padded", predictor, now(RowFigures::paddedRows))
+                .description("Rows that fill up last batches")
+                .tags(tags)
+                .register(registry);
+        FunctionTimer.builder(
+                        "djlplan.rows.batches",
+                        predictor,
+                        each -> each.figures().batches(),
+                        now(RowFigures::predictNanos),
+                        TimeUnit.NANOSECONDS)
+                .description("Batches of rows")
+                .tags(tags)
+                .register(registry);
+    }
+
+    private static ToDoubleFunction<RowPredictor<?, ?>> now(ToDoubleFunction<RowFigures> figure) {
+        return predictor -> figure.applyAsDouble(predictor.figures());
+    }
+}

@@ -1,0 +1,49 @@
+package org.djlplan.integration.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.djlplan.integration.support.ChildJvm;
+import org.djlplan.integration.support.TestModels;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Classes that a JVM's first planned row needs: loading them is much of what it takes longer than
+ * the plain engine's ({@link FirstRowBench} tells how long).
+ */
+@Tag("djl-current")
+class FirstRowClassesTest {
+
+    /** Lambdas' included. There were 750 with Guava's caches, collectors and what records link. */
+    private static final int MOST = 680;
+
+    @TempDir Path folder;
+
+    @Test
+    void firstRow_planned_loadsFewClassesMoreThanPlain() throws Exception {
+        Path model = folder.resolve("model.tflite");
+        Files.copy(TestModels.built("mobilenet_v2"), model);
+        long plain = classes(model.toString());
+        long planned = classes(model.toString(), "delegation.enabled=false", "memplan.threads=1");
+        assertTrue(plain > 1000, plain + " classes");
+        assertTrue(planned - plain <= MOST, plain + " and " + planned + " classes");
+    }
+
+    private long classes(String... arguments) throws Exception {
+        Path log = folder.resolve("classes.log");
+        ChildJvm.Result result =
+                new ChildJvm(folder)
+                        .small()
+                        .options("-Xlog:class+load:file=" + log)
+                        .run(FirstRowProgram.class, arguments);
+        assertEquals(0, result.exitCode(), result.printed());
+        try (Stream<String> lines = Files.lines(log)) {
+            return lines.filter(line -> line.contains(" source: ")).count();
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package org.djlplan.integration.current;
+
+import java.lang.reflect.Method;
+import org.junit.jupiter.api.Test;
+
+/** The tests of arrays, where no other engine is on the class path. */
+final class ArraysAloneProgram {
+
+    private ArraysAloneProgram() {}
+
+    /** Prints how many tests passed; the first that fails is thrown. */
+    public static void main(String[] arguments) throws Exception {
+        int passed = 0;
+        for (Method method : OwnArraysTest.class.getDeclaredMethods()) {
+            if (method.isAnnotationPresent(Test.class)) {
+                OwnArraysTest test = new OwnArraysTest();
+                test.open();
+                try {
+                    method.setAccessible(true);
+                    method.invoke(test);
+                } finally {
+                    test.close();
+                }
+                passed++;
+            }
+        }
+        System.out.println(passed + " passed");
+    }
+}

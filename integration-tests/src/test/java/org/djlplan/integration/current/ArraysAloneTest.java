@@ -1,0 +1,41 @@
+package org.djlplan.integration.current;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import org.djlplan.integration.support.ChildJvm;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What translators of images and raw arrays need of arrays is there without another engine. */
+@Tag("djl-current")
+class ArraysAloneTest {
+
+    @TempDir Path folder;
+
+    @Test
+    void arrays_noOtherEngine_passTheTestsOfArrays() throws Exception {
+        List<String> alone =
+                ChildJvm.ownClassPath().stream()
+                        .filter(
+                                entry ->
+                                        !Path.of(entry)
+                                                .getFileName()
+                                                .toString()
+                                                .startsWith("pytorch"))
+                        .toList();
+        assertTrue(alone.size() < ChildJvm.ownClassPath().size());
+        ChildJvm.Result result =
+                new ChildJvm(folder).classPath(alone).run(ArraysAloneProgram.class);
+        assertEquals(0, result.exitCode(), result.printed());
+        long tests =
+                Arrays.stream(OwnArraysTest.class.getDeclaredMethods())
+                        .filter(method -> method.isAnnotationPresent(Test.class))
+                        .count();
+        assertEquals(tests + " passed", result.out().lines().reduce((a, b) -> b).orElseThrow());
+    }
+}

@@ -1,0 +1,41 @@
+package org.djlplan.integration.current;
+
+import static java.util.Comparator.naturalOrder;
+
+import com.google.common.collect.ImmutableSortedSet;
+import java.nio.file.Path;
+import java.util.Set;
+import org.djlplan.integration.support.Served;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.memplan.candidates.CandidateInterpreters;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateRunner.Trial;
+
+/**
+ * What the process grows by with a delegate that takes all it can, in a JVM where nothing else
+ * takes or returns memory meanwhile.
+ */
+final class DelegateMemoryProgram {
+
+    private DelegateMemoryProgram() {}
+
+    /** Takes a model and a delegate; prints kernels, outputs' errors, and bytes: a line each. */
+    public static void main(String[] arguments) throws Exception {
+        StockInterpreter.loadEngine();
+        try (CandidateInterpreters candidates =
+                Served.candidates(Path.of(arguments[0]), arguments[1])) {
+            Trial trial =
+                    candidates.prepare(
+                            new Candidate(
+                                    candidates.partitions().stream()
+                                            .flatMap(Set::stream)
+                                            .collect(
+                                                    ImmutableSortedSet.toImmutableSortedSet(
+                                                            naturalOrder())),
+                                    1));
+            System.out.println(trial.kernels());
+            System.out.println(trial.errors());
+            System.out.println(trial.memoryBytes());
+        }
+    }
+}
