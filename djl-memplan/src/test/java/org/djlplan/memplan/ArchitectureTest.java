@@ -102,7 +102,7 @@ class ArchitectureTest {
                     .whereLayer("child")
                     .mayOnlyBeAccessedByLayers("measure", "cli")
                     .whereLayer("store")
-                    .mayOnlyBeAccessedByLayers("runtime", "planning", "djl", "cli")
+                    .mayOnlyBeAccessedByLayers("runtime", "planning", "engine", "djl", "cli")
                     .whereLayer("source")
                     .mayOnlyBeAccessedByLayers(
                             "slicing",

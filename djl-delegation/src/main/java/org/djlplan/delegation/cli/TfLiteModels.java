@@ -11,6 +11,7 @@ import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.DelegableModel;
+import org.djlplan.memplan.store.CacheFolder;
 
 /** TensorFlow Lite models that can be measured. */
 final class TfLiteModels {
@@ -21,7 +22,7 @@ final class TfLiteModels {
 
     /** Returns where measurements are kept that cannot be kept next to the model. */
     static Path cacheFolder() {
-        return ModelDelegation.cacheFolder();
+        return CacheFolder.get();
     }
 
     /**

@@ -5,7 +5,6 @@ import ai.djl.engine.Engine;
 import ai.djl.engine.EngineException;
 import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
-import ai.djl.util.Utils;
 import com.google.common.collect.ImmutableMap;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,6 +25,7 @@ import org.djlplan.memplan.runtime.torch.StreamedWeights;
 import org.djlplan.memplan.runtime.torch.TorchAllocator;
 import org.djlplan.memplan.runtime.torch.WeightFile;
 import org.djlplan.memplan.source.torchscript.SlicedArchive;
+import org.djlplan.memplan.store.CacheFolder;
 import org.djlplan.memplan.store.KeptCopies;
 import org.djlplan.memplan.store.ModelFiles;
 import org.djlplan.memplan.store.StoreKey;
@@ -336,6 +336,6 @@ final class BudgetedWeights {
     }
 
     private static Path folder() throws IOException {
-        return Files.createDirectories(Utils.getCacheDir().resolve("djl-plan"));
+        return Files.createDirectories(CacheFolder.get());
     }
 }

@@ -1,7 +1,6 @@
 package org.djlplan.memplan.djl;
 
 import ai.djl.util.Progress;
-import ai.djl.util.Utils;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -20,6 +19,7 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.djlplan.memplan.spi.DelegationProvider;
+import org.djlplan.memplan.store.CacheFolder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,11 +45,6 @@ public final class ModelDelegation implements AutoCloseable {
         this.progress = progress;
     }
 
-    /** Returns the folder for what cannot be kept next to a model. */
-    public static Path cacheFolder() {
-        return Utils.getCacheDir().resolve("djl-plan");
-    }
-
     /**
      * Returns a model to be measured by hand: as a load with the same options measures it. The
      * engine must be loaded.
@@ -72,7 +67,7 @@ public final class ModelDelegation implements AutoCloseable {
     private static TfLiteDelegableModel measurable(
             OrderedModel ordered, Graph graph, PlanOptions options, EngineLibrary library) {
         return new TfLiteDelegableModel(
-                ordered, graph, cacheFolder(), options, library, SharedStores.of(options));
+                ordered, graph, CacheFolder.get(), options, library, SharedStores.of(options));
     }
 
     /** Returns what a served model needs to delegate. */
@@ -106,7 +101,7 @@ public final class ModelDelegation implements AutoCloseable {
                                         options.delegate(),
                                         Delegates.named(options.delegate()),
                                         terms,
-                                        cacheFolder()));
+                                        CacheFolder.get()));
     }
 
     private DelegationChoice first(OrderedModel file, Graph graph) {

@@ -7,7 +7,6 @@ import ai.djl.nn.Block;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.SymbolBlock;
 import ai.djl.translate.TranslateException;
-import ai.djl.util.Utils;
 import com.google.common.collect.ImmutableMap;
 import java.io.IOException;
 import java.lang.reflect.Field;
@@ -29,6 +28,7 @@ import org.djlplan.memplan.runtime.torch.TorchAllocator;
 import org.djlplan.memplan.runtime.torch.TorchMemory;
 import org.djlplan.memplan.runtime.torch.WeightFile;
 import org.djlplan.memplan.store.BackgroundStore;
+import org.djlplan.memplan.store.CacheFolder;
 import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.StoreKey;
 import org.djlplan.memplan.store.WeightTraceCodec;
@@ -193,7 +193,7 @@ final class PyTorchPlanning {
                                         options.planning(),
                                         key(model, block, code, mode, loaded),
                                         folder(model, block),
-                                        cacheFolder()),
+                                        CacheFolder.get()),
                         weights);
         weights.ifPresent(
                 streamed ->
@@ -202,7 +202,7 @@ final class PyTorchPlanning {
                                         FolderStore.at(
                                                 new WeightTraceCodec(),
                                                 folder(model, block),
-                                                cacheFolder())),
+                                                CacheFolder.get())),
                                 key(model, block, code, mode, loaded)));
         model.getNDManager().attachInternal("djl-plan-" + System.identityHashCode(memory), memory);
         Optional<LivenessExecutor> liveness =
@@ -325,13 +325,9 @@ final class PyTorchPlanning {
                                 .buildOrThrow());
     }
 
-    private static Path cacheFolder() {
-        return Utils.getCacheDir().resolve("djl-plan");
-    }
-
     /** Returns the model's folder, or the cache if it has none. */
     private static Path folder(Model model, Block block) {
         boolean fromFiles = isImperative(block) || PyTorchModelKey.file(model).isPresent();
-        return fromFiles && model.getModelPath() != null ? model.getModelPath() : cacheFolder();
+        return fromFiles && model.getModelPath() != null ? model.getModelPath() : CacheFolder.get();
     }
 }

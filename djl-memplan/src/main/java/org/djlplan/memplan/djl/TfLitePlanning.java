@@ -22,6 +22,7 @@ import org.djlplan.memplan.serving.BudgetedModel;
 import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.serving.TfLiteModel;
 import org.djlplan.memplan.spi.UnusableOptionException;
+import org.djlplan.memplan.store.CacheFolder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -108,7 +109,7 @@ final class TfLitePlanning {
                 BudgetedModel.open(
                         file,
                         options,
-                        ModelDelegation.cacheFolder(),
+                        CacheFolder.get(),
                         delegations.apply(options).flatMap(ModelDelegation::insideBudget),
                         budgetBytes -> whole(file, budgetBytes));
         install(model, file, adapter, served);
@@ -130,8 +131,7 @@ final class TfLitePlanning {
                     ServedModel.open(
                             ordered,
                             options,
-                            GraphPlanning.of(
-                                    file, options.planning(), ModelDelegation.cacheFolder()),
+                            GraphPlanning.of(file, options.planning(), CacheFolder.get()),
                             delegation.map(d -> d.of(ordered)));
             delegation.ifPresent(d -> d.attach(served));
             return new DelegatingModel(served, delegation);
@@ -144,7 +144,7 @@ final class TfLitePlanning {
     /** Returns a model in the order in which its options ask to run it. */
     static OrderedModel ordered(Path file, PlanOptions options) {
         return options.reorder()
-                ? new Reordering(ModelDelegation.cacheFolder()).of(file, options)
+                ? new Reordering(CacheFolder.get()).of(file, options)
                 : OrderedModel.asInFile(file);
     }
 

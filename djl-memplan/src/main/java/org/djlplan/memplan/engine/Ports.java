@@ -7,7 +7,6 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.util.PairList;
 import com.google.common.collect.ImmutableList;
-import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -16,8 +15,6 @@ import java.util.List;
 import org.djlplan.memplan.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteFile.Signature;
-import org.djlplan.memplan.source.tflite.TfLiteFormatException;
-import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.source.tflite.TfLiteSubgraph;
 
 /**
@@ -60,38 +57,39 @@ public final class Ports {
     }
 
     /**
-     * Returns names and order of a signature.
+     * Returns a signature of a model.
      *
      * @param key its name
-     * @throws IllegalArgumentException if the model has no such signature, or cannot be run by it
-     * @throws TfLiteFormatException if the file is damaged
+     * @throws IllegalArgumentException if the model has none of that name
      */
-    static Ports ofSignature(String key, Path file) throws TfLiteFormatException {
-        TfLiteFile model = TfLiteReader.read(file);
-        Signature signature =
-                model.signatures().stream()
-                        .filter(each -> each.key().equals(key))
-                        .findFirst()
-                        .orElseThrow(
-                                () ->
-                                        new IllegalArgumentException(
-                                                "signature=" + key + ": " + those(model)));
-        checkArgument(
-                signature.subgraph() == 0,
-                "signature=%s: it runs the file's subgraph %s, and only the first can be run; %s",
-                key,
-                signature.subgraph(),
-                those(model));
-        TfLiteSubgraph main = model.main();
-        List<Port> inputs = ports(key, signature.inputs(), main.inputs());
+    static Signature signature(String key, TfLiteFile model) {
+        return model.signatures().stream()
+                .filter(each -> each.key().equals(key))
+                .findFirst()
+                .orElseThrow(
+                        () ->
+                                new IllegalArgumentException(
+                                        "signature=" + key + ": " + those(model)));
+    }
+
+    /**
+     * Returns names and order of a signature.
+     *
+     * @param model its model
+     * @throws IllegalArgumentException if the model cannot be run by it
+     */
+    static Ports of(Signature signature, TfLiteFile model) {
+        String key = signature.key();
+        TfLiteSubgraph graph = model.subgraphs().get(signature.subgraph());
+        List<Port> inputs = ports(key, signature.inputs(), graph.inputs());
         long named = inputs.stream().map(Port::position).distinct().count();
         checkArgument(
-                named == main.inputs().size() && inputs.size() == named,
+                named == graph.inputs().size() && inputs.size() == named,
                 "signature=%s: it names %s of %s inputs",
                 key,
                 named,
-                main.inputs().size());
-        return new Ports(inputs, ports(key, signature.outputs(), main.outputs()), false);
+                graph.inputs().size());
+        return new Ports(inputs, ports(key, signature.outputs(), graph.outputs()), false);
     }
 
     private static String those(TfLiteFile model) {

@@ -4,6 +4,8 @@ import ai.djl.BaseModel;
 import ai.djl.MalformedModelException;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -15,7 +17,11 @@ import java.util.Optional;
 import org.djlplan.memplan.config.Threads;
 import org.djlplan.memplan.runtime.tflite.PlainModel;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.source.tflite.TfLiteFile;
+import org.djlplan.memplan.source.tflite.TfLiteFile.Signature;
 import org.djlplan.memplan.source.tflite.TfLiteFormatException;
+import org.djlplan.memplan.source.tflite.TfLiteReader;
+import org.djlplan.memplan.store.CacheFolder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,7 +54,10 @@ public final class TfLiteEngineModel extends BaseModel {
         dataType = DataType.FLOAT32;
     }
 
-    /** Returns the file that was loaded; empty before. */
+    /**
+     * Returns the file that is run; empty before it is loaded. For a signature of another subgraph
+     * than the first that is a copy of the model's.
+     */
     public Optional<Path> file() {
         return file;
     }
@@ -139,24 +148,28 @@ public final class TfLiteEngineModel extends BaseModel {
                 throw new MalformedModelException(found + ": is empty");
             }
             threads = threads(options);
-            Optional<Ports> named = signature(found, options);
-            PlainModel model = PlainModel.open(found, threads);
-            Ports used = named.orElseGet(() -> Ports.asInFile(model.inputs(), model.outputs()));
-            setBlock(TfLiteBlock.plain(model, manager, used));
-            ports = Optional.of(used);
-            file = Optional.of(found);
+            Object key = options == null ? null : options.get(SIGNATURE);
+            if (key == null) {
+                open(found, Optional.empty());
+            } else {
+                TfLiteFile content = TfLiteReader.read(found);
+                Signature signature = Ports.signature(key.toString(), content);
+                Ports named = Ports.of(signature, content);
+                SignatureFile copies = new SignatureFile(found, CacheFolder.get());
+                open(copies.of(content, signature.subgraph()), Optional.of(named));
+            }
             wasLoaded = true;
         } catch (TfLiteFormatException | UnplannableException e) {
             throw new MalformedModelException(message(found, e), e);
         }
     }
 
-    private static Optional<Ports> signature(Path file, Map<String, ?> options)
-            throws TfLiteFormatException {
-        Object key = options == null ? null : options.get(SIGNATURE);
-        return key == null
-                ? Optional.empty()
-                : Optional.of(Ports.ofSignature(key.toString(), file));
+    private void open(Path found, Optional<Ports> named) throws IOException, UnplannableException {
+        PlainModel model = PlainModel.open(found, threads);
+        Ports used = named.orElseGet(() -> Ports.asInFile(model.inputs(), model.outputs()));
+        setBlock(TfLiteBlock.plain(model, manager, used));
+        ports = Optional.of(used);
+        file = Optional.of(found);
     }
 
     private static String message(Path file, Exception e) {
@@ -200,8 +213,7 @@ public final class TfLiteEngineModel extends BaseModel {
             Path folder = temporary.get();
             temporary = Optional.empty();
             try {
-                Files.deleteIfExists(folder.resolve(modelName + EXTENSION));
-                Files.deleteIfExists(folder);
+                MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
             } catch (IOException e) {
                 logger.debug("{} is left behind", folder, e);
             }

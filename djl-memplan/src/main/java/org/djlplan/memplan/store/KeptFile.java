@@ -61,7 +61,35 @@ public final class KeptFile {
      * @throws IOException if it can be written nowhere, or the content cannot be read
      */
     public Path replace(ByteSource content) throws IOException {
-        Path written = folders.write(name, content).file();
+        return replaced(folders.write(name, content));
+    }
+
+    /** Writes a file as a whole. */
+    @FunctionalInterface
+    public interface Writing {
+
+        /** Puts a file in a place, where there may be another. */
+        void writeTo(Path file) throws IOException;
+    }
+
+    /**
+     * As {@link #replace(ByteSource)}.
+     *
+     * @param content called again for the cache if nothing can be written beside the model
+     */
+    public Path replace(Writing content) throws IOException {
+        return replaced(
+                folders.write(
+                        name,
+                        file -> {
+                            boolean isNew = !KeptFolders.isFile(file);
+                            content.writeTo(file);
+                            return isNew;
+                        }));
+    }
+
+    private Path replaced(KeptFolders.Written result) {
+        Path written = result.file();
         try {
             KeptFolders.evict(
                     written.getParent(), other -> ReadableNames.mayBeOf(model, other, ending));

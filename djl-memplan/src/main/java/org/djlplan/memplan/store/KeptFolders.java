@@ -46,6 +46,7 @@ record KeptFolders(Path beside, Path cache) {
 
     /**
      * Returns the folders of a model folder. Nothing is created before the first file is written.
+     * What is kept of a kept file lies beside it.
      *
      * @param cacheFolder one for all models
      */
@@ -53,7 +54,7 @@ record KeptFolders(Path beside, Path cache) {
         Path absolute = modelFolder.toAbsolutePath().normalize();
         Path last = absolute.getNameCount() == 0 ? absolute : absolute.getFileName();
         return new KeptFolders(
-                absolute.resolve(BESIDE_MODEL),
+                last.toString().equals(BESIDE_MODEL) ? absolute : absolute.resolve(BESIDE_MODEL),
                 cacheFolder
                         .toAbsolutePath()
                         .resolve(IN_CACHE)

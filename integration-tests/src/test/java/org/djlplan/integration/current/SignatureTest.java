@@ -16,9 +16,11 @@ import com.google.common.collect.ImmutableMap;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.djlplan.integration.support.ModelSketch;
 import org.djlplan.integration.support.ModelSketch.Form;
 import org.djlplan.memplan.PlannedTranslatorFactory;
@@ -64,6 +66,50 @@ class SignatureTest {
         other.signature("magnitude", ImmutableMap.of("x", x), ImmutableMap.of("y", x + 1));
         Path file = folder.resolve("sketch.tflite");
         return Files.exists(file) ? file : main.write(file);
+    }
+
+    /** Another graph of the same file, whose operators and signatures name graphs by number. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void predict_signatureOfAnotherGraph_runsThatOne(boolean planned) throws Exception {
+        Path file = model();
+        byte[] before = Files.readAllBytes(file);
+        for (int i = 0; i < 2; i++) {
+            try (ZooModel<NDList, NDList> model = load(planned, "magnitude");
+                    NDManager manager = model.getNDManager().newSubManager();
+                    Predictor<NDList, NDList> predictor = model.newPredictor()) {
+                assertEquals(List.of("x"), model.describeInput().keys());
+                NDList outputs = predictor.predict(new NDList(array(manager, null, -1, 2)));
+                assertEquals(List.of("y"), names(outputs));
+                assertArrayEquals(new float[] {1, 2}, outputs.get(0).toFloatArray());
+            }
+        }
+        assertArrayEquals(before, Files.readAllBytes(file));
+        assertEquals(1, copies(file).size(), "one copy for both loads");
+    }
+
+    private static List<Path> copies(Path file) throws IOException {
+        try (Stream<Path> kept = Files.list(file.resolveSibling(".djlplan"))) {
+            return kept.filter(each -> each.toString().endsWith(".tflite")).toList();
+        }
+    }
+
+    @Test
+    void load_copyThatIsNone_isMadeAnew() throws Exception {
+        load(false, "magnitude").close();
+        Path copy = copies(model()).get(0);
+        byte[] whole = Files.readAllBytes(copy);
+        ModelSketch other = new ModelSketch();
+        other.output(other.floatOperator("NEG", new int[] {1, 2}, other.input(PAIR)));
+        for (byte[] content : List.of(new byte[0], Arrays.copyOf(whole, 99), bytes(other))) {
+            Files.write(copy, content);
+            load(false, "magnitude").close();
+            assertArrayEquals(whole, Files.readAllBytes(copy));
+        }
+    }
+
+    private byte[] bytes(ModelSketch sketch) throws IOException {
+        return Files.readAllBytes(sketch.write(folder.resolve("other.tflite")));
     }
 
     private static Optional<FlatTable> options(String table) {
@@ -166,7 +212,6 @@ class SignatureTest {
             value = {
                 "absent | signature=absent: the model has [serving_default, sum_twice, half,"
                         + " inner, magnitude]",
-                "magnitude | signature=magnitude: it runs the file's subgraph 1, and only the first",
                 "half | signature=half: it names 1 of 2 inputs",
                 "inner | signature=inner: left is no input or output of the model",
             })

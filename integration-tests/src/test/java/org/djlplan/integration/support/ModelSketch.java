@@ -266,6 +266,15 @@ public final class ModelSketch {
         return operator("RESHAPE", Optional.of(options), output, tensor);
     }
 
+    /** Makes every result of an operator an output, after those that there are. */
+    public ModelSketch outputEverything() {
+        operators.stream()
+                .flatMap(operator -> operator.outputs().stream())
+                .filter(id -> !outputs.contains(id))
+                .forEach(outputs::add);
+        return this;
+    }
+
     /** Makes tensors outputs of the graph. */
     public ModelSketch output(int... ids) {
         outputs.addAll(Ints.asList(ids));

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.IntUnaryOperator;
 import org.djlplan.memplan.source.tflite.Schema.Field;
 import org.djlplan.memplan.source.tflite.Schema.Kind;
 
@@ -102,6 +103,28 @@ public record FlatTable(String type, Map<String, Object> fields) {
         Kind kind = Schema.table(type).field(field).kind();
         checkArgument(kind == Kind.TABLE || kind == Kind.UNION, "%s is a %s", field, kind);
         return Optional.ofNullable(fields.get(field)).map(FlatTable.class::cast);
+    }
+
+    /** Returns the indices of the subgraphs that an operator with these options calls, by field. */
+    Map<String, Long> subgraphs() {
+        Map<String, Long> called = new LinkedHashMap<>();
+        for (String field : Schema.table(type).fields().keySet()) {
+            if (field.endsWith("_subgraph_index") || field.equals("subgraph")) {
+                called.put(field, ((Number) valueOf(field)).longValue());
+            }
+        }
+        return called;
+    }
+
+    /** Returns these options when the subgraphs that they name have other indices. */
+    FlatTable calling(IntUnaryOperator moved) {
+        FlatTable changed = this;
+        for (Map.Entry<String, Long> called : subgraphs().entrySet()) {
+            int index = moved.applyAsInt(Math.toIntExact(called.getValue()));
+            boolean wide = valueOf(called.getKey()) instanceof Long;
+            changed = changed.with(called.getKey(), wide ? (Object) (long) index : (Object) index);
+        }
+        return changed;
     }
 
     private Object valueOf(String field) {

@@ -104,30 +104,19 @@ final class ModelCheck {
     private void forEachCallOf(int caller, CallVisitor visitor) {
         List<TfLiteOperator> operators = subgraphs.get(caller).operators();
         for (int i = 0; i < operators.size(); i++) {
-            Map<String, Object> options =
-                    operators.get(i).builtinOptions().map(FlatTable::fields).orElse(Map.of());
-            for (Map.Entry<String, Object> option : options.entrySet()) {
-                if (namesSubgraph(option.getKey())) {
-                    long called = ((Number) option.getValue()).longValue();
-                    int at = i;
-                    requireIndex(
-                            called,
-                            subgraphs,
-                            () ->
-                                    "subgraphs["
-                                            + caller
-                                            + "].operators["
-                                            + at
-                                            + "].builtin_options."
-                                            + option.getKey());
-                    visitor.visit(caller, (int) called);
-                }
+            Map<String, Long> called =
+                    operators.get(i).builtinOptions().map(FlatTable::subgraphs).orElse(Map.of());
+            for (Map.Entry<String, Long> each : called.entrySet()) {
+                int at = i;
+                requireIndex(
+                        each.getValue(), subgraphs, () -> optionPath(caller, at) + each.getKey());
+                visitor.visit(caller, Math.toIntExact(each.getValue()));
             }
         }
     }
 
-    private static boolean namesSubgraph(String option) {
-        return option.endsWith("_subgraph_index") || option.equals("subgraph");
+    private static String optionPath(int subgraph, int operator) {
+        return "subgraphs[" + subgraph + "].operators[" + operator + "].builtin_options.";
     }
 
     private interface CallVisitor {

@@ -4,6 +4,7 @@ import com.google.common.collect.ImmutableList;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntUnaryOperator;
 
 /**
  * All that a {@code .tflite} file says. A value of this type is a model whose parts fit together:
@@ -83,6 +84,29 @@ public record TfLiteFile(
                         main.inputs(),
                         main.outputs(),
                         order.stream().map(main.operators()::get).toList()));
+    }
+
+    /**
+     * Returns the same model with another subgraph as the first. The two change places, also where
+     * operators and signatures name them.
+     *
+     * @param index the subgraph's
+     */
+    public TfLiteFile withFirst(int index) {
+        IntUnaryOperator moved = old -> old == 0 ? index : old == index ? 0 : old;
+        List<TfLiteSubgraph> swapped = new ArrayList<>();
+        for (int i = 0; i < subgraphs.size(); i++) {
+            swapped.add(subgraphs.get(moved.applyAsInt(i)).calling(moved));
+        }
+        return new TfLiteFile(
+                description,
+                operatorCodes,
+                swapped,
+                buffers,
+                metadataBuffers,
+                metadata,
+                signatures.stream().map(signature -> signature.of(moved)).toList(),
+                notCarried);
     }
 
     private TfLiteFile withMain(TfLiteSubgraph main) {
@@ -165,6 +189,10 @@ public record TfLiteFile(
         public Signature {
             inputs = ImmutableList.copyOf(inputs);
             outputs = ImmutableList.copyOf(outputs);
+        }
+
+        private Signature of(IntUnaryOperator moved) {
+            return new Signature(inputs, outputs, key, deprecatedTag, moved.applyAsInt(subgraph));
         }
 
         /**

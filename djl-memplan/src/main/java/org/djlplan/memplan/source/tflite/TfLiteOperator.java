@@ -3,6 +3,7 @@ package org.djlplan.memplan.source.tflite;
 import com.google.common.collect.ImmutableList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.IntUnaryOperator;
 
 /**
  * An operator as the file has it. Tensors are given by index into the subgraph's tensors.
@@ -66,6 +67,19 @@ public record TfLiteOperator(
     public boolean mutates(int inputPosition) {
         return inputPosition < mutatingVariableInputs.size()
                 && mutatingVariableInputs.get(inputPosition);
+    }
+
+    /** Returns the same operator when the subgraphs that it calls have other indices. */
+    TfLiteOperator calling(IntUnaryOperator moved) {
+        return new TfLiteOperator(
+                opcodeIndex,
+                inputs,
+                outputs,
+                builtinOptions.map(options -> options.calling(moved)),
+                customOptions,
+                customOptionsFormat,
+                mutatingVariableInputs,
+                intermediates);
     }
 
     private static List<Integer> present(List<Integer> tensors) {

@@ -2,6 +2,7 @@ package org.djlplan.memplan.source.tflite;
 
 import com.google.common.collect.ImmutableList;
 import java.util.List;
+import java.util.function.IntUnaryOperator;
 
 /**
  * A subgraph as the file has it.
@@ -24,5 +25,15 @@ public record TfLiteSubgraph(
         inputs = ImmutableList.copyOf(inputs);
         outputs = ImmutableList.copyOf(outputs);
         operators = ImmutableList.copyOf(operators);
+    }
+
+    /** Returns the same subgraph when those that its operators call have other indices. */
+    TfLiteSubgraph calling(IntUnaryOperator moved) {
+        return new TfLiteSubgraph(
+                name,
+                tensors,
+                inputs,
+                outputs,
+                operators.stream().map(operator -> operator.calling(moved)).toList());
     }
 }

@@ -1,0 +1,68 @@
+package org.djlplan.memplan.engine;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.djlplan.memplan.runtime.MappedFile;
+import org.djlplan.memplan.runtime.UnsupportedPlatformException;
+import org.djlplan.memplan.source.tflite.TfLiteFile;
+import org.djlplan.memplan.source.tflite.TfLiteReader;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.store.KeptFile;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The file in which a signature's subgraph is the first, which is the one that interpreters run.
+ * For one of another subgraph that is a copy with these two swapped, kept where what is measured of
+ * models is kept. A copy is compared with the model before each use.
+ */
+final class SignatureFile {
+
+    private static final Logger logger = LoggerFactory.getLogger(SignatureFile.class);
+
+    private final Path file;
+    private final Path cacheFolder;
+
+    /**
+     * @param file the model's
+     * @param cacheFolder for what cannot be kept beside it
+     */
+    SignatureFile(Path file, Path cacheFolder) {
+        this.file = file;
+        this.cacheFolder = cacheFolder;
+    }
+
+    /**
+     * Returns the file to run.
+     *
+     * @param model what the model's file says
+     * @param subgraph the signature's
+     * @throws IOException if a copy is needed and none can be made
+     */
+    Path of(TfLiteFile model, int subgraph) throws IOException {
+        if (subgraph == 0) {
+            return file;
+        }
+        TfLiteFile wanted = model.withFirst(subgraph);
+        KeptFile kept = KeptFile.of(file, cacheFolder, "subgraph " + subgraph, ".tflite");
+        for (Path candidate : kept.candidates()) {
+            if (isCopy(candidate, wanted)) {
+                return candidate;
+            }
+        }
+        Path made = kept.replace(place -> TfLiteWriter.write(wanted, place));
+        logger.info("{} is a copy of {} that begins with subgraph {}", made, file, subgraph);
+        return made;
+    }
+
+    private static boolean isCopy(Path candidate, TfLiteFile wanted) {
+        try (MappedFile mapping = MappedFile.open(candidate)) {
+            boolean same = wanted.equals(TfLiteReader.read(mapping.bytes(), candidate.toString()));
+            mapping.releasePages();
+            return same;
+        } catch (IOException | UnsupportedPlatformException e) {
+            logger.debug("{} cannot be read", candidate, e);
+            return false;
+        }
+    }
+}
