@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** What fits together and what does not; the rest stands in {@code tflite/bad}. */
@@ -130,6 +131,63 @@ class TfLiteFileTest {
                 writer,
                 writer,
                 reader);
+    }
+
+    /** One operator that calls graphs, by options that are stored or absent. */
+    private static TfLiteSubgraph calling(FlatTable options) {
+        TfLiteOperator call = TfLiteOperator.builtin(0, List.of(0), List.of(1), options);
+        List<TfLiteTensor> tensors = List.of(tensor(false, 2), tensor(false, 2));
+        return new TfLiteSubgraph("", tensors, List.of(0), List.of(1), List.of(call));
+    }
+
+    private static TfLiteFile called(FlatTable... options) {
+        return new TfLiteFile(
+                "",
+                List.of(TfLiteOperatorCode.builtin("IF", 1)),
+                Stream.of(options).map(TfLiteFileTest::calling).toList(),
+                List.of(TfLiteBytes.EMPTY),
+                List.of(),
+                List.of(),
+                List.of(
+                        new TfLiteFile.Signature(
+                                List.of(new TfLiteFile.Signature.Entry("x", 0)),
+                                List.of(new TfLiteFile.Signature.Entry("y", 1)),
+                                "second",
+                                "",
+                                1)),
+                List.of());
+    }
+
+    private static FlatTable choice(int then, int otherwise) {
+        return FlatTable.of("IfOptions")
+                .with("then_subgraph_index", then)
+                .with("else_subgraph_index", otherwise);
+    }
+
+    @Test
+    void withFirst_anotherSubgraph_bothChangePlacesWhereverTheyAreNamed() {
+        FlatTable first = FlatTable.of("CallOptions").with("subgraph", 2L);
+        // Absent is 0.
+        FlatTable second = FlatTable.of("IfOptions").with("else_subgraph_index", 2);
+        FlatTable third = FlatTable.of("AbsOptions");
+        TfLiteFile model = called(first, second, third);
+
+        TfLiteFile swapped = model.withFirst(1);
+
+        assertEquals(
+                List.of(calling(choice(1, 2)), calling(first), calling(third)),
+                swapped.subgraphs());
+        assertEquals(0, swapped.signatures().get(0).subgraph());
+        assertEquals(called(first, choice(0, 2), third), swapped.withFirst(1));
+    }
+
+    @Test
+    void construct_absentOptionThatCallsTheCaller_throws() {
+        InvalidModelException e =
+                assertThrows(
+                        InvalidModelException.class,
+                        () -> called(FlatTable.of("IfOptions"), choice(0, 0)));
+        assertEquals("called in a circle", e.problem());
     }
 
     @Test
