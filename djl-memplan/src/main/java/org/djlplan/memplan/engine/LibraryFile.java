@@ -87,11 +87,12 @@ final class LibraryFile {
     static String load() {
         try {
             try {
-                return EngineLibrary.loaded().version();
+                EngineLibrary.loaded();
             } catch (UnplannableException e) {
                 // The usual case: nothing was loaded yet.
+                EngineLibrary.load(file());
             }
-            EngineLibrary.load(file());
+            EngineLibrary.requireKnown();
             return EngineLibrary.loaded().version();
         } catch (IOException | UnplannableException | LinkageError e) {
             throw new EngineException(

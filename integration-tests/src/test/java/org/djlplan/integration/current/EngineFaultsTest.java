@@ -3,13 +3,16 @@ package org.djlplan.integration.current;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.primitives.Bytes;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.ChildJvm;
+import org.djlplan.integration.support.CurrentTfLite;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.support.TmpFs;
 import org.djlplan.integration.tflite.Probe;
@@ -118,5 +121,24 @@ class EngineFaultsTest {
         assertContains(
                 failure("-DTFLITE_LIBRARY_PATH=" + otherwise),
                 "TFLITE_LIBRARY_PATH=" + otherwise + ": no file that is named as in the jars");
+    }
+
+    /** As one of next year: the library in the jar, which tells another version. */
+    @Test
+    void load_libraryOfAnUnknownVersion_isRefusedAndNamesThoseThatAreKnown() throws Exception {
+        Path unknown = folder.resolve("libjnitensorflowlite.so");
+        byte[] library = Files.readAllBytes(CurrentTfLite.load());
+        byte[] version = "\0002.21.0\0".getBytes(StandardCharsets.ISO_8859_1);
+        int found = 0;
+        for (int at = Bytes.indexOf(library, version); at >= 0; ) {
+            library[at + 3] = '9';
+            found++;
+            at = Bytes.indexOf(library, version);
+        }
+        assertEquals(1, found);
+        Files.write(unknown, library);
+        String message = failure("-DTFLITE_LIBRARY_PATH=" + unknown);
+        assertContains(
+                message, "TensorFlow Lite 2.91.0 is not supported, only 2.6.2, 2.20.0, 2.21.0");
     }
 }

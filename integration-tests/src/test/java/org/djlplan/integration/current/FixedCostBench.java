@@ -1,5 +1,8 @@
 package org.djlplan.integration.current;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import ai.djl.engine.Engine;
 import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
@@ -12,10 +15,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.djlplan.integration.nativecode.NativeProgram;
 import org.djlplan.integration.networks.OddModels;
 import org.djlplan.integration.support.BareInterpreter;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -23,8 +28,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * What a prediction costs beside the model: one operator, through DJL and our engine, against the
- * same three calls of the engine's C interface in a loop. Prints medians of rounds that alternate;
- * asserts nothing, because machines are noisy.
+ * same three calls of the engine's C interface, from Java in the same rounds, and in a loop of a
+ * program in C, run before and after. Prints medians of rounds that alternate; asserts nothing,
+ * because machines are noisy.
  */
 @Tag("bench")
 @Tag("djl-current")
@@ -65,8 +71,32 @@ class FixedCostBench {
             steps.put("unplanned", () -> plainPredictor.predict(arrays).close());
             steps.put("planned, caller's thread", () -> plannedPredictor.predict(arrays).close());
             steps.put("planned, workers", () -> workersPredictor.predict(arrays).close());
+            double before = loopInC(file);
             print(steps);
+            System.out.printf(
+                    Locale.ROOT,
+                    "%-26s %6.2f before, %.2f after%n",
+                    "loop in C",
+                    before,
+                    loopInC(file));
         }
+    }
+
+    /** Returns the microseconds of a prediction in a process that knows no Java. */
+    private double loopInC(Path model) throws Exception {
+        Path program =
+                new NativeProgram(folder)
+                        .compileProgram(NativeProgram.SOURCES.resolve("bare_loop.c"));
+        Process process =
+                new ProcessBuilder(
+                                program.toString(),
+                                EngineLibrary.loaded().file().toString(),
+                                model.toString())
+                        .redirectError(ProcessBuilder.Redirect.INHERIT)
+                        .start();
+        String printed = new String(process.getInputStream().readAllBytes(), UTF_8);
+        assertEquals(0, process.waitFor());
+        return Double.parseDouble(printed);
     }
 
     private static void print(Map<String, Step> steps) throws Exception {

@@ -19,9 +19,12 @@ import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.NoopTranslator;
 import ai.djl.translate.TranslateException;
+import com.sun.net.httpserver.HttpServer;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -216,17 +219,42 @@ class OwnEngineTest {
                         .start();
         assertEquals(0, tar.waitFor());
         List<ByteBuffer> expected = predict(criteria(file));
-        for (Path archive : List.of(zipped, tarred)) {
-            String url = archive.toUri().toString();
-            assertEquals(expected, predict(urls(url)));
+        HttpServer server = serve(folder);
+        String web = "http://127.0.0.1:" + server.getAddress().getPort() + "/";
+        for (String url :
+                List.of(
+                        zipped.toUri().toString(),
+                        tarred.toUri().toString(),
+                        web + "zipped.zip",
+                        web + "tarred.tar.gz")) {
+            assertEquals(expected, predict(urls(url)), url);
             assertEquals(
                     expected,
                     predict(
                             urls(url)
                                     .optTranslatorFactory(
                                             new PlannedTranslatorFactory()
-                                                    .with("delegation.enabled", false))));
+                                                    .with("delegation.enabled", false))),
+                    url);
         }
+        server.stop(0);
+    }
+
+    /** On a port that is free. */
+    private static HttpServer serve(Path folder) throws IOException {
+        HttpServer server =
+                HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext(
+                "/",
+                exchange -> {
+                    String name = exchange.getRequestURI().getPath().substring(1);
+                    byte[] content = Files.readAllBytes(folder.resolve(name));
+                    exchange.sendResponseHeaders(200, content.length);
+                    exchange.getResponseBody().write(content);
+                    exchange.close();
+                });
+        server.start();
+        return server;
     }
 
     @Test

@@ -101,6 +101,15 @@ public final class NativeProgram {
         return program;
     }
 
+    /** Compiles a program of one source without the native library, as it would be shipped. */
+    public Path compileProgram(Path source) throws IOException, InterruptedException {
+        Path program = Files.createTempDirectory(folder, "program").resolve("program");
+        List<String> command = command();
+        command.addAll(List.of("-O2", source.toString(), "-o", program.toString(), "-ldl"));
+        assertWorks(command);
+        return program;
+    }
+
     /** Compiles a shared library of this name, as others find it once it is loaded. */
     public Path compileLibrary(String name, Path source, String... options)
             throws IOException, InterruptedException {

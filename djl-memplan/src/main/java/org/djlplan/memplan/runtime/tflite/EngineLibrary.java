@@ -58,6 +58,15 @@ public record EngineLibrary(Path file, String version) {
         }
     }
 
+    /**
+     * Makes sure that the library that is loaded is one that our native code knows.
+     *
+     * @throws UnplannableException if it is not; the message says which are
+     */
+    public static void requireKnown() throws UnplannableException {
+        TfLiteNative.use().close();
+    }
+
     /** Returns whether its XNNPACK can build indirection buffers for each prediction. */
     public boolean offersTransientBuffers() {
         return !version.startsWith(WITHOUT_TRANSIENT_BUFFERS);
