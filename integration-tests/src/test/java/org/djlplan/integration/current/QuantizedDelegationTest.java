@@ -41,6 +41,7 @@ class QuantizedDelegationTest {
     /** The delegate can take all but the mean and the softmax. */
     @CsvSource({
         "mobilenet_v1_int8_64, 29",
+        "mobilenet_v1_uint8_64, 29",
         "mobilenet_v2_int8_64, 64",
         "efficientnet_lite_int8_64, 60"
     })
@@ -50,7 +51,12 @@ class QuantizedDelegationTest {
     }
 
     @Tag("long")
-    @CsvSource({"mobilenet_v1_int8, 29", "mobilenet_v2_int8, 64", "efficientnet_lite_int8, 60"})
+    @CsvSource({
+        "mobilenet_v1_int8, 29",
+        "mobilenet_v1_uint8, 29",
+        "mobilenet_v2_int8, 64",
+        "efficientnet_lite_int8, 60"
+    })
     @ParameterizedTest
     void load_usualImages_delegatesAlmostAll(String name, int operators) throws Exception {
         assertDelegated(name, 224, operators);
@@ -60,9 +66,10 @@ class QuantizedDelegationTest {
         Path file = Files.copy(TestModels.built(name), folder.resolve(name + ".tflite"));
         byte[] image = new byte[side * side * 3];
         new Random(5).nextBytes(image);
+        DataType type = name.contains("uint8") ? DataType.UINT8 : DataType.INT8;
         byte[] kernels;
         try (ZooModel<NDList, NDList> model = load(file, false)) {
-            kernels = scores(model, image, side);
+            kernels = scores(model, image, side, type);
         }
         try (ZooModel<NDList, NDList> model = load(file, true)) {
             DelegationReport report = PlanReport.of(model).orElseThrow().delegation().orElseThrow();
@@ -71,10 +78,10 @@ class QuantizedDelegationTest {
             assertEquals(1, report.outputs().size());
             OutputAgreement output = report.outputs().get(0);
             assertTrue(output.difference() <= output.limit(), report::toString);
-            byte[] delegated = scores(model, image, side);
+            byte[] delegated = scores(model, image, side, type);
             assertEquals(CLASSES, delegated.length);
             for (int i = 0; i < CLASSES; i++) {
-                int steps = Math.abs(kernels[i] - delegated[i]);
+                int steps = Math.abs((byte) (kernels[i] - delegated[i]));
                 assertTrue(steps <= MOST_STEPS, steps + " steps");
             }
         }
@@ -93,12 +100,13 @@ class QuantizedDelegationTest {
                 .loadModel();
     }
 
-    private static byte[] scores(ZooModel<NDList, NDList> model, byte[] image, int side)
+    private static byte[] scores(
+            ZooModel<NDList, NDList> model, byte[] image, int side, DataType type)
             throws Exception {
         try (Predictor<NDList, NDList> predictor = model.newPredictor();
                 NDManager manager = model.getNDManager().newSubManager()) {
             Shape shape = new Shape(1, side, side, 3);
-            NDList input = new NDList(manager.create(ByteBuffer.wrap(image), shape, DataType.INT8));
+            NDList input = new NDList(manager.create(ByteBuffer.wrap(image), shape, type));
             return predictor.predict(input).head().toByteArray();
         }
     }

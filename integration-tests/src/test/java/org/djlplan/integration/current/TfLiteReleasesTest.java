@@ -95,6 +95,7 @@ class TfLiteReleasesTest {
     @ValueSource(
             strings = {
                 "mobilenet_v1_int8_64",
+                "mobilenet_v1_uint8_64",
                 "mobilenet_v2_int8_64",
                 "efficientnet_lite_int8_64",
                 "mobilenet_v2_dynamic_64"

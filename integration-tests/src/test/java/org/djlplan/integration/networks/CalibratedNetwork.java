@@ -50,6 +50,8 @@ final class CalibratedNetwork {
     enum Weights {
         FLOAT32,
         FLOAT16,
+        /** As {@link #INT8}, without signs: 128 is 0, as converters wrote 8 bits at first. */
+        UINT8,
         /** All tensors have 8 bits, each of them one scale. */
         INT8,
         /** As converters write 8 bits: weights have a scale for each channel of the output. */
@@ -60,7 +62,16 @@ final class CalibratedNetwork {
         DYNAMIC_RANGE_AS_FLOATS;
 
         boolean allAreIntegers() {
-            return this == INT8 || this == INT8_CHANNELS;
+            return this == UINT8 || this == INT8 || this == INT8_CHANNELS;
+        }
+
+        private ElementType type() {
+            return this == UINT8 ? ElementType.UINT8 : ElementType.INT8;
+        }
+
+        /** What stands for 0 in signed numbers, in these. */
+        private int zero() {
+            return this == UINT8 ? 128 : 0;
         }
     }
 
@@ -388,13 +399,14 @@ final class CalibratedNetwork {
             largest = Math.max(largest, value);
         }
         float scale = Math.max((largest - least) / 255, 1e-6f);
-        return Form.of(ElementType.INT8, shape).scaled(scale, -128 - Math.round(least / scale));
+        int zeroPoint = weights.zero() - 128 - Math.round(least / scale);
+        return Form.of(weights.type(), shape).scaled(scale, zeroPoint);
     }
 
     /** What the engine asks of the results of sigmoid and softmax. */
     private Form probability(int... shape) {
         return weights.allAreIntegers()
-                ? Form.of(ElementType.INT8, shape).scaled(1f / 256, -128)
+                ? Form.of(weights.type(), shape).scaled(1f / 256, weights.zero() - 128)
                 : Form.of(ElementType.FLOAT32, shape);
     }
 
@@ -465,10 +477,10 @@ final class CalibratedNetwork {
             ByteBuffer content = buffer(values.length);
             for (int i = 0; i < values.length; i++) {
                 int steps = Math.round(values[i] / scale);
-                content.put((byte) steps);
+                content.put((byte) (steps + weights.zero()));
                 values[i] = steps * scale;
             }
-            Form form = Form.of(ElementType.INT8, shape).scaled(scale, 0);
+            Form form = Form.of(weights.type(), shape).scaled(scale, weights.zero());
             return new Constant(model.constant(form, content.rewind()), List.of(scale));
         }
         ByteBuffer content = buffer(values.length * Float.BYTES);

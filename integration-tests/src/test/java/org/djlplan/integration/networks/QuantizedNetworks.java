@@ -52,7 +52,16 @@ public final class QuantizedNetworks {
 
     /** Returns MobileNet v1. */
     public static TfLiteFile mobileNetV1(long seed, int side) {
-        CalibratedNetwork network = new CalibratedNetwork(seed, Weights.INT8_CHANNELS, 0);
+        return mobileNetV1(seed, Weights.INT8_CHANNELS, side);
+    }
+
+    /** Returns MobileNet v1 in numbers without signs, with one scale for each tensor of weights. */
+    public static TfLiteFile unsignedMobileNetV1(long seed, int side) {
+        return mobileNetV1(seed, Weights.UINT8, side);
+    }
+
+    private static TfLiteFile mobileNetV1(long seed, Weights weights, int side) {
+        CalibratedNetwork network = new CalibratedNetwork(seed, weights, 0);
         Value x = network.clipped(network.input(side, 3), 32, KERNEL, 2);
         for (MobileNetV1.Block block : MobileNetV1.BLOCKS) {
             x = network.clippedDepthwise(x, KERNEL, block.stride());

@@ -47,6 +47,10 @@ public final class TestModels {
             ImmutableMap.<String, Supplier<TfLiteFile>>builder()
                     .put("mobilenet_v1_int8", () -> QuantizedNetworks.mobileNetV1(1, 224))
                     .put("mobilenet_v1_int8_64", () -> QuantizedNetworks.mobileNetV1(2, 64))
+                    .put("mobilenet_v1_uint8", () -> QuantizedNetworks.unsignedMobileNetV1(1, 224))
+                    .put(
+                            "mobilenet_v1_uint8_64",
+                            () -> QuantizedNetworks.unsignedMobileNetV1(2, 64))
                     .put("mobilenet_v2_int8", () -> QuantizedNetworks.mobileNetV2(1, 224))
                     .put("mobilenet_v2_int8_64", () -> QuantizedNetworks.mobileNetV2(2, 64))
                     .put("efficientnet_lite_int8", () -> QuantizedNetworks.efficientNetLite(1, 224))
