@@ -86,6 +86,25 @@ class RandomModelsTest {
         compare(file, reference, List.of(image), 1);
     }
 
+    /** Where the engine's own plan writes over inputs, and loses none. */
+    @Tag("djl-current")
+    @Test
+    void arena_randomModels_isNeverAboveTheEngines() throws Exception {
+        List<String> above = new ArrayList<>();
+        for (int seed = 0; seed < MORE_MODELS; seed++) {
+            Path file = RandomModel.of(seed).sketch().write(folder.resolve(seed + ".tflite"));
+            EngineView engine = EngineView.of(file, 1);
+            try (ServedModel model = Served.open(file, Served.alone("best", InPlace.TRUE, 1))) {
+                PlanReport.Plan plan = model.report().plan();
+                long bytes = plan.arenaBytes() + plan.inputOutputBytes();
+                if (bytes > engine.arenaBytes() && EnginePlan.overwritten(engine).isEmpty()) {
+                    above.add(seed + ": " + bytes + " of " + engine.arenaBytes());
+                }
+            }
+        }
+        assertEquals(List.of(), above);
+    }
+
     private void compare(int first, int end) throws Exception {
         for (int seed = first; seed < end; seed++) {
             RandomModel model = RandomModel.of(seed);
