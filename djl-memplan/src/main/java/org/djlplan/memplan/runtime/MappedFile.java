@@ -135,17 +135,22 @@ public final class MappedFile implements AutoCloseable {
         return shared.mapping.getLong(NativeMemory.MAPPING_LENGTH);
     }
 
-    /** Returns whether size and time of the mapped file are as they were when it was mapped. */
-    public boolean intact() {
-        return shared.intact();
+    /**
+     * Returns whether size and time of the mapped file are as they were when it was mapped; false
+     * once it is closed, which another thread may do at any time.
+     */
+    public synchronized boolean intact() {
+        return !closed && shared.intact();
     }
 
     /**
      * Gives the pages that are in memory back to the system, which reads them again when they are
      * needed. To be called when what was read is kept elsewhere, as weights that a delegate packed.
      */
-    public void releasePages() {
-        NativeMemory.djlplan_mapping_release(shared.mapping);
+    public synchronized void releasePages() {
+        if (!closed) {
+            NativeMemory.djlplan_mapping_release(shared.mapping);
+        }
     }
 
     /**
@@ -161,11 +166,13 @@ public final class MappedFile implements AutoCloseable {
 
     @Override
     public void close() {
-        synchronized (OPEN) {
+        synchronized (this) {
             if (closed) {
                 return;
             }
             closed = true;
+        }
+        synchronized (OPEN) {
             if (--shared.users == 0) {
                 OPEN.remove(shared.path, shared);
                 NativeMemory.djlplan_unmap(shared.mapping);

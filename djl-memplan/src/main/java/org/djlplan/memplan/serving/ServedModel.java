@@ -294,7 +294,7 @@ public final class ServedModel implements TfLiteModel {
     public List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> shapes) {
         pool.requireOpen();
         if (!model.intact()) {
-            // It is neither when it was closed just now.
+            // Nor is it when another thread closed it just now.
             pool.requireOpen();
             throw new IllegalStateException(
                     model.file()

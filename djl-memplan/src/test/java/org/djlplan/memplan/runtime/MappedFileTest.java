@@ -66,4 +66,22 @@ class MappedFileTest {
                 file.toRealPath() + ": " + bytes + " bytes, models end at 2 GiB",
                 refused.getMessage());
     }
+
+    /** A prediction asks while another thread closes the model. */
+    @Test
+    void intact_closedByAnotherThread_isFalseAndTheProcessLives() throws Exception {
+        Path file = Files.write(folder.resolve("model"), new byte[] {1});
+        for (int i = 0; i < 2_000; i++) {
+            MappedFile mapped = MappedFile.open(file);
+            Thread closer = new Thread(mapped::close);
+            closer.start();
+            while (mapped.intact()) {
+                Thread.onSpinWait();
+            }
+            mapped.releasePages();
+            assertFalse(mapped.intact());
+            closer.join();
+        }
+        assertEquals(0, MappedFile.openCount());
+    }
 }
