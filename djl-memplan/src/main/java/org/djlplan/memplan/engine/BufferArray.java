@@ -218,7 +218,7 @@ final class BufferArray extends ArithmeticArray {
         List<Integer> gone = Ints.asList(Arrays.stream(axes).map(a -> axis(a, rank)).toArray());
         long[] left =
                 IntStream.range(0, rank)
-                        .filter(i -> !gone.contains(i))
+                        .filter(i -> shape.get(i) != 1 || !gone.contains(i))
                         .mapToLong(shape::get)
                         .toArray();
         return reshape(new Shape(left));
@@ -261,6 +261,9 @@ final class BufferArray extends ArithmeticArray {
     public NDList split(long sections, int axis) {
         long length = getShape().get(axis(axis, shape.dimension()));
         if (sections <= 0 || length % sections != 0) {
+            if (!alone()) {
+                return super.split(sections, axis);
+            }
             throw new IllegalArgumentException(length + " in " + sections + " equal parts");
         }
         long part = length / sections;
