@@ -14,9 +14,7 @@ import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.NoopTranslator;
 import java.awt.image.BufferedImage;
-import java.io.File;
 import java.io.NotSerializableException;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -29,10 +27,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import java.util.zip.ZipEntry;
-import java.util.zip.ZipOutputStream;
 import javax.imageio.ImageIO;
-import org.apache.spark.SparkConf;
 import org.apache.spark.SparkException;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.Dataset;
@@ -42,7 +37,6 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.Trigger;
 import org.apache.spark.util.CollectionAccumulator;
-import org.apache.spark.util.LongAccumulator;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
 import org.djlplan.memplan.report.DelegationReport;
@@ -79,24 +73,7 @@ class SparkRouteTest {
 
     @BeforeAll
     static void start() throws Exception {
-        // A local cluster looks for these, to put them on class paths.
-        Path home = Path.of(System.getenv("SPARK_HOME"));
-        Files.createDirectories(home.resolve("assembly/target/scala-2.12/jars"));
-        SparkConf configuration =
-                new SparkConf()
-                        .setMaster("local-cluster[2,1,1024]")
-                        .setAppName("classify")
-                        .set("spark.executor.extraClassPath", classPath())
-                        // An executor's cache is in its own folder, as on a machine of its own.
-                        .set(
-                                "spark.executor.extraJavaOptions",
-                                "-Dai.djl.offline=true -DDJL_CACHE_DIR=cache")
-                        // Both before the first task.
-                        .set("spark.scheduler.minRegisteredResourcesRatio", "1")
-                        .set("spark.driver.host", "127.0.0.1")
-                        .set("spark.ui.enabled", "false")
-                        .set("spark.local.dir", folder.resolve("local").toString());
-        spark = new JavaSparkContext(configuration);
+        spark = new JavaSparkContext(LocalCluster.ofTwo(folder));
         archive = archive();
         spark.sc().addArchive(archive + "#classifier");
     }
@@ -104,11 +81,6 @@ class SparkRouteTest {
     @AfterAll
     static void stop() {
         spark.stop();
-    }
-
-    private static String classPath() {
-        String own = System.getProperty("java.class.path");
-        return System.getProperty("surefire.test.class.path", own);
     }
 
     /** Returns an archive of a model and what was measured for it. */
@@ -131,18 +103,7 @@ class SparkRouteTest {
             assertEquals("MEASURED", report.origin(), report.reason());
             choiceId = report.choiceId();
         }
-        Path archive = folder.resolve("classifier.zip");
-        try (OutputStream bytes = Files.newOutputStream(archive);
-                ZipOutputStream zip = new ZipOutputStream(bytes);
-                Stream<Path> files = Files.walk(model)) {
-            for (Path each : files.filter(Files::isRegularFile).toList()) {
-                zip.putNextEntry(
-                        new ZipEntry(
-                                model.relativize(each).toString().replace(File.separator, "/")));
-                Files.copy(each, zip);
-            }
-        }
-        return archive;
+        return LocalCluster.archive(model, folder.resolve("classifier.zip"));
     }
 
     private static List<Examined> examine(boolean dying) {
@@ -324,20 +285,19 @@ class SparkRouteTest {
                 PlannedTranslatorFactory.wrap(new BestClassOfImage())
                         .with("delegation.threads", 1)
                         .with("delegation.onMissing", "fail");
-        LongAccumulator classified = spark.sc().longAccumulator("classified");
-        LongAccumulator unplanned = spark.sc().longAccumulator("unplanned");
+        Figures figures = new Figures(spark.sc());
         CollectionAccumulator<String> choices = spark.sc().collectionAccumulator("choices");
 
         Dataset<Row> files = session().read().format("binaryFile").load(images.toString());
         List<Integer> classes =
                 files.mapPartitions(
-                                new ReportedPhotographs(factory, classified, choices, unplanned),
-                                Encoders.INT())
+                                new ReportedPhotographs(factory, figures, choices), Encoders.INT())
                         .collectAsList();
 
         assertEquals(6, classes.size());
-        assertEquals(6, classified.value());
-        assertEquals(0, unplanned.value());
+        assertEquals(6, figures.rows.value());
+        assertEquals(6, figures.planned.value());
+        assertEquals(0, figures.unplanned.value());
         assertFalse(choices.value().isEmpty());
         for (String choice : choices.value()) {
             assertTrue(choice.endsWith(", " + choiceId + ", STORED"), choice);
@@ -374,7 +334,7 @@ class SparkRouteTest {
                 PlannedTranslatorFactory.wrap(new BestClassOfImage())
                         .with("delegation.threads", 1)
                         .with("delegation.onMissing", "fail");
-        LongAccumulator classified = spark.sc().longAccumulator("streamed");
+        Figures figures = new Figures(spark.sc());
         SparkSession session = session();
         Dataset<Row> files = session.read().format("binaryFile").load(images.toString());
         StreamingQuery query =
@@ -382,7 +342,7 @@ class SparkRouteTest {
                         .format("binaryFile")
                         .schema(files.schema())
                         .load(images.toString())
-                        .mapPartitions(new Photographs(factory, classified), Encoders.INT())
+                        .mapPartitions(new Photographs(factory, figures), Encoders.INT())
                         .writeStream()
                         .format("memory")
                         .queryName("classes")
@@ -395,7 +355,7 @@ class SparkRouteTest {
         List<Integer> streamed =
                 session.sql("select * from classes").as(Encoders.INT()).collectAsList();
         List<Integer> expected =
-                files.mapPartitions(new Photographs(factory, classified), Encoders.INT())
+                files.mapPartitions(new Photographs(factory, figures), Encoders.INT())
                         .collectAsList();
         assertEquals(expected.stream().sorted().toList(), streamed.stream().sorted().toList());
     }
