@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -216,6 +217,33 @@ class SparkRouteTest {
         measured.forEach(row -> assertEquals(bits.get(row.seed()), row.bits()));
         assertEquals(kept, tables(store));
         assertArrayEquals(table, Files.readAllBytes(kept.get(0)));
+    }
+
+    /** Of the executors' JVMs, in which others have no budget. */
+    @Test
+    void sharedBudget_twoModelsOfAnExecutor_dividedAndBitsAsWithout() {
+        String model = folder.resolve("model").toString();
+        Map<String, String> alone = Map.of("delegation.enabled", "false", "memplan.threads", "1");
+        Map<String, String> shared = new HashMap<>(alone);
+        shared.put("memplan.sharedBudget", "64MB");
+
+        List<BudgetShares.Share> rows =
+                spark.parallelize(SEEDS, PARTITIONS)
+                        .mapPartitions(
+                                new BudgetShares(
+                                        new Examination("one", model, shared, false),
+                                        new Examination("other", model, shared, false)))
+                        .collect();
+
+        Map<Integer, Integer> bits =
+                bits(examine(new Examination("alone", model, alone, false), PARTITIONS));
+        assertEquals(SEEDS.size(), rows.size());
+        for (BudgetShares.Share row : rows) {
+            assertEquals(bits.get(row.seed()), row.firstBits());
+            assertEquals(bits.get(row.seed()), row.secondBits());
+            long sum = row.firstBytes() + row.secondBytes();
+            assertTrue(sum <= 64_000_000 && sum >= 63_999_998, row::toString);
+        }
     }
 
     private static List<Path> tables(Path store) throws Exception {
