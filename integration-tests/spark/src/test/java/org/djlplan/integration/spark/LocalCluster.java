@@ -14,7 +14,7 @@ import org.apache.spark.SparkConf;
 final class LocalCluster {
 
     /** An executor's cache is in its own folder, as on a machine of its own. */
-    private static final String JVM = "-Dai.djl.offline=true -DDJL_CACHE_DIR=cache";
+    static final String JVM = "-Dai.djl.offline=true -DDJL_CACHE_DIR=cache";
 
     private LocalCluster() {}
 

@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.inference.Predictor;
 import ai.djl.modality.cv.Image;
 import ai.djl.modality.cv.ImageFactory;
-import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.NoopTranslator;
@@ -40,7 +39,6 @@ import org.apache.spark.sql.streaming.Trigger;
 import org.apache.spark.util.CollectionAccumulator;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
-import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 import org.junit.jupiter.api.AfterAll;
@@ -66,45 +64,18 @@ class SparkRouteTest {
 
     private static final Map<String, String> KEPT_ONLY = Map.of("delegation.onMissing", "fail");
 
-    /** Of what the driver measured. */
-    private static String choiceId;
-
-    /** Of the model, with what the driver measured. */
-    private static Path archive;
+    private static MeasuredModel measured;
 
     @BeforeAll
     static void start() throws Exception {
         spark = new JavaSparkContext(LocalCluster.ofTwo(folder));
-        archive = archive();
-        spark.sc().addArchive(archive + "#classifier");
+        measured = MeasuredModel.in(folder);
+        spark.sc().addArchive(measured.archive() + "#classifier");
     }
 
     @AfterAll
     static void stop() {
         spark.stop();
-    }
-
-    /** Returns an archive of a model and what was measured for it. */
-    private static Path archive() throws Exception {
-        Path model = Files.createDirectory(folder.resolve("model"));
-        Path file = model.resolve("mobilenet_v2.tflite");
-        TfLiteWriter.write(MobileNetV2.build(1), file);
-        Criteria<NDList, NDList> criteria =
-                Criteria.builder()
-                        .setTypes(NDList.class, NDList.class)
-                        .optEngine("TFLite")
-                        .optModelPath(file)
-                        .optArgument("delegation.profile", "blocking")
-                        .optArgument("delegation.threads", 1)
-                        .optTranslatorFactory(PlannedTranslatorFactory.wrap(new NoopTranslator()))
-                        .build();
-        try (ZooModel<NDList, NDList> measured = criteria.loadModel()) {
-            DelegationReport report =
-                    PlanReport.of(measured).flatMap(PlanReport::delegation).orElseThrow();
-            assertEquals("MEASURED", report.origin(), report.reason());
-            choiceId = report.choiceId();
-        }
-        return LocalCluster.archive(model, folder.resolve("classifier.zip"));
     }
 
     private static List<Examined> examine(boolean dying) {
@@ -123,7 +94,7 @@ class SparkRouteTest {
     private static void assertTheDriversChoice(List<Examined> rows) {
         assertEquals(SEEDS, rows.stream().map(Examined::seed).toList());
         assertEquals(bits(examine(false)), bits(rows));
-        assertEquals(Set.of("1 threads, " + choiceId + ", STORED"), choices(rows));
+        assertEquals(Set.of("1 threads, " + measured.choiceId() + ", STORED"), choices(rows));
     }
 
     private static Set<String> choices(List<Examined> rows) {
@@ -160,7 +131,9 @@ class SparkRouteTest {
                 () -> new TreeSet<>(all.stream().map(Examined::choice).toList()).toString());
         assertTrue(all.get(0).choice().endsWith("STORED"), all.get(0).choice());
         assertTrue(!all.get(0).choice().startsWith("0 "), all.get(0).choice());
-        assertTrue(all.get(0).choice().contains(", " + choiceId + ", "), all.get(0).choice());
+        assertTrue(
+                all.get(0).choice().contains(", " + measured.choiceId() + ", "),
+                all.get(0).choice());
     }
 
     /** Executors have nothing but the files: what was measured is one of them. */
@@ -169,7 +142,7 @@ class SparkRouteTest {
         Path alone = Files.createDirectory(folder.resolve("alone")).resolve("mobilenet_v2.tflite");
         Files.copy(folder.resolve("model/mobilenet_v2.tflite"), alone);
         spark.sc().addFile(alone.toString());
-        spark.sc().addFile(archive.toString());
+        spark.sc().addFile(measured.archive().toString());
 
         List<Examined> rows =
                 examine(
@@ -268,7 +241,8 @@ class SparkRouteTest {
     void load_insideAnArchive_theDriversChoice() {
         List<Examined> rows =
                 examine(
-                        new Examination("zip", archive.toUri().toString(), KEPT_ONLY, false),
+                        new Examination(
+                                "zip", measured.archive().toUri().toString(), KEPT_ONLY, false),
                         PARTITIONS);
 
         assertTheDriversChoice(rows);
@@ -328,7 +302,7 @@ class SparkRouteTest {
         assertEquals(0, figures.unplanned.value());
         assertFalse(choices.value().isEmpty());
         for (String choice : choices.value()) {
-            assertTrue(choice.endsWith(", " + choiceId + ", STORED"), choice);
+            assertTrue(choice.endsWith(", " + measured.choiceId() + ", STORED"), choice);
         }
         assertEquals(stockClasses(images), classes.stream().sorted().toList());
     }
