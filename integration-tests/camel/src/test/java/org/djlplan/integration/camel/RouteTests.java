@@ -51,7 +51,7 @@ abstract class RouteTests {
     private final String engine;
     private final Map<String, String> arguments;
     private final Map<String, String> options;
-    private Path model;
+    private Path folder;
 
     /**
      * @param arguments of DJL's
@@ -67,9 +67,9 @@ abstract class RouteTests {
     abstract void write(Path folder) throws IOException;
 
     @BeforeAll
-    void makeModel(@TempDir Path folder) throws IOException {
-        model = Files.createDirectory(folder.resolve("classifier"));
-        write(model);
+    void makeModel(@TempDir Path parent) throws IOException {
+        folder = Files.createDirectory(parent.resolve("classifier"));
+        write(folder);
         Map<String, String> query = new HashMap<>(arguments);
         query.putAll(options);
         query.put("artifact_id", "classifier");
@@ -79,7 +79,7 @@ abstract class RouteTests {
         // Read when DJL looks for its zoos.
         System.setProperty(
                 "ai.djl.repository.zoo.location",
-                model.toUri()
+                folder.toUri()
                         + query.entrySet().stream()
                                 .map(each -> each.getKey() + "=" + each.getValue())
                                 .collect(Collectors.joining("&", "?", ""))
@@ -93,7 +93,7 @@ abstract class RouteTests {
                 Criteria.builder()
                         .setTypes(Image.class, Classifications.class)
                         .optEngine(engine)
-                        .optModelPath(model)
+                        .optModelPath(folder)
                         .optModelName("classifier");
         arguments.forEach(criteria::optArgument);
         return criteria;
@@ -173,9 +173,9 @@ abstract class RouteTests {
     }
 
     /** Both routes want what they name. */
-    private DefaultCamelContext start(ZooModel<Image, Classifications> bound) throws Exception {
+    private DefaultCamelContext start(ZooModel<Image, Classifications> model) throws Exception {
         DefaultCamelContext camel = new DefaultCamelContext();
-        camel.getRegistry().bind("classifier", bound);
+        camel.getRegistry().bind("classifier", model);
         camel.getRegistry().bind("labels", LabelsFactory.translator(engine));
         camel.addRoutes(new ClassifyRoutes());
         camel.start();
@@ -185,19 +185,19 @@ abstract class RouteTests {
     @Test
     void boundModel_aPredictorForEachExchange_planned() throws Exception {
         List<List<Double>> expected = expected();
-        try (ZooModel<Image, Classifications> bound = load()) {
-            try (DefaultCamelContext camel = start(bound)) {
-                assertPlanned(expected, camel, "direct:bound", bound);
+        try (ZooModel<Image, Classifications> model = load()) {
+            try (DefaultCamelContext camel = start(model)) {
+                assertPlanned(expected, camel, "direct:bound", model);
             }
-            assertTrue(bound.getNDManager().isOpen(), "it is the application's");
+            assertTrue(model.getNDManager().isOpen(), "it is the application's");
         }
     }
 
     @Test
     void zooLocation_withoutCode_planned() throws Exception {
         List<List<Double>> expected = expected();
-        try (ZooModel<Image, Classifications> bound = load();
-                DefaultCamelContext camel = start(bound)) {
+        try (ZooModel<Image, Classifications> model = load();
+                DefaultCamelContext camel = start(model)) {
             assertPlanned(expected, camel, "direct:zoo", LabelsFactory.loaded);
         }
     }

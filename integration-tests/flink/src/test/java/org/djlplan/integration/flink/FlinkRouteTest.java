@@ -181,10 +181,11 @@ class FlinkRouteTest extends JobTests {
     void classifyAsync_severalRowsAtOnce_everyRowOnce() throws Exception {
         Path jar = thin().writeTo(folder.resolve("async.jar"));
 
+        DataStream<Tuple2<Long, float[]>> images = images(jar);
         assertEvery(
                 run(
                         AsyncDataStream.unorderedWait(
-                                images(jar),
+                                images,
                                 new ClassifyAsync(model.toString()),
                                 1,
                                 TimeUnit.MINUTES,
