@@ -130,7 +130,8 @@ class SparkTorchTest {
         assertEquals(0, stock.unplanned.value());
         assertEquals(2 * PARTITIONS * ROWS, planned.rows.value());
         assertEquals(2 * BATCHES, planned.planned.value() + planned.unplanned.value());
-        // A first one is recorded by each executor, and what is beside that runs as stock.
+        // One is recorded by each executor, and those beside it run as stock.
+        assertTrue(planned.unplanned.value() >= 2, planned.unplanned::toString);
         assertTrue(planned.planned.value() > BATCHES, planned.planned::toString);
     }
 }
