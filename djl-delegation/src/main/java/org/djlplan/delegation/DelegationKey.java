@@ -40,9 +40,9 @@ public enum DelegationKey implements Option {
     PROFILE_FROM(
             "none",
             Origin.APPLICATION,
-            "a folder, an archive (zip, jar, tar.gz) or a `file:` URL with what `djlplan tune` or a"
-                    + " shared store kept, which is read first and never written; the job is"
-                    + " pinned then: what it begins with stays,"
+            "a folder, an archive (zip, jar, tar.gz), or a `file:`, `http:` or `https:` URL with what"
+                    + " `djlplan tune` or a shared store kept, which is read first and never"
+                    + " written; the job is pinned then: what it begins with stays,"
                     + " [how](operations.md#one-choice-for-a-fleet)"),
     ON_MISSING(
             "measure",

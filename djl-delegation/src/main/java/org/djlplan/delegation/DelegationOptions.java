@@ -4,9 +4,6 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedSet;
-import java.net.URI;
-import java.nio.file.FileSystemNotFoundException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -29,7 +26,7 @@ import org.djlplan.memplan.spi.Tolerance;
  * @param goal what the choice is to reach
  * @param threads with how many threads the model may run
  * @param profile when candidates are measured
- * @param profileFrom the folder or archive that is read first; empty for none
+ * @param profileFrom what is read first; empty for nothing
  * @param onMissing what to do where nothing is kept for this hardware
  * @param profileBudget how long measuring may take; empty for as long as the model's latency asks
  *     for
@@ -41,7 +38,7 @@ public record DelegationOptions(
         Goal goal,
         ThreadSetting threads,
         ProfileMode profile,
-        Optional<Path> profileFrom,
+        Optional<Location> profileFrom,
         OnMissing onMissing,
         Optional<Duration> profileBudget,
         Tolerance tolerance,
@@ -49,7 +46,6 @@ public record DelegationOptions(
 
     private static final String AUTO = "auto";
     private static final String NONE = "none";
-    private static final String FILE_URL = "file:";
 
     private static final Duration LONGEST_BUDGET = Duration.ofHours(24);
 
@@ -122,7 +118,7 @@ public record DelegationOptions(
                         DelegationKey.PROFILE_FROM,
                         NONE,
                         DelegationOptions::location,
-                        "a folder, an archive, or a file: URL of one"),
+                        "a folder, an archive, or a file:, http: or https: URL"),
                 value(
                         options,
                         DelegationKey.ON_MISSING,
@@ -184,21 +180,12 @@ public record DelegationOptions(
                 .map(ThreadSetting.Fixed::new);
     }
 
-    private static Optional<Optional<Path>> location(String text) {
+    private static Optional<Optional<Location>> location(String text) {
         if (text.equals(NONE)) {
             return Optional.of(Optional.empty());
         }
-        try {
-            return text.isEmpty()
-                    ? Optional.empty()
-                    : Optional.of(
-                            Optional.of(
-                                    text.startsWith(FILE_URL)
-                                            ? Path.of(URI.create(text))
-                                            : Path.of(text)));
-        } catch (IllegalArgumentException | FileSystemNotFoundException e) {
-            return Optional.empty();
-        }
+        Optional<Location> named = Location.parse(text);
+        return named.isPresent() ? Optional.of(named) : Optional.empty();
     }
 
     private static Optional<Optional<Duration>> budget(String text) {

@@ -89,8 +89,17 @@ final class KeptTables {
      *
      * @throws IOException if there is no such thing, or it cannot be read
      */
-    Optional<ProfileTable> in(Path location) throws IOException {
-        return ProfileStore.elsewhere(location, request.model(), wanted).load(key);
+    Optional<ProfileTable> in(Location location) throws IOException {
+        if (location instanceof Location.Remote remote) {
+            try (Download archive = Download.of(remote.uri(), Download.Limits.USUAL)) {
+                return in(archive.file(), remote);
+            }
+        }
+        return in(((Location.Local) location).path(), location);
+    }
+
+    private Optional<ProfileTable> in(Path path, Location location) throws IOException {
+        return ProfileStore.elsewhere(path, location.toString(), request.model(), wanted).load(key);
     }
 
     /** Keeps a table next to the model, where it is found when nothing else answers. */

@@ -33,11 +33,6 @@ final class Pinned {
         this.tables = tables;
     }
 
-    /** A place that may have a table. */
-    private interface Place {
-        Optional<ProfileTable> table() throws IOException;
-    }
-
     /**
      * Returns what is kept, or the CPU kernels if they are wanted otherwise.
      *
@@ -46,15 +41,13 @@ final class Pinned {
      *     name cannot be read
      */
     Optional<DelegationChoice> choice() {
-        Optional<ProfileTable> table = Optional.empty();
-        if (options.profileFrom().isPresent()) {
-            table = confirmed(() -> tables.in(options.profileFrom().get()));
+        Optional<ProfileTable> table =
+                options.profileFrom().flatMap(this::in).filter(this::isConfirmed);
+        if (table.isEmpty()) {
+            table = tables.shared().flatMap(store -> store.atOnce(WAITS)).filter(this::isConfirmed);
         }
         if (table.isEmpty()) {
-            table = confirmed(() -> tables.shared().flatMap(store -> store.atOnce(WAITS)));
-        }
-        if (table.isEmpty()) {
-            table = confirmed(tables::besideModel);
+            table = tables.besideModel().filter(this::isConfirmed);
         }
         if (table.isPresent()) {
             return table.map(request::pinned);
@@ -66,19 +59,22 @@ final class Pinned {
         };
     }
 
-    private Optional<ProfileTable> confirmed(Place place) {
-        Optional<ProfileTable> table;
+    /**
+     * A server may be away: that is as if it had nothing. A file that is not there is a mistake.
+     */
+    private Optional<ProfileTable> in(Location location) {
         try {
-            table = place.table();
+            return tables.in(location);
         } catch (IOException e) {
-            throw new UnusableOptionException(
+            String problem =
                     "%s=%s: it cannot be read (%s)"
-                            .formatted(
-                                    DelegationKey.PROFILE_FROM.key(),
-                                    options.profileFrom().orElseThrow(),
-                                    e));
+                            .formatted(DelegationKey.PROFILE_FROM.key(), location, e);
+            if (location instanceof Location.Local) {
+                throw new UnusableOptionException(problem);
+            }
+            logger.warn("{}: {}", request.model().file(), problem);
+            return Optional.empty();
         }
-        return table.filter(this::isConfirmed);
     }
 
     private boolean isConfirmed(ProfileTable table) {

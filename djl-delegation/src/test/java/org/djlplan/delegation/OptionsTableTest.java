@@ -87,9 +87,10 @@ class OptionsTableTest {
     }
 
     @Test
-    void keysThatLoadLibrariesOrFillADisk_onlyThese_areTheApplications() {
+    void keysThatLoadLibrariesFillADiskOrConcernOtherModels_onlyThese_areTheApplications() {
         assertEquals(
                 List.of(
+                        OptionKey.SHARED_BUDGET,
                         OptionKey.CACHE_QUOTA,
                         OptionKey.STORE,
                         DelegationKey.DELEGATE,

@@ -10,30 +10,19 @@ import com.google.common.collect.ImmutableSortedSet;
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import java.util.zip.GZIPOutputStream;
-import java.util.zip.ZipEntry;
-import java.util.zip.ZipOutputStream;
-import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
-import org.apache.commons.compress.archivers.tar.TarArchiveOutputStream;
-import org.djlplan.delegation.Measurement.Profiling;
 import org.djlplan.delegation.store.ProfileStore;
 import org.djlplan.delegation.store.SampleTables;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Entry.Latency;
-import org.djlplan.delegation.table.Goal;
-import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.Candidate;
@@ -41,7 +30,6 @@ import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.djlplan.memplan.spi.DelegationProvider.Choosing;
 import org.djlplan.memplan.spi.OutputError;
-import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.spi.UnusableOptionException;
 import org.djlplan.memplan.store.StoreKey;
 import org.junit.jupiter.api.Test;
@@ -51,65 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Jobs that say where their choice is from, and keep to it. */
 @Timeout(60)
-class PinnedTest extends ProviderFixture {
-
-    private static final Goal GOAL = new Goal(Objective.LATENCY, OptionalLong.empty());
-
-    private static final Profiling NEVER = (request, runner, progress, verified) -> fail();
-
-    private StoreKey key(List<Integer> threads) throws IOException {
-        return ProfileStore.key(model, GOAL, threads, Tolerance.AUTO);
-    }
-
-    /** Returns the folder of a copy of the model, beside which something is kept. */
-    private Path keptElsewhere(ProfileTable table, StoreKey key) throws IOException {
-        FakeModel other = new FakeModel(folder.resolve("tuned"));
-        ProfileStore.of(other).save(key, table);
-        return other.file().getParent();
-    }
-
-    private Choosing choose(Profiling profiling, Map<String, String> options) {
-        return provider(profiling).choose(model, options, Optional.empty(), better::add);
-    }
-
-    private Choosing from(Object place, String... more) {
-        Map<String, String> options = new HashMap<>();
-        options.put("delegation.profileFrom", place.toString());
-        for (int i = 0; i < more.length; i += 2) {
-            options.put(more[i], more[i + 1]);
-        }
-        return choose(NEVER, options);
-    }
-
-    private static Path archived(String form, Path tuned) throws IOException {
-        List<Path> files;
-        try (Stream<Path> all = Files.walk(tuned)) {
-            files = all.filter(Files::isRegularFile).toList();
-        }
-        Path archive = tuned.resolveSibling("archive-without-ending");
-        try (OutputStream out = Files.newOutputStream(archive)) {
-            if (form.equals("tar.gz")) {
-                try (TarArchiveOutputStream tar =
-                        new TarArchiveOutputStream(new GZIPOutputStream(out))) {
-                    for (Path file : files) {
-                        String name = "net/" + tuned.relativize(file);
-                        tar.putArchiveEntry(new TarArchiveEntry(file, name));
-                        Files.copy(file, tar);
-                        tar.closeArchiveEntry();
-                    }
-                }
-            } else {
-                try (ZipOutputStream zip = new ZipOutputStream(out)) {
-                    for (Path file : files) {
-                        String inside = form.equals("zip with a folder") ? "net/" : "";
-                        zip.putNextEntry(new ZipEntry(inside + tuned.relativize(file)));
-                        Files.copy(file, zip);
-                    }
-                }
-            }
-        }
-        return archive;
-    }
+class PinnedTest extends PinnedFixture {
 
     private static Object place(String form, Path tuned) throws IOException {
         return switch (form) {

@@ -308,7 +308,7 @@ class SharedChoiceTest extends ProviderFixture {
     @Test
     void leaseKeeper_leaseLost_interruptsWhoMeasures() throws Exception {
         Lease.Terms terms =
-                new Lease.Terms(Duration.ofMillis(5), Duration.ofMillis(40), Duration.ofDays(1));
+                new Lease.Terms(Duration.ofMillis(5), Duration.ofSeconds(2), Duration.ofDays(1));
         Lease lease =
                 new Lease.Wanted(store, "net", terms, Ticker.systemTicker())
                         .tryAcquire()

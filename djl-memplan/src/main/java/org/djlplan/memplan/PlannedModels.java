@@ -41,14 +41,18 @@ public final class PlannedModels {
      * <p>A key is for classes of one context class loader: two applications in one server do not
      * meet. What is set on the model, such as a data type, is set for all.
      *
+     * <p>With the option {@code memplan.sharedBudget} all models that are loaded so are inside of
+     * one {@link SharedBudget}.
+     *
      * @param key such as the model's name and version
      * @throws ModelException as {@link Criteria#loadModel()}; the next one who asks tries again
      * @throws IOException as {@link Criteria#loadModel()}
-     * @throws IllegalArgumentException if the key's model has other types
+     * @throws IllegalArgumentException if the key's model has other types, or is to be in another
+     *     shared budget than those that are open
      */
     public static <I, O> ZooModel<I, O> get(String key, Criteria<I, O> criteria)
             throws IOException, ModelException {
-        return MODELS.get(key, criteria);
+        return MODELS.get(key, criteria, SharedBudget::loadInProcess);
     }
 
     /**

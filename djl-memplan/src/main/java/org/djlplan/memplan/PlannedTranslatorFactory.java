@@ -19,7 +19,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
+import org.djlplan.memplan.config.GivenOptions;
+import org.djlplan.memplan.config.OptionKey;
+import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.djl.ModelPlanning;
 import org.djlplan.memplan.djl.ScopedTranslator;
 import org.slf4j.Logger;
@@ -211,6 +215,15 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
             }
             throw new InvalidObjectException(inner.getClass() + " translates nothing");
         }
+    }
+
+    /** Returns what all models of this process together may take; empty for any amount. */
+    OptionalLong sharedBudgetBytes() {
+        String key = OptionKey.SHARED_BUDGET.key();
+        String property =
+                System.getProperty(
+                        GivenOptions.PROPERTY_PREFIX + key, OptionKey.SHARED_BUDGET.otherwise());
+        return PlanOptions.sharedBudget(options.getOrDefault(key, property).toString());
     }
 
     private static boolean plan(ModelPlanning planning, Model model) throws TranslateException {

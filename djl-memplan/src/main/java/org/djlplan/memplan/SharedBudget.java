@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.UUID;
 import org.djlplan.memplan.budget.BudgetShares;
 import org.djlplan.memplan.budget.BudgetTooSmallException;
@@ -37,6 +38,9 @@ import org.slf4j.LoggerFactory;
  * }
  * }</pre>
  *
+ * <p>Without code: {@code memplan.sharedBudget} is one for all that {@link PlannedModels#get} loads
+ * in this JVM.
+ *
  * <p>Of a PyTorch model it is known what it cannot do without when it has predicted: {@code
  * memplan.warmup=true} has it predict while it is loaded. Thread-safe.
  */
@@ -45,6 +49,9 @@ public final class SharedBudget {
     private static final Logger logger = LoggerFactory.getLogger(SharedBudget.class);
 
     private static final double MEGA = 1e6;
+
+    /** That of {@code memplan.sharedBudget}, guarded by the class; null before it was asked for. */
+    private static SharedBudget ofProcess;
 
     private final long bytes;
 
@@ -110,6 +117,41 @@ public final class SharedBudget {
             return of(given.bytes());
         }
         throw new IllegalArgumentException("\"" + size + "\" is no size such as 256MB");
+    }
+
+    /**
+     * Loads a model inside of the budget that its options name for all models of this process, if
+     * they name one.
+     *
+     * @throws IllegalArgumentException if models are open that have another one in common
+     */
+    static <I, O> ZooModel<I, O> loadInProcess(Criteria<I, O> criteria)
+            throws IOException, ModelException {
+        if (!(criteria.getTranslatorFactory() instanceof PlannedTranslatorFactory planned)) {
+            return criteria.loadModel();
+        }
+        OptionalLong bytes = planned.sharedBudgetBytes();
+        if (bytes.isEmpty()) {
+            return criteria.loadModel();
+        }
+        synchronized (SharedBudget.class) {
+            if (ofProcess == null || ofProcess.bytes != bytes.getAsLong()) {
+                if (ofProcess != null && ofProcess.isUsed()) {
+                    throw new IllegalArgumentException(
+                            "%s=%d: models of this process share %d bytes"
+                                    .formatted(
+                                            OptionKey.SHARED_BUDGET.key(),
+                                            bytes.getAsLong(),
+                                            ofProcess.bytes));
+                }
+                ofProcess = of(bytes.getAsLong());
+            }
+            return ofProcess.load(criteria);
+        }
+    }
+
+    private synchronized boolean isUsed() {
+        return members.stream().anyMatch(member -> member.model.getNDManager().isOpen());
     }
 
     /** Returns what all models together may take, in bytes. */

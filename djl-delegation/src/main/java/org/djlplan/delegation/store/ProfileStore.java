@@ -110,11 +110,15 @@ public final class ProfileStore {
     /**
      * Returns tables that are only read, from a folder or an archive; each is believed as one of
      * {@link #of(DelegableModel, Wanted)} is.
+     *
+     * @param name what messages call the folder or archive
      */
     public static KeptElsewhere<ProfileTable> elsewhere(
-            Path location, DelegableModel model, Wanted wanted) {
+            Path location, String name, DelegableModel model, Wanted wanted) {
         return new KeptElsewhere<>(
-                new ProfileCodec(model.graph().operators().size(), Optional.of(wanted)), location);
+                new ProfileCodec(model.graph().operators().size(), Optional.of(wanted)),
+                location,
+                name);
     }
 
     /**

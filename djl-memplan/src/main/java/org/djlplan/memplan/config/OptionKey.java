@@ -105,6 +105,13 @@ public enum OptionKey implements Option {
                     + "files included: `64MB`; `25%` of what the stock engine takes for it; `auto`: "
                     + "what the container has left, followed as that changes. Weights are loaded "
                     + "while it runs; [how](how-it-works/budget.md)"),
+    SHARED_BUDGET(
+            "none",
+            Origin.APPLICATION,
+            "such as `256MB`: the memory that all models together may take that "
+                    + "`PlannedModels.get` loads in this JVM, as those of an executor; "
+                    + "[divided](how-it-works/budget.md#what-a-budget-is) by what they need and by "
+                    + "their weights"),
     BUDGET_MODE(
             "strict",
             Origin.ANYONE,

@@ -25,7 +25,10 @@ public enum Origin {
     UP_TO_THE_MEMORY("anyone up to the machine's memory, the application beyond"),
     /** Shapes of arrays that are made together. */
     SHAPES_UP_TO_THE_MEMORY("anyone up to the machine's memory, the application beyond"),
-    /** What loads code, names a file or fills a disk: only its default may come from arguments. */
+    /**
+     * What loads code, names a file, fills a disk or concerns other models, too: only its default
+     * may come from arguments.
+     */
     APPLICATION("the application");
 
     private static final Duration LONGEST_WAIT = Duration.ofMinutes(1);

@@ -225,6 +225,9 @@ public record PlanOptions(
         return new BudgetOptions(
                 value(values, OptionKey.BUDGET, Budget::of, Budget.ALLOWED)
                         .orElse(BudgetOptions.UNLIMITED.budget()),
+                sharedBudget(
+                        values.getOrDefault(
+                                OptionKey.SHARED_BUDGET, OptionKey.SHARED_BUDGET.otherwise())),
                 value(
                                 values,
                                 OptionKey.BUDGET_MODE,
@@ -240,6 +243,26 @@ public record PlanOptions(
                                 "a size such as 64MB or 1GiB")
                         .map(OptionalLong::of)
                         .orElse(OptionalLong.empty()));
+    }
+
+    /**
+     * Returns what all models of this process together may take; empty for any amount.
+     *
+     * @throws IllegalArgumentException if the value of the option is wrong
+     */
+    public static OptionalLong sharedBudget(String value) {
+        String text = value.trim();
+        if (text.equals(OptionKey.SHARED_BUDGET.otherwise())) {
+            return OptionalLong.empty();
+        }
+        Optional<Long> bytes = Quantities.bytes(text);
+        return OptionalLong.of(
+                bytes.orElseThrow(
+                        () ->
+                                wrong(
+                                        OptionKey.SHARED_BUDGET.key(),
+                                        text,
+                                        "none or a size such as 256MB")));
     }
 
     private static Optional<Boolean> bestEffort(String mode) {

@@ -216,6 +216,12 @@ public final class ModelPlanning {
             early.ifPresent(WeightFile::close);
             return false;
         }
+        if (options.budget().sharedBytes().isPresent() && !options.budget().limited()) {
+            logger.warn(
+                    "{} is outside of {}, which is of models that PlannedModels.get loads",
+                    model.getName(),
+                    OptionKey.SHARED_BUDGET.key());
+        }
         String engine = model.getNDManager().getEngine().getEngineName();
         if (!engine.equals("PyTorch")) {
             // It was expected to be one of PyTorch's.

@@ -37,15 +37,18 @@ public final class KeptElsewhere<T> {
     private final Codec<T> codec;
     private final StoredFile<T> format;
     private final Path location;
+    private final String name;
     private final AtomicBoolean reported = new AtomicBoolean();
 
     /**
      * @param location of the folder or archive; it may be a link, what is in it may not
+     * @param name what messages call it
      */
-    public KeptElsewhere(Codec<T> codec, Path location) {
+    public KeptElsewhere(Codec<T> codec, Path location, String name) {
         this.codec = codec;
         this.format = new StoredFile<>(codec);
         this.location = location;
+        this.name = name;
     }
 
     /**
@@ -59,7 +62,7 @@ public final class KeptElsewhere<T> {
             return inFolder(key);
         }
         if (!Files.isRegularFile(location)) {
-            throw new NoSuchFileException(location.toString(), null, "no folder and no archive");
+            throw new NoSuchFileException(name, null, "no folder and no archive");
         }
         try (InputStream file = new BufferedInputStream(Files.newInputStream(location))) {
             PushbackInputStream in = new PushbackInputStream(file, 2);
@@ -68,7 +71,7 @@ public final class KeptElsewhere<T> {
             return switch (magic.length < 2 ? 0 : ((magic[0] & 0xff) << 8) | (magic[1] & 0xff)) {
                 case ZIP -> inZip(key);
                 case GZIP -> inTar(key, in);
-                default -> throw new IOException(location + " is no zip and no tar.gz");
+                default -> throw new IOException(name + " is no zip and no tar.gz");
             };
         }
     }
@@ -80,8 +83,8 @@ public final class KeptElsewhere<T> {
                         ? List.of(location, beside)
                         : List.of(location);
         for (Path folder : folders) {
-            for (String name : namesOf(key)) {
-                Path file = folder.resolve(name);
+            for (String each : namesOf(key)) {
+                Path file = folder.resolve(each);
                 // Opening a pipe would wait for a writer, and a link may lead anywhere.
                 if (KeptFolders.isFile(file)) {
                     try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
@@ -127,14 +130,13 @@ public final class KeptElsewhere<T> {
             }
         } catch (IllegalArgumentException e) {
             // What its reader throws for some headers.
-            throw new IOException(location + ": " + e.getMessage(), e);
+            throw new IOException(name + ": " + e.getMessage(), e);
         }
         return Optional.empty();
     }
 
     private boolean isOf(StoreKey key, String entry) {
-        String name = entry.substring(entry.lastIndexOf('/') + 1);
-        return namesOf(key).contains(name);
+        return namesOf(key).contains(entry.substring(entry.lastIndexOf('/') + 1));
     }
 
     /** Beside a model, and in a shared store. */
@@ -151,7 +153,7 @@ public final class KeptElsewhere<T> {
                         "The {} of {} in {} is of no use ({})",
                         codec.kind(),
                         key.model(),
-                        location,
+                        name,
                         FolderStore.reason(e));
             }
             return Optional.empty();

@@ -112,6 +112,7 @@ class GivenOptionsTest {
         "memplan.search, 1h",
         "memplan.budget, 9000000GB",
         "memplan.cacheQuota, 1KB",
+        "memplan.sharedBudget, 1MB",
         "memplan.inputShapes, '1000000,1000000,1000000'",
         "memplan.inputShapes, '1;9999999999,9999999999,9999999999,9999999999'",
     })

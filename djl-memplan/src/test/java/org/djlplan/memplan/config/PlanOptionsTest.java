@@ -87,6 +87,7 @@ class PlanOptionsTest {
                                 Map.entry("memplan.workers", "5"),
                                 Map.entry("memplan.maxPredictions", 7),
                                 Map.entry("memplan.budget", "12.5%"),
+                                Map.entry("memplan.sharedBudget", "256MB"),
                                 Map.entry("memplan.budgetMode", "Best-Effort"),
                                 Map.entry("memplan.io", "Direct"),
                                 Map.entry("memplan.cacheQuota", "2GB"),
@@ -113,6 +114,7 @@ class PlanOptionsTest {
                         OptionalInt.of(7),
                         new BudgetOptions(
                                 new Budget.ShareOfStock(.125),
+                                OptionalLong.of(256_000_000),
                                 true,
                                 WeightIo.DIRECT,
                                 OptionalLong.of(2_000_000_000)),
@@ -160,6 +162,7 @@ class PlanOptionsTest {
         "memplan.maxInterpreters, 1.5, a whole number of at least 1",
         "memplan.maxInterpreters, 4294967297, a whole number of at least 1",
         "memplan.arenaWaitMillis, -1, a whole number of at least 0",
+        "memplan.sharedBudget, 25%, none or a size such as 256MB",
         "memplan.budgetMode, lax, strict or best-effort",
         "memplan.io, nfs, 'auto, cached, mmap or direct'",
         "memplan.cacheQuota, 0, a size such as 64MB or 1GiB",

@@ -131,6 +131,8 @@ class SharedFolderTest {
         values(store).save(SamplePlans.KEY, SamplePlans.small());
         SamplePlans.assertSame(
                 SamplePlans.small(),
-                new KeptElsewhere<>(new PlanCodec(), folder).load(SamplePlans.KEY).orElseThrow());
+                new KeptElsewhere<>(new PlanCodec(), folder, "folder")
+                        .load(SamplePlans.KEY)
+                        .orElseThrow());
     }
 }

@@ -22,15 +22,18 @@ public class LabelsFactory implements TranslatorFactory {
     /** What the route has loaded. */
     static Model loaded;
 
-    static ImageClassificationTranslator translator() {
+    /** As the engine's model takes images: with the channels first, or last. */
+    static ImageClassificationTranslator translator(String engine) {
+        Pipeline pipeline =
+                new Pipeline(
+                        new Resize(224, 224),
+                        new ToTensor(),
+                        new Normalize(new float[] {.5f, .5f, .5f}, new float[] {.5f, .5f, .5f}));
+        if (engine.equals("TFLite")) {
+            pipeline.add(array -> array.transpose(1, 2, 0));
+        }
         return ImageClassificationTranslator.builder()
-                .setPipeline(
-                        new Pipeline(
-                                new Resize(224, 224),
-                                new ToTensor(),
-                                new Normalize(
-                                        new float[] {.5f, .5f, .5f}, new float[] {.5f, .5f, .5f}),
-                                array -> array.transpose(1, 2, 0)))
+                .setPipeline(pipeline)
                 .optSynset(IntStream.range(0, 1001).mapToObj(i -> "class " + i).toList())
                 .optApplySoftmax(true)
                 .build();
@@ -46,6 +49,6 @@ public class LabelsFactory implements TranslatorFactory {
     public <I, O> Translator<I, O> newInstance(
             Class<I> input, Class<O> output, Model model, Map<String, ?> arguments) {
         loaded = model;
-        return (Translator<I, O>) translator();
+        return (Translator<I, O>) translator(model.getNDManager().getEngine().getEngineName());
     }
 }

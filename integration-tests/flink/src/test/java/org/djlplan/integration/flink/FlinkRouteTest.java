@@ -7,13 +7,9 @@ import ai.djl.Model;
 import ai.djl.inference.Predictor;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
-import com.google.common.collect.ImmutableList;
-import com.google.common.util.concurrent.internal.InternalFutureFailureAccess;
-import com.google.flatbuffers.Table;
 import com.google.gson.Gson;
 import com.sun.jna.Native;
 import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -22,59 +18,34 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import java.util.stream.LongStream;
 import org.apache.commons.compress.archivers.ArchiveStreamFactory;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.streaming.api.datastream.AsyncDataStream;
 import org.apache.flink.streaming.api.datastream.DataStream;
-import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.djlplan.delegation.MeasuredDelegation;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A classifier of TensorFlow Lite, in jobs of thin and of fat jars. */
-@Tag("pipelines")
-class FlinkRouteTest {
+class FlinkRouteTest extends JobTests {
 
-    private static final int SUBMISSIONS = 3;
-    private static final long ROWS = 60;
     private static final String STORED = "planned, 0 unplanned, delegated, STORED";
 
     /** Five copies of the model would take more. */
     private static final long MOST_GROWTH_BYTES = 64 << 20;
 
-    @TempDir static Path folder;
-
-    private static JobCluster cluster;
-    private static Path model;
     private static Map<Long, Integer> expected;
 
     @BeforeAll
     static void start() throws Exception {
-        model = Files.createDirectory(folder.resolve("model"));
         TfLiteWriter.write(MobileNetV2.build(1), model.resolve("mobilenet_v2.tflite"));
         expected = measure();
-        cluster = new JobCluster();
-    }
-
-    @AfterAll
-    static void stop() {
-        cluster.close();
-    }
-
-    @BeforeEach
-    void forget() {
-        UserCode.forget();
     }
 
     /** Measures what to delegate, beside the model, and returns the class of each row. */
@@ -116,14 +87,10 @@ class FlinkRouteTest {
 
     /** With djl-plan, what it uses, DJL and the engine. */
     private static JobJar fat() throws Exception {
-        JobJar jar = thin();
+        JobJar jar = thin().withPlan();
         for (Class<?> each :
                 List.of(
-                        PlannedTranslatorFactory.class,
                         MeasuredDelegation.class,
-                        ImmutableList.class,
-                        InternalFutureFailureAccess.class,
-                        Table.class,
                         Model.class,
                         Gson.class,
                         Native.class,
@@ -138,20 +105,13 @@ class FlinkRouteTest {
         return jar.withAll(Path.of(URI.create(place)));
     }
 
-    /** Every row once, with its class. */
-    private static <T> List<T> run(
-            Path jar,
-            Function<DataStream<Tuple2<Long, float[]>>, SingleOutputStreamOperator<T>> job)
-            throws Exception {
-        DataStream<Tuple2<Long, float[]>> images =
-                cluster.environment(jar, model).fromSequence(0, ROWS - 1).map(new Image());
-        // One more than there are to be: the job runs to its end.
-        return job.apply(images).executeAndCollect((int) ROWS + 1);
+    private static DataStream<Tuple2<Long, float[]>> images(Path jar) throws Exception {
+        return numbers(jar).map(new Image());
     }
 
     private static List<Examined> examine(Path jar, int failures) throws Exception {
         List<Examined> rows =
-                run(jar, images -> images.map(new Examination(failures))).stream()
+                run(images(jar).map(new Examination(failures))).stream()
                         .sorted(Comparator.comparing((Examined row) -> row.number))
                         .toList();
         assertEquals(
@@ -162,14 +122,14 @@ class FlinkRouteTest {
     }
 
     private static void assertPlannedAndCollected(Path jar) throws Exception {
-        UserCode.warm(() -> run(jar, images -> images.map(new Image.NumberOf())));
         Set<String> facts = new HashSet<>();
-        for (int i = 0; i < SUBMISSIONS; i++) {
-            examine(jar, 0).forEach(row -> facts.add(row.facts));
-        }
+        assertCollected(
+                () -> run(images(jar).map(new Image.NumberOf())),
+                () -> {
+                    examine(jar, 0).forEach(row -> facts.add(row.facts));
+                    return facts;
+                });
         assertEquals(Set.of(STORED), facts);
-        assertEquals(SUBMISSIONS, UserCode.count(), "jobs without a loader of their own");
-        UserCode.assertCollected();
     }
 
     @Test
@@ -208,7 +168,7 @@ class FlinkRouteTest {
     void classify_inEachSlot_everyRowOnce() throws Exception {
         Path jar = thin().writeTo(folder.resolve("classify.jar"));
 
-        assertEvery(run(jar, images -> images.map(new Classify())));
+        assertEvery(run(images(jar).map(new Classify())));
 
         Map<String, Long> figures = SeenMetrics.largest();
         assertTrue(figures.get("arenaBytes") > 0, figures.toString());
@@ -221,16 +181,15 @@ class FlinkRouteTest {
     void classifyAsync_severalRowsAtOnce_everyRowOnce() throws Exception {
         Path jar = thin().writeTo(folder.resolve("async.jar"));
 
+        DataStream<Tuple2<Long, float[]>> images = images(jar);
         assertEvery(
                 run(
-                        jar,
-                        images ->
-                                AsyncDataStream.unorderedWait(
-                                        images,
-                                        new ClassifyAsync(model.toString()),
-                                        1,
-                                        TimeUnit.MINUTES,
-                                        8)));
+                        AsyncDataStream.unorderedWait(
+                                images,
+                                new ClassifyAsync(model.toString()),
+                                1,
+                                TimeUnit.MINUTES,
+                                8)));
     }
 
     private static void assertEvery(List<Tuple2<Long, Integer>> rows) {

@@ -1,5 +1,8 @@
 package org.djlplan.integration.flink;
 
+import com.google.common.collect.ImmutableList;
+import com.google.common.util.concurrent.internal.InternalFutureFailureAccess;
+import com.google.flatbuffers.Table;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -12,6 +15,7 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
+import org.djlplan.memplan.PlannedTranslatorFactory;
 
 /** Makes jars of jobs: with the job's classes, and with all that they need. */
 final class JobJar {
@@ -29,6 +33,14 @@ final class JobJar {
             }
         }
         return this;
+    }
+
+    /** Adds djl-plan's memory planning, and what it uses but DJL. */
+    JobJar withPlan() throws Exception {
+        return withAll(PlannedTranslatorFactory.class)
+                .withAll(ImmutableList.class)
+                .withAll(InternalFutureFailureAccess.class)
+                .withAll(Table.class);
     }
 
     /** Adds the jar or folder that a class comes from. */

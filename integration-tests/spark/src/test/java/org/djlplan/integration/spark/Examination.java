@@ -1,11 +1,13 @@
 package org.djlplan.integration.spark;
 
+import ai.djl.ModelException;
 import ai.djl.inference.Predictor;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.NoopTranslator;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -54,7 +56,7 @@ final class Examination implements FlatMapFunction<Iterator<Integer>, Examined> 
         TaskContext task = TaskContext.get();
         long process = ProcessHandle.current().pid();
         List<Examined> rows = new ArrayList<>();
-        try (ZooModel<NDList, NDList> model = PlannedModels.get(key, criteria());
+        try (ZooModel<NDList, NDList> model = model();
                 Predictor<NDList, NDList> predictor = model.newPredictor()) {
             while (seeds.hasNext()) {
                 int seed = seeds.next();
@@ -66,6 +68,10 @@ final class Examination implements FlatMapFunction<Iterator<Integer>, Examined> 
             }
         }
         return rows.iterator();
+    }
+
+    ZooModel<NDList, NDList> model() throws IOException, ModelException {
+        return PlannedModels.get(key, criteria());
     }
 
     private Criteria<NDList, NDList> criteria() {
@@ -89,8 +95,7 @@ final class Examination implements FlatMapFunction<Iterator<Integer>, Examined> 
         return text.startsWith(FILES) ? SparkFiles.get(text.substring(FILES.length())) : text;
     }
 
-    private static int bits(
-            ZooModel<NDList, NDList> model, Predictor<NDList, NDList> predictor, int seed)
+    static int bits(ZooModel<NDList, NDList> model, Predictor<NDList, NDList> predictor, int seed)
             throws Exception {
         Random random = new Random(seed);
         float[] image = new float[VALUES];

@@ -15,7 +15,6 @@ import java.util.List;
 import org.apache.spark.SparkFiles;
 import org.apache.spark.api.java.function.MapPartitionsFunction;
 import org.apache.spark.sql.Row;
-import org.apache.spark.util.LongAccumulator;
 import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.rows.RowPredictor;
@@ -26,11 +25,11 @@ public class Photographs implements MapPartitionsFunction<Row, Integer> {
     private static final long serialVersionUID = 1;
 
     private final PlannedTranslatorFactory factory;
-    private final LongAccumulator classified;
+    private final Figures figures;
 
-    public Photographs(PlannedTranslatorFactory factory, LongAccumulator classified) {
+    public Photographs(PlannedTranslatorFactory factory, Figures figures) {
         this.factory = factory;
-        this.classified = classified;
+        this.figures = figures;
     }
 
     @Override
@@ -38,9 +37,9 @@ public class Photographs implements MapPartitionsFunction<Row, Integer> {
         List<Integer> classes = new ArrayList<>();
         try (ZooModel<Image, Integer> model = PlannedModels.get("photographs", criteria());
                 RowPredictor<Image, Integer> predictor = new RowPredictor<>(model, 1, 2)) {
-            Iterators.addAll(
-                    classes, predictor.predict(Iterators.transform(files, Photographs::decoded)));
-            classified.add(predictor.figures().rows());
+            Iterator<Image> images = Iterators.transform(files, Photographs::decoded);
+            Iterators.addAll(classes, Iterators.transform(predictor.predict(images), figures::row));
+            figures.predictions(model);
         }
         return classes.iterator();
     }

@@ -19,7 +19,6 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.djlplan.integration.spark.Load.Share;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -60,16 +59,8 @@ class SparkBench {
             int bits,
             String choice) {}
 
-    @BeforeAll
-    static void home() throws IOException {
-        Path home = Path.of(System.getenv("SPARK_HOME"));
-        Files.createDirectories(home.resolve("assembly/target/scala-2.12/jars"));
-    }
-
     private static String classPath(boolean oldDjl) throws IOException {
-        String own =
-                System.getProperty(
-                        "surefire.test.class.path", System.getProperty("java.class.path"));
+        String own = LocalCluster.classPath();
         if (oldDjl) {
             Path old = TARGET.resolve("../../target/djl/0.27.0.txt");
             return Files.readString(old).strip() + File.pathSeparator + own;
@@ -87,15 +78,7 @@ class SparkBench {
 
     private static Outcome run(Load load, Way way, int executors) throws IOException {
         SparkConf configuration =
-                new SparkConf()
-                        .setMaster("local-cluster[" + executors + "," + way.cores + ",1024]")
-                        .setAppName("bench")
-                        .set("spark.executor.extraClassPath", classPath(way.oldDjl))
-                        .set("spark.executor.extraJavaOptions", JVM)
-                        .set("spark.scheduler.minRegisteredResourcesRatio", "1")
-                        .set("spark.driver.host", "127.0.0.1")
-                        .set("spark.ui.enabled", "false")
-                        .set("spark.local.dir", folder.resolve("local").toString());
+                LocalCluster.of(executors, way.cores, folder, classPath(way.oldDjl), JVM);
         int partitions = executors * way.cores;
         try (JavaSparkContext spark = new JavaSparkContext(configuration)) {
             // Spark's own classes, once, on every executor.

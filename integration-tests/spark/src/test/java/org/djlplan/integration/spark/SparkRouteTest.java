@@ -9,18 +9,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.inference.Predictor;
 import ai.djl.modality.cv.Image;
 import ai.djl.modality.cv.ImageFactory;
-import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.NoopTranslator;
 import java.awt.image.BufferedImage;
-import java.io.File;
 import java.io.NotSerializableException;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -29,10 +27,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import java.util.zip.ZipEntry;
-import java.util.zip.ZipOutputStream;
 import javax.imageio.ImageIO;
-import org.apache.spark.SparkConf;
 import org.apache.spark.SparkException;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.Dataset;
@@ -42,10 +37,8 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.Trigger;
 import org.apache.spark.util.CollectionAccumulator;
-import org.apache.spark.util.LongAccumulator;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
-import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 import org.junit.jupiter.api.AfterAll;
@@ -71,78 +64,18 @@ class SparkRouteTest {
 
     private static final Map<String, String> KEPT_ONLY = Map.of("delegation.onMissing", "fail");
 
-    /** Of what the driver measured. */
-    private static String choiceId;
-
-    /** Of the model, with what the driver measured. */
-    private static Path archive;
+    private static MeasuredModel measured;
 
     @BeforeAll
     static void start() throws Exception {
-        // A local cluster looks for these, to put them on class paths.
-        Path home = Path.of(System.getenv("SPARK_HOME"));
-        Files.createDirectories(home.resolve("assembly/target/scala-2.12/jars"));
-        SparkConf configuration =
-                new SparkConf()
-                        .setMaster("local-cluster[2,1,1024]")
-                        .setAppName("classify")
-                        .set("spark.executor.extraClassPath", classPath())
-                        // An executor's cache is in its own folder, as on a machine of its own.
-                        .set(
-                                "spark.executor.extraJavaOptions",
-                                "-Dai.djl.offline=true -DDJL_CACHE_DIR=cache")
-                        // Both before the first task.
-                        .set("spark.scheduler.minRegisteredResourcesRatio", "1")
-                        .set("spark.driver.host", "127.0.0.1")
-                        .set("spark.ui.enabled", "false")
-                        .set("spark.local.dir", folder.resolve("local").toString());
-        spark = new JavaSparkContext(configuration);
-        archive = archive();
-        spark.sc().addArchive(archive + "#classifier");
+        spark = new JavaSparkContext(LocalCluster.ofTwo(folder));
+        measured = MeasuredModel.in(folder);
+        spark.sc().addArchive(measured.archive() + "#classifier");
     }
 
     @AfterAll
     static void stop() {
         spark.stop();
-    }
-
-    private static String classPath() {
-        String own = System.getProperty("java.class.path");
-        return System.getProperty("surefire.test.class.path", own);
-    }
-
-    /** Returns an archive of a model and what was measured for it. */
-    private static Path archive() throws Exception {
-        Path model = Files.createDirectory(folder.resolve("model"));
-        Path file = model.resolve("mobilenet_v2.tflite");
-        TfLiteWriter.write(MobileNetV2.build(1), file);
-        Criteria<NDList, NDList> criteria =
-                Criteria.builder()
-                        .setTypes(NDList.class, NDList.class)
-                        .optEngine("TFLite")
-                        .optModelPath(file)
-                        .optArgument("delegation.profile", "blocking")
-                        .optArgument("delegation.threads", 1)
-                        .optTranslatorFactory(PlannedTranslatorFactory.wrap(new NoopTranslator()))
-                        .build();
-        try (ZooModel<NDList, NDList> measured = criteria.loadModel()) {
-            DelegationReport report =
-                    PlanReport.of(measured).flatMap(PlanReport::delegation).orElseThrow();
-            assertEquals("MEASURED", report.origin(), report.reason());
-            choiceId = report.choiceId();
-        }
-        Path archive = folder.resolve("classifier.zip");
-        try (OutputStream bytes = Files.newOutputStream(archive);
-                ZipOutputStream zip = new ZipOutputStream(bytes);
-                Stream<Path> files = Files.walk(model)) {
-            for (Path each : files.filter(Files::isRegularFile).toList()) {
-                zip.putNextEntry(
-                        new ZipEntry(
-                                model.relativize(each).toString().replace(File.separator, "/")));
-                Files.copy(each, zip);
-            }
-        }
-        return archive;
     }
 
     private static List<Examined> examine(boolean dying) {
@@ -161,7 +94,7 @@ class SparkRouteTest {
     private static void assertTheDriversChoice(List<Examined> rows) {
         assertEquals(SEEDS, rows.stream().map(Examined::seed).toList());
         assertEquals(bits(examine(false)), bits(rows));
-        assertEquals(Set.of("1 threads, " + choiceId + ", STORED"), choices(rows));
+        assertEquals(Set.of("1 threads, " + measured.choiceId() + ", STORED"), choices(rows));
     }
 
     private static Set<String> choices(List<Examined> rows) {
@@ -198,7 +131,9 @@ class SparkRouteTest {
                 () -> new TreeSet<>(all.stream().map(Examined::choice).toList()).toString());
         assertTrue(all.get(0).choice().endsWith("STORED"), all.get(0).choice());
         assertTrue(!all.get(0).choice().startsWith("0 "), all.get(0).choice());
-        assertTrue(all.get(0).choice().contains(", " + choiceId + ", "), all.get(0).choice());
+        assertTrue(
+                all.get(0).choice().contains(", " + measured.choiceId() + ", "),
+                all.get(0).choice());
     }
 
     /** Executors have nothing but the files: what was measured is one of them. */
@@ -207,7 +142,7 @@ class SparkRouteTest {
         Path alone = Files.createDirectory(folder.resolve("alone")).resolve("mobilenet_v2.tflite");
         Files.copy(folder.resolve("model/mobilenet_v2.tflite"), alone);
         spark.sc().addFile(alone.toString());
-        spark.sc().addFile(archive.toString());
+        spark.sc().addFile(measured.archive().toString());
 
         List<Examined> rows =
                 examine(
@@ -257,6 +192,33 @@ class SparkRouteTest {
         assertArrayEquals(table, Files.readAllBytes(kept.get(0)));
     }
 
+    /** Of the executors' JVMs, in which others have no budget. */
+    @Test
+    void sharedBudget_twoModelsOfAnExecutor_dividedAndBitsAsWithout() {
+        String model = folder.resolve("model").toString();
+        Map<String, String> alone = Map.of("delegation.enabled", "false", "memplan.threads", "1");
+        Map<String, String> shared = new HashMap<>(alone);
+        shared.put("memplan.sharedBudget", "64MB");
+
+        List<BudgetShares.Share> rows =
+                spark.parallelize(SEEDS, PARTITIONS)
+                        .mapPartitions(
+                                new BudgetShares(
+                                        new Examination("one", model, shared, false),
+                                        new Examination("other", model, shared, false)))
+                        .collect();
+
+        Map<Integer, Integer> bits =
+                bits(examine(new Examination("alone", model, alone, false), PARTITIONS));
+        assertEquals(SEEDS.size(), rows.size());
+        for (BudgetShares.Share row : rows) {
+            assertEquals(bits.get(row.seed()), row.firstBits());
+            assertEquals(bits.get(row.seed()), row.secondBits());
+            long sum = row.firstBytes() + row.secondBytes();
+            assertTrue(sum <= 64_000_000 && sum >= 63_999_998, row::toString);
+        }
+    }
+
     private static List<Path> tables(Path store) throws Exception {
         try (Stream<Path> files = Files.list(store)) {
             return files.filter(file -> file.toString().endsWith(".profile.json")).toList();
@@ -279,7 +241,8 @@ class SparkRouteTest {
     void load_insideAnArchive_theDriversChoice() {
         List<Examined> rows =
                 examine(
-                        new Examination("zip", archive.toUri().toString(), KEPT_ONLY, false),
+                        new Examination(
+                                "zip", measured.archive().toUri().toString(), KEPT_ONLY, false),
                         PARTITIONS);
 
         assertTheDriversChoice(rows);
@@ -324,23 +287,22 @@ class SparkRouteTest {
                 PlannedTranslatorFactory.wrap(new BestClassOfImage())
                         .with("delegation.threads", 1)
                         .with("delegation.onMissing", "fail");
-        LongAccumulator classified = spark.sc().longAccumulator("classified");
-        LongAccumulator unplanned = spark.sc().longAccumulator("unplanned");
+        Figures figures = new Figures(spark.sc());
         CollectionAccumulator<String> choices = spark.sc().collectionAccumulator("choices");
 
         Dataset<Row> files = session().read().format("binaryFile").load(images.toString());
         List<Integer> classes =
                 files.mapPartitions(
-                                new ReportedPhotographs(factory, classified, choices, unplanned),
-                                Encoders.INT())
+                                new ReportedPhotographs(factory, figures, choices), Encoders.INT())
                         .collectAsList();
 
         assertEquals(6, classes.size());
-        assertEquals(6, classified.value());
-        assertEquals(0, unplanned.value());
+        assertEquals(6, figures.rows.value());
+        assertEquals(6, figures.planned.value());
+        assertEquals(0, figures.unplanned.value());
         assertFalse(choices.value().isEmpty());
         for (String choice : choices.value()) {
-            assertTrue(choice.endsWith(", " + choiceId + ", STORED"), choice);
+            assertTrue(choice.endsWith(", " + measured.choiceId() + ", STORED"), choice);
         }
         assertEquals(stockClasses(images), classes.stream().sorted().toList());
     }
@@ -374,7 +336,7 @@ class SparkRouteTest {
                 PlannedTranslatorFactory.wrap(new BestClassOfImage())
                         .with("delegation.threads", 1)
                         .with("delegation.onMissing", "fail");
-        LongAccumulator classified = spark.sc().longAccumulator("streamed");
+        Figures figures = new Figures(spark.sc());
         SparkSession session = session();
         Dataset<Row> files = session.read().format("binaryFile").load(images.toString());
         StreamingQuery query =
@@ -382,7 +344,7 @@ class SparkRouteTest {
                         .format("binaryFile")
                         .schema(files.schema())
                         .load(images.toString())
-                        .mapPartitions(new Photographs(factory, classified), Encoders.INT())
+                        .mapPartitions(new Photographs(factory, figures), Encoders.INT())
                         .writeStream()
                         .format("memory")
                         .queryName("classes")
@@ -395,7 +357,7 @@ class SparkRouteTest {
         List<Integer> streamed =
                 session.sql("select * from classes").as(Encoders.INT()).collectAsList();
         List<Integer> expected =
-                files.mapPartitions(new Photographs(factory, classified), Encoders.INT())
+                files.mapPartitions(new Photographs(factory, figures), Encoders.INT())
                         .collectAsList();
         assertEquals(expected.stream().sorted().toList(), streamed.stream().sorted().toList());
     }

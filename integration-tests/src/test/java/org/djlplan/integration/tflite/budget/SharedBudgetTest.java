@@ -187,6 +187,48 @@ class SharedBudgetTest {
         assertEquals(before, criteria.getArguments());
     }
 
+    private static Criteria<NDList, NDList> inProcess(
+            Criteria<NDList, NDList> criteria, long bytes) {
+        PlannedTranslatorFactory factory =
+                (PlannedTranslatorFactory) criteria.getTranslatorFactory();
+        return criteria.toBuilder()
+                .optTranslatorFactory(factory.with("memplan.sharedBudget", bytes))
+                .build();
+    }
+
+    @Test
+    void get_budgetOfTheProcess_isSharedByAllThatNameIt() throws Exception {
+        Path resnet = copy(BudgetModels.SMALL_RESNET);
+        Path vgg = copy(BudgetModels.SMALL_VGG);
+        Answers ofResnet = Answers.of(resnet, 1, INPUTS);
+        Answers ofVgg = Answers.of(vgg, 1, INPUTS);
+        long bytes = (Budgeted.leastBytes(resnet, 1) + Budgeted.leastBytes(vgg, 1)) * 3 / 2;
+        Criteria<NDList, NDList> criteria = inProcess(criteria(resnet), bytes);
+        System.setProperty("djlplan.memplan.sharedBudget", Long.toString(bytes));
+        try (ZooModel<NDList, NDList> first = PlannedModels.get("resnet", criteria);
+                ZooModel<NDList, NDList> second = PlannedModels.get("vgg", criteria(vgg))) {
+            long sum = budget(first) + budget(second);
+            assertTrue(sum <= bytes && sum >= bytes - 2, sum + " of " + bytes);
+            assertAsStock(first, ofResnet);
+            assertAsStock(second, ofVgg);
+            IllegalArgumentException e =
+                    assertThrows(
+                            IllegalArgumentException.class,
+                            () ->
+                                    PlannedModels.get("other", inProcess(criteria(vgg), bytes * 2))
+                                            .close());
+            assertTrue(e.getMessage().startsWith("memplan.sharedBudget="), e.getMessage());
+        } finally {
+            System.clearProperty("djlplan.memplan.sharedBudget");
+            PlannedModels.closeUnused(Thread.currentThread().getContextClassLoader());
+        }
+        try (ZooModel<NDList, NDList> alone =
+                PlannedModels.get("alone", inProcess(criteria(resnet), bytes * 2))) {
+            assertEquals(bytes * 2, budget(alone));
+        }
+        PlannedModels.closeUnused(Thread.currentThread().getContextClassLoader());
+    }
+
     @Test
     void get_oneModelPerJvmInABudget_isLoadedOnce() throws Exception {
         Path file = copy(BudgetModels.SMALL_RESNET);

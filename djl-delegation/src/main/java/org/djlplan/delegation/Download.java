@@ -1,0 +1,168 @@
+package org.djlplan.delegation;
+
+import com.google.common.base.Throwables;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.djlplan.memplan.thread.DaemonThreads;
+
+/**
+ * What a URL has, in a temporary file, which is deleted when this is closed. It is there in time,
+ * and no larger than it may be, or there is none.
+ */
+final class Download implements AutoCloseable {
+
+    private static final Set<Integer> REDIRECTIONS = Set.of(301, 302, 303, 307, 308);
+    private static final int MOST_REDIRECTIONS = 3;
+    private static final int BUFFER_BYTES = 1 << 16;
+
+    private final Path file;
+
+    /**
+     * What a server may take.
+     *
+     * @param silence to connect, and between two parts of its answer
+     * @param total for everything
+     * @param mostBytes of the answer
+     */
+    record Limits(Duration silence, Duration total, long mostBytes) {
+
+        /** Of archives that may have a model. */
+        static final Limits USUAL =
+                new Limits(Duration.ofSeconds(5), Duration.ofSeconds(30), 256 << 20);
+    }
+
+    private Download(Path file) {
+        this.file = file;
+    }
+
+    /**
+     * Fetches what is there, on a thread of its own: names of hosts are looked up without a limit.
+     *
+     * @throws IOException if the server has nothing, or does not keep to the limits
+     */
+    static Download of(URI uri, Limits limits) throws IOException {
+        FutureTask<Path> fetching = new FutureTask<>(() -> fetch(uri, limits));
+        DaemonThreads.make(fetching, "djl-plan-download").start();
+        try {
+            return new Download(
+                    fetching.get(
+                            limits.total().plus(limits.silence()).toNanos(), TimeUnit.NANOSECONDS));
+        } catch (TimeoutException e) {
+            throw late(limits);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        } catch (ExecutionException e) {
+            Throwables.throwIfInstanceOf(e.getCause(), IOException.class);
+            throw new IOException(e.getCause());
+        }
+    }
+
+    private static IOException late(Limits limits) {
+        return new IOException("not there in " + limits.total().toMillis() + " ms");
+    }
+
+    private static Path fetch(URI from, Limits limits) throws IOException {
+        long end = System.nanoTime() + limits.total().toNanos();
+        URI uri = from;
+        for (int i = 0; i <= MOST_REDIRECTIONS; i++) {
+            HttpURLConnection connection = connect(uri, limits);
+            try {
+                int code = connection.getResponseCode();
+                if (code == HttpURLConnection.HTTP_OK) {
+                    return write(connection, limits, end);
+                }
+                if (!REDIRECTIONS.contains(code)) {
+                    throw new IOException("the server answers " + code);
+                }
+                uri = next(connection, uri);
+            } finally {
+                connection.disconnect();
+            }
+        }
+        throw new IOException("more than " + MOST_REDIRECTIONS + " redirections");
+    }
+
+    private static HttpURLConnection connect(URI uri, Limits limits) throws IOException {
+        HttpURLConnection connection = (HttpURLConnection) uri.toURL().openConnection();
+        connection.setConnectTimeout((int) limits.silence().toMillis());
+        connection.setReadTimeout((int) limits.silence().toMillis());
+        connection.setInstanceFollowRedirects(false);
+        connection.setUseCaches(false);
+        return connection;
+    }
+
+    /** Nobody leads from an encrypted connection to one that is not, or to a file. */
+    private static URI next(HttpURLConnection connection, URI from) throws IOException {
+        String location = connection.getHeaderField("Location");
+        URI to;
+        try {
+            to = from.resolve(location == null ? "" : location);
+        } catch (IllegalArgumentException e) {
+            throw new IOException("redirected to no URL", e);
+        }
+        String scheme = to.getScheme().toLowerCase(Locale.ROOT);
+        if (!scheme.equals("https")
+                && !(scheme.equals("http") && scheme.equalsIgnoreCase(from.getScheme()))) {
+            throw new IOException("redirected to " + scheme);
+        }
+        return to;
+    }
+
+    private static Path write(HttpURLConnection connection, Limits limits, long end)
+            throws IOException {
+        Path file =
+                Files.createTempFile("djlplan-" + ProcessHandle.current().pid() + "-", ".archive");
+        boolean complete = false;
+        try (InputStream in = connection.getInputStream();
+                OutputStream out = Files.newOutputStream(file)) {
+            long expected = connection.getContentLengthLong();
+            if (expected > limits.mostBytes()) {
+                throw new IOException(expected + " bytes, more than " + limits.mostBytes());
+            }
+            byte[] buffer = new byte[BUFFER_BYTES];
+            long bytes = 0;
+            for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+                bytes += read;
+                if (bytes > limits.mostBytes()) {
+                    throw new IOException("more than " + limits.mostBytes() + " bytes");
+                }
+                if (System.nanoTime() - end > 0) {
+                    throw late(limits);
+                }
+                out.write(buffer, 0, read);
+            }
+            if (bytes < expected) {
+                throw new IOException(bytes + " of " + expected + " bytes");
+            }
+            complete = true;
+            return file;
+        } finally {
+            if (!complete) {
+                Files.delete(file);
+            }
+        }
+    }
+
+    /** Returns the file, which is there until this is closed. */
+    Path file() {
+        return file;
+    }
+
+    @Override
+    public void close() throws IOException {
+        Files.deleteIfExists(file);
+    }
+}

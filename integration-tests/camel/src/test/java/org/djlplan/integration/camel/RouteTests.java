@@ -1,0 +1,204 @@
+package org.djlplan.integration.camel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.Model;
+import ai.djl.inference.Predictor;
+import ai.djl.modality.Classifications;
+import ai.djl.modality.cv.Image;
+import ai.djl.modality.cv.ImageFactory;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ModelZoo;
+import ai.djl.repository.zoo.ZooModel;
+import java.awt.image.BufferedImage;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import javax.imageio.ImageIO;
+import org.apache.camel.ProducerTemplate;
+import org.apache.camel.impl.DefaultCamelContext;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.report.PlanReport.Predictions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Camel makes a predictor for each exchange; several threads send at once. Outputs are those of
+ * stock predictors, bit by bit.
+ */
+@Tag("pipelines")
+@TestInstance(Lifecycle.PER_CLASS)
+abstract class RouteTests {
+
+    private static final int EXCHANGES = 24;
+
+    private final String engine;
+    private final Map<String, String> arguments;
+    private final Map<String, String> options;
+    private Path folder;
+
+    /**
+     * @param arguments of DJL's
+     * @param options of ours
+     */
+    RouteTests(String engine, Map<String, String> arguments, Map<String, String> options) {
+        this.engine = engine;
+        this.arguments = arguments;
+        this.options = options;
+    }
+
+    /** Makes a model of the name {@code classifier}. */
+    abstract void write(Path folder) throws IOException;
+
+    @BeforeAll
+    void makeModel(@TempDir Path parent) throws IOException {
+        folder = Files.createDirectory(parent.resolve("classifier"));
+        write(folder);
+        Map<String, String> query = new HashMap<>(arguments);
+        query.putAll(options);
+        query.put("artifact_id", "classifier");
+        query.put("engine", engine);
+        query.put("translatorFactory", PlannedTranslatorFactory.class.getName());
+        query.put("memplan.translatorFactory", LabelsFactory.class.getName());
+        // Read when DJL looks for its zoos.
+        System.setProperty(
+                "ai.djl.repository.zoo.location",
+                folder.toUri()
+                        + query.entrySet().stream()
+                                .map(each -> each.getKey() + "=" + each.getValue())
+                                .collect(Collectors.joining("&", "?", ""))
+                                .replace(",", "%2C"));
+        // Before criteria with a path: with a location DJL fails if those come first.
+        assertTrue(ModelZoo.hasModelZoo("ai.djl.localmodelzoo"));
+    }
+
+    private Criteria.Builder<Image, Classifications> criteria() {
+        Criteria.Builder<Image, Classifications> criteria =
+                Criteria.builder()
+                        .setTypes(Image.class, Classifications.class)
+                        .optEngine(engine)
+                        .optModelPath(folder)
+                        .optModelName("classifier");
+        arguments.forEach(criteria::optArgument);
+        return criteria;
+    }
+
+    private ZooModel<Image, Classifications> load() throws Exception {
+        Criteria.Builder<Image, Classifications> criteria = criteria();
+        options.forEach(criteria::optArgument);
+        return criteria.optTranslatorFactory(
+                        PlannedTranslatorFactory.wrap(LabelsFactory.translator(engine)))
+                .build()
+                .loadModel();
+    }
+
+    private static byte[] image(int seed) throws IOException {
+        BufferedImage image = new BufferedImage(60, 40, BufferedImage.TYPE_INT_RGB);
+        Random random = new Random(seed);
+        for (int y = 0; y < image.getHeight(); y++) {
+            for (int x = 0; x < image.getWidth(); x++) {
+                image.setRGB(x, y, random.nextInt());
+            }
+        }
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        ImageIO.write(image, "png", bytes);
+        return bytes.toByteArray();
+    }
+
+    /** Returns what a stock predictor says of the images. */
+    private List<List<Double>> expected() throws Exception {
+        List<List<Double>> expected = new ArrayList<>();
+        try (ZooModel<Image, Classifications> stock =
+                        criteria()
+                                .optTranslator(LabelsFactory.translator(engine))
+                                .build()
+                                .loadModel();
+                Predictor<Image, Classifications> predictor = stock.newPredictor()) {
+            for (int seed = 0; seed < EXCHANGES; seed++) {
+                Image image =
+                        ImageFactory.getInstance()
+                                .fromInputStream(new ByteArrayInputStream(image(seed)));
+                expected.add(predictor.predict(image).getProbabilities());
+            }
+        }
+        return expected;
+    }
+
+    private static List<List<Double>> answers(ProducerTemplate template, String route) {
+        return IntStream.range(0, EXCHANGES)
+                .parallel()
+                .mapToObj(
+                        seed -> {
+                            try {
+                                return template.requestBody(
+                                                route, image(seed), Classifications.class)
+                                        .getProbabilities();
+                            } catch (IOException e) {
+                                throw new UncheckedIOException(e);
+                            }
+                        })
+                .toList();
+    }
+
+    /** Asserts that exchanges of a route are answered as by stock predictors, and planned. */
+    private static void assertPlanned(
+            List<List<Double>> expected, DefaultCamelContext camel, String route, Model model) {
+        Predictions before = predictions(model);
+        assertEquals(expected, answers(camel.createProducerTemplate(), route));
+        Predictions after = predictions(model);
+        assertEquals(EXCHANGES, after.total() - before.total());
+        assertEquals(before.unplanned(), after.unplanned());
+    }
+
+    private static Predictions predictions(Model model) {
+        PlanReport report = PlanReport.of(model).orElseThrow();
+        assertTrue(report.planned(), report::toString);
+        return report.predictions();
+    }
+
+    /** Both routes want what they name. */
+    private DefaultCamelContext start(ZooModel<Image, Classifications> model) throws Exception {
+        DefaultCamelContext camel = new DefaultCamelContext();
+        camel.getRegistry().bind("classifier", model);
+        camel.getRegistry().bind("labels", LabelsFactory.translator(engine));
+        camel.addRoutes(new ClassifyRoutes());
+        camel.start();
+        return camel;
+    }
+
+    @Test
+    void boundModel_aPredictorForEachExchange_planned() throws Exception {
+        List<List<Double>> expected = expected();
+        try (ZooModel<Image, Classifications> model = load()) {
+            try (DefaultCamelContext camel = start(model)) {
+                assertPlanned(expected, camel, "direct:bound", model);
+            }
+            assertTrue(model.getNDManager().isOpen(), "it is the application's");
+        }
+    }
+
+    @Test
+    void zooLocation_withoutCode_planned() throws Exception {
+        List<List<Double>> expected = expected();
+        try (ZooModel<Image, Classifications> model = load();
+                DefaultCamelContext camel = start(model)) {
+            assertPlanned(expected, camel, "direct:zoo", LabelsFactory.loaded);
+        }
+    }
+}

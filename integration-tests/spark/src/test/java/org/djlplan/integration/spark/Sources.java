@@ -1,0 +1,24 @@
+package org.djlplan.integration.spark;
+
+import com.google.common.collect.Iterators;
+import java.io.File;
+import java.util.Iterator;
+import java.util.List;
+import org.apache.spark.api.java.function.FlatMapFunction;
+import org.djlplan.memplan.PlannedModels;
+
+/** Tells from which jars an executor has djl-plan and Guava. */
+final class Sources implements FlatMapFunction<Iterator<Integer>, String> {
+
+    private static final long serialVersionUID = 1;
+
+    @Override
+    public Iterator<String> call(Iterator<Integer> rows) {
+        return List.of(jarOf(PlannedModels.class), jarOf(Iterators.class)).iterator();
+    }
+
+    private static String jarOf(Class<?> type) {
+        return new File(type.getProtectionDomain().getCodeSource().getLocation().getPath())
+                .getName();
+    }
+}

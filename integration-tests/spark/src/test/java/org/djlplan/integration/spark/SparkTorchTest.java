@@ -1,0 +1,137 @@
+package org.djlplan.integration.spark;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.Model;
+import ai.djl.ModelException;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.repository.zoo.ZooModel;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.util.CollectionAccumulator;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A network of PyTorch that an archive brings to two executors, in JVMs of their own. */
+@Tag("pipelines")
+@Tag("pytorch")
+class SparkTorchTest {
+
+    private static final int PARTITIONS = 4;
+
+    /** Of each partition, in batches of 8. */
+    private static final int ROWS = 50;
+
+    private static final int BATCHES = PARTITIONS * 7;
+
+    @TempDir static Path folder;
+
+    private static JavaSparkContext spark;
+
+    @BeforeAll
+    static void start() throws Exception {
+        spark = new JavaSparkContext(LocalCluster.ofTwo(folder));
+        Path network = Files.createDirectory(folder.resolve("network"));
+        try (Model model = Model.newInstance("network", "PyTorch")) {
+            model.setBlock(Features.network());
+            model.getBlock()
+                    .initialize(model.getNDManager(), DataType.FLOAT32, new Shape(1, 3, 64, 64));
+            model.save(network, "network");
+        }
+        Path archive = LocalCluster.archive(network, folder.resolve("network.zip"));
+        spark.sc().addArchive(archive + "#network");
+    }
+
+    @AfterAll
+    static void stop() {
+        spark.stop();
+    }
+
+    private static List<float[]> images() {
+        Random random = new Random(1);
+        return IntStream.range(0, PARTITIONS * ROWS)
+                .mapToObj(
+                        row -> {
+                            float[] image = new float[3 * 64 * 64];
+                            for (int i = 0; i < image.length; i++) {
+                                image[i] = random.nextFloat();
+                            }
+                            return image;
+                        })
+                .toList();
+    }
+
+    private static List<float[]> features(Features function) {
+        return spark.parallelize(images(), PARTITIONS).mapPartitions(function).collect();
+    }
+
+    /** The same without a plan. */
+    private static final class StockFeatures extends Features {
+
+        private static final long serialVersionUID = 1;
+
+        StockFeatures(Figures figures) {
+            super(new PlannedTranslatorFactory(), figures);
+        }
+
+        @Override
+        ZooModel<float[], float[]> model() throws IOException, ModelException {
+            return criteria().optTranslator(new ImageVectors()).build().loadModel();
+        }
+    }
+
+    /** The same, which tells the processes of its tasks. */
+    private static final class TracedFeatures extends Features {
+
+        private static final long serialVersionUID = 1;
+
+        private final CollectionAccumulator<Long> processes;
+
+        TracedFeatures(Figures figures, CollectionAccumulator<Long> processes) {
+            super(PlannedTranslatorFactory.wrap(new ImageVectors()), figures);
+            this.processes = processes;
+        }
+
+        @Override
+        ZooModel<float[], float[]> model() throws IOException, ModelException {
+            processes.add(ProcessHandle.current().pid());
+            return super.model();
+        }
+    }
+
+    @Test
+    void mapPartitions_networkOfBlocks_bitsOfStockAndFiguresInAccumulators() {
+        Figures stock = new Figures(spark.sc());
+        Figures planned = new Figures(spark.sc());
+        CollectionAccumulator<Long> processes = spark.sc().collectionAccumulator();
+
+        List<float[]> expected = features(new StockFeatures(stock));
+        List<float[]> first = features(new TracedFeatures(planned, processes));
+        List<float[]> second = features(new TracedFeatures(planned, processes));
+
+        assertArrayEquals(expected.toArray(), first.toArray());
+        assertArrayEquals(expected.toArray(), second.toArray());
+        assertEquals(2, Set.copyOf(processes.value()).size(), "executors");
+        assertEquals(PARTITIONS * ROWS, stock.rows.value());
+        assertEquals(0, stock.planned.value());
+        assertEquals(0, stock.unplanned.value());
+        assertEquals(2 * PARTITIONS * ROWS, planned.rows.value());
+        assertEquals(2 * BATCHES, planned.planned.value() + planned.unplanned.value());
+        // One is recorded by each executor, and those beside it run as stock.
+        assertTrue(planned.unplanned.value() >= 2, planned.unplanned::toString);
+        assertTrue(planned.planned.value() > BATCHES, planned.planned::toString);
+    }
+}
