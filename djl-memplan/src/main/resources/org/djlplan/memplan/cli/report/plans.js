@@ -45,10 +45,27 @@ function boundOf(plan, strategy) {
 
 /**
  * @param {any} plan
- * @returns {string} what time is counted in; of records alone no operators are known
+ * @returns {string} what time is counted in
  */
 function stepWord(plan) {
-  return plan.operators.some((type) => type !== '') ? 'operators' : plan.recorded ? 'allocations and frees' : 'steps';
+  return plan.recorded ? 'allocations and frees' : knowsOperators(plan) ? 'operators' : 'steps';
+}
+
+/**
+ * @param {any} plan
+ * @returns {boolean} of records alone no operators are known
+ */
+function knowsOperators(plan) {
+  return plan.operators.some((type) => type !== '');
+}
+
+/**
+ * @param {any} plan
+ * @param {any} tensor
+ * @returns {string} the type of the operator that makes it
+ */
+function operatorOf(plan, tensor) {
+  return shortened(plan.operators[tensor.producer] || '–', 60);
 }
 
 /** @param {any} plan */
@@ -70,6 +87,9 @@ function tensorTable(plan) {
         sort: ({ i }) => first.offsets[i] ?? -1,
       },
       { title: 'Owner', cell: ({ tensor }) => ownerOf(tensor.owner ?? 'arena').label },
+      ...(knowsOperators(plan)
+        ? [{ title: 'Made by', cell: ({ tensor }) => operatorOf(plan, tensor), sort: ({ tensor }) => operatorOf(plan, tensor) }]
+        : []),
     ],
     rows,
   );
@@ -93,14 +113,17 @@ function strategyTable(plan) {
 
 /** @param {any} plan */
 function operatorTable(plan) {
-  const operators = stepWord(plan) === 'operators';
+  const operators = knowsOperators(plan);
   return foldedTable(
-    operators ? 'Operators' : 'Steps',
+    operators && !plan.recorded ? 'Operators' : 'Steps',
     [
       { title: 'Step', head: true, cell: (step) => count(plan.stepNumbers?.[step] ?? step), sort: (step) => step, number: true },
       ...(operators ? [{ title: 'Operator', cell: (step) => (plan.operators[step] ? named(plan.operators[step]) : '–'), sort: (step) => plan.operators[step] }] : []),
       { title: 'Bytes alive', number: true, cell: (step) => count(plan.breadthBytes[step]), sort: (step) => plan.breadthBytes[step] },
     ],
     plan.operators.map((_, step) => step),
+    operators && plan.recorded
+      ? 'Named are steps at which a planned allocation is made, by the operator that the model calls there, as the engine names it. Others free memory, or allocate outside the arena.'
+      : '',
   );
 }
