@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.djlplan.integration.support.DjlPlanProcess;
 import org.djlplan.integration.support.DjlPlanProcess.Result;
 import org.djlplan.integration.torch.TorchScriptModels;
@@ -33,6 +34,7 @@ import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteSubgraph;
 import org.djlplan.memplan.source.tflite.TfLiteTensor;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -219,6 +221,40 @@ class ReportCommandTest {
                         "aten::relu",
                         "aten::relu6"),
                 makers(read("data.json").getAsJsonObject("plan")).keySet());
+    }
+
+    @Test
+    void interrupted_leavesNoFileAndNoProcess() throws Exception {
+        Path files = Files.createDirectory(folder.resolve("files"));
+        Path page = Files.writeString(files.resolve("page.html"), "old");
+        DjlPlanProcess command =
+                DjlPlanProcess.start(
+                        folder,
+                        "report",
+                        "zoo:resnet50",
+                        "--input-shape",
+                        "1,3,224,224",
+                        "--html",
+                        page.toString(),
+                        "--json",
+                        files.resolve("data.json").toString());
+        Await.until(
+                () ->
+                        command.process().descendants().findAny().isPresent()
+                                || !command.process().isAlive());
+        List<ProcessHandle> children = command.process().descendants().toList();
+
+        command.interrupt();
+
+        assertEquals(130, command.finish().exitCode());
+        assertFalse(children.isEmpty());
+        for (ProcessHandle child : children) {
+            child.onExit().get(30, TimeUnit.SECONDS);
+        }
+        assertEquals("old", Files.readString(page));
+        try (Stream<Path> left = Files.list(files)) {
+            assertEquals(List.of(page), left.toList());
+        }
     }
 
     private static double median(JsonObject way) {
