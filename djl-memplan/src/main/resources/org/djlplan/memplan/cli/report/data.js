@@ -150,6 +150,8 @@ const REPORT = objectWith({
   'memory?': listOf(objectWith({ owner: aText, bytes: anAmount })),
   'delegation?': objectWith({
     'origin?': aText,
+    'loads?': listOf(aText),
+    'measuredAnewBy?': listOf(aText),
     'operators?': listOf(
       objectWith({ index: anIndex, type: aText, runs: aText, 'reason?': aText, 'partition?': anIndex, 'nanos?': anAmount }),
     ),

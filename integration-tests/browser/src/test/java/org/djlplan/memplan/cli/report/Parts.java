@@ -79,6 +79,10 @@ final class Parts {
         return Map.of(
                 "origin",
                 "measured on this machine",
+                "loads",
+                List.of("delegation.threads=1 (or memplan.threads=1)"),
+                "measuredAnewBy",
+                List.of("memplan.threads", "delegation.threads", "delegation.maxMemory"),
                 "operators",
                 operators,
                 "partitions",

@@ -99,6 +99,74 @@ class ViewsTest {
         assertTrue(rows.contains("landmarks3.00e-62.00e-70.001"), rows.toString());
     }
 
+    private static void openDelegation(JsonObject report, List<?> candidates) throws IOException {
+        report.getAsJsonObject("delegation")
+                .add("candidates", PlanData.GSON.toJsonTree(candidates));
+        browser.open(report, Browser.Look.WIDE_LIGHT);
+        browser.find("#tab-delegation").click();
+        browser.frames();
+    }
+
+    @Test
+    void loads_areToldOptionByOption() throws IOException {
+        open("delegation", Browser.Look.WIDE_LIGHT);
+
+        assertEquals(
+                List.of(
+                        "delegation.threads=1 (or memplan.threads=1)",
+                        "memplan.threads",
+                        "delegation.threads",
+                        "delegation.maxMemory"),
+                browser.texts("#view-delegation code"));
+        JsonObject report = Parts.everything();
+        report.getAsJsonObject("delegation").add("loads", new com.google.gson.JsonArray());
+        report.getAsJsonObject("delegation").remove("measuredAnewBy");
+        browser.open(report, Browser.Look.WIDE_LIGHT);
+        browser.find("#tab-delegation").click();
+        assertTrue(
+                browser.texts("#view-delegation p.quiet")
+                        .contains("A load finds this without options."),
+                browser.texts("#view-delegation p.quiet").toString());
+    }
+
+    @Test
+    void front_oneCandidate_isASentence() throws IOException {
+        List<?> candidates =
+                PlanData.GSON.fromJson(
+                        Parts.everything().getAsJsonObject("delegation").get("candidates"),
+                        List.class);
+        openDelegation(Parts.everything(), candidates.subList(3, 4));
+
+        assertTrue(
+                browser.texts("#view-delegation p")
+                        .contains(
+                                "One candidate was measured, so there is nothing to weigh: all"
+                                        + " partitions, 1 thread takes 9.3 ms and 19 MiB."),
+                browser.texts("#view-delegation p").toString());
+        assertTrue(browser.findAll("#view-delegation .u-wrap").isEmpty(), "a plot");
+
+        JsonObject report = Parts.everything();
+        report.getAsJsonObject("delegation")
+                .getAsJsonArray("candidates")
+                .forEach(each -> each.getAsJsonObject().addProperty("pareto", false));
+        report.getAsJsonObject("delegation")
+                .getAsJsonArray("candidates")
+                .get(3)
+                .getAsJsonObject()
+                .addProperty("pareto", true);
+        browser.open(report, Browser.Look.WIDE_LIGHT);
+        browser.find("#tab-delegation").click();
+        browser.frames();
+        String text = browser.text("#view-delegation");
+        assertTrue(
+                text.contains(
+                        "No other of 5 candidates is quicker or smaller than all partitions, 1"
+                                + " thread, which is chosen."),
+                text);
+        assertTrue(!text.contains("Pareto front"), text);
+        browser.screenshot("one-on-the-front");
+    }
+
     @Test
     void whatIsNotKnown_hasNoKeyAndNoColumn() throws IOException {
         JsonObject report = Parts.everything();
