@@ -55,7 +55,7 @@ function loadsOf({ loads, measuredAnewBy }) {
     return [];
   }
   const code = (/** @type {string} */ option) => [el('code', {}, shortened(option, 120)), ' '];
-  const found = el('p', { class: 'quiet' }, 'A load finds this ', loads.length === 0 ? 'without options.' : ['with ', loads.map(code)]);
+  const found = el('p', { class: 'quiet' }, 'A load finds this ', ...(loads.length === 0 ? ['without options.'] : ['with ', ...loads.flatMap(code)]));
   return (measuredAnewBy ?? []).length === 0
     ? [found]
     : [

@@ -15,6 +15,14 @@ function bestStrategy(plan) {
 }
 
 /**
+ * @param {any} plan
+ * @returns {number} how many tensors plans place: not inputs and outputs, which are the user's
+ */
+function plannedTensors(plan) {
+  return bestStrategy(plan).offsets.reduce((placed, offset) => placed + (offset === null ? 0 : 1), 0);
+}
+
+/**
  * What a map shows of the axis that all plans share, to begin with: the best plan, and those that
  * are not far above. A naive plan would leave no more than a line of the others.
  * @param {any} plan

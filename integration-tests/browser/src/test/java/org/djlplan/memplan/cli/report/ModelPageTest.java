@@ -136,6 +136,9 @@ class ModelPageTest {
         assertEquals(
                 plan.get("naiveBytes").getAsLong(),
                 planRows.stream().mapToLong(row -> number(((List<?>) row).get(2))).sum());
+        assertTrue(
+                browser.text(".cards").contains(plan.get("records").getAsLong() + " tensors"),
+                browser.text(".cards"));
         String best = plan.getAsJsonObject("best").get("strategy").getAsString();
         assertEquals(List.of(best), browser.texts(".plan:has(input:checked) .name"));
     }
