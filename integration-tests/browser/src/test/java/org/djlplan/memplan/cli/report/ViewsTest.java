@@ -168,6 +168,35 @@ class ViewsTest {
     }
 
     @Test
+    void study_tellsSetsPartitionsAndTables() throws IOException {
+        browser.open(Parts.study(), Browser.Look.WIDE_LIGHT);
+
+        assertEquals("net", browser.text("#top h1"));
+        List<String> readouts = browser.texts(".readout");
+        assertEquals(
+                List.of(
+                        "The fastest is all with 40.5 ms, of 4 sets.",
+                        "The delegate is quicker for 1 of 2."),
+                readouts);
+        browser.find(".chart").sendKeys(Keys.ARROW_RIGHT);
+        assertEquals("CPU kernels: 90 ms", browser.text(".readout"));
+        browser.find(".chart").sendKeys(Keys.ARROW_RIGHT);
+        assertEquals("2 of 2: 60 ms", browser.text(".readout"));
+        assertEquals(
+                List.of("1", "4", "20.000 ms", "predicts best"), browser.texts("tbody tr > *"));
+        JsonObject nothing = Parts.study();
+        nothing.getAsJsonObject("study").add("sets", new com.google.gson.JsonArray());
+        browser.open(nothing, Browser.Look.NARROW_DARK);
+        assertTrue(browser.text(".empty").contains("No set of partitions was measured"));
+        JsonObject damaged = Parts.study();
+        damaged.getAsJsonObject("study").addProperty("sets", "many");
+        browser.open(damaged, Browser.Look.WIDE_LIGHT);
+        assertTrue(
+                browser.text(".failure").contains("data.study.sets: expected a list"),
+                browser.text(".failure"));
+    }
+
+    @Test
     void whatIsNotKnown_hasNoKeyAndNoColumn() throws IOException {
         JsonObject report = Parts.everything();
         JsonObject delegation = report.getAsJsonObject("delegation");
