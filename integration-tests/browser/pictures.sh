@@ -23,9 +23,28 @@ picture() {
     pngquant --nofs --speed 1 --strip --force --output "$images/$1.png" "$5" -- "$1.png"
 }
 
+# pointed NAME: a copy of a report in which one tensor is clicked and another is pointed at.
+pointed() {
+    sed -e 's|<meta http-equiv="Content-Security-Policy"[^>]*>||' -e '/<\/body>/d' "$1.html"
+    cat <<'PAGE'
+<script>
+addEventListener('load', () => setTimeout(() => {
+  const canvas = document.querySelector('.map canvas[tabindex]');
+  const box = canvas.getBoundingClientRect();
+  const at = (x, y) => ({ clientX: box.left + x * box.width, clientY: box.top + y * box.height, pointerId: 1, bubbles: true });
+  canvas.setPointerCapture = () => {};
+  canvas.dispatchEvent(new PointerEvent('pointerdown', at(.33, .7)));
+  canvas.dispatchEvent(new PointerEvent('pointerup', at(.33, .7)));
+  canvas.dispatchEvent(new PointerEvent('pointermove', at(.588, .74)));
+}, 300));
+</script>
+</body>
+PAGE
+}
+
 # Copies, so that what is measured is kept beside them and not in the folder of the models.
 cp "$models/hand_landmark_full.tflite" "$models/selfie_segmentation.tflite" \
-    "$models/FaceAntiSpoofing.tflite" "$models/torchscript/"{resnet18,resnet152}.pt .
+    "$models/FaceAntiSpoofing.tflite" "$models/hand_landmark_lite.tflite" "$models/torchscript/"{resnet18,resnet152}.pt .
 for each in hand_landmark_full FaceAntiSpoofing; do
     "$project/djlplan" tune "$each.tflite" --threads 1 >/dev/null
 done
@@ -44,6 +63,20 @@ awk 'BEGIN {
     }
 }' >buffers.csv
 report buffers buffers.csv --time-limit 0s
+# 1,000 tensors as those of a network: most live for a few operators, some for many.
+awk 'BEGIN {
+    print "id,lower,upper,size"
+    for (i = 0; i < 1000; i++) {
+        lives = i % 25 == 0 ? 20 + (i * 7919) % 60 : 2 + i % 3
+        print "tensor" i "," i "," i + lives "," 64 * int((500 + (i * 15485863) % 1500) / (1 + int(i / 200)))
+    }
+}' >thousand.csv
+report thousand thousand.csv
+report lite hand_landmark_lite.tflite --json lite.json
+report full hand_landmark_full.tflite --json full.json
+report comparison lite.json full.json
+pointed full >chosen.html
+report owners hand_landmark_full.tflite --threads 1 --no-delegation --predictors 4
 
 picture page-map tflite map 900 64
 picture page-delegated large delegation 1240 64
@@ -56,3 +89,9 @@ picture page-torchscript-budget streamed budget 1100 64
 picture page-network network map 900 64
 picture page-buffers buffers map 900 64
 picture page-network-run network run 900 64
+picture page-thousand thousand map 900 64
+picture page-comparison comparison '' 1000 64
+picture page-chosen chosen map 900 64
+# The panel below the map.
+sed 's|</style>|.cards, .mapview, .folded, .foot, .tabs, #top { display: none !important }</style>|; s|<meta http-equiv="Content-Security-Policy"[^>]*>||' owners.html >only-owners.html
+picture page-owners only-owners map 140 64

@@ -5,6 +5,7 @@
 #ifndef DJLPLAN_TORCH_ABI_H
 #define DJLPLAN_TORCH_ABI_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,11 +56,28 @@ enum {
     TORCH_ENTRIES_NEW = 6
 };
 
+/*
+ * at::RecordFunctionCallback: what observes operators. It is copied as it is, and passed by value.
+ * After the probability of being called come the kinds of functions, of which operators are the
+ * first, and what is wanted beside the name, all off: false whatever their number.
+ */
+typedef struct {
+    void **(*begins)(void **context, const void *function);
+    void (*ends)(const void *function, void *context);
+    double probability;
+    bool wanted[16];
+} torch_record_callback;
+
+_Static_assert(sizeof(torch_record_callback) == 40, "at::RecordFunctionCallback has another size");
+
 #define TORCH_C10 "libc10.so"
 #define TORCH_CPU "libtorch_cpu.so"
 #define TORCH_SET_ALLOCATOR "_ZN3c1012SetAllocatorENS_10DeviceTypeEPNS_9AllocatorEh"
 #define TORCH_GET_ALLOCATOR "_ZN3c1012GetAllocatorERKNS_10DeviceTypeE"
 #define TORCH_IS_SIMPLE_SYMBOL "_ZNK3c109Allocator18is_simple_data_ptrERKNS_7DataPtrE"
+
+#define TORCH_ADD_CALLBACK "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE"
+#define TORCH_OPERATOR_NAME "_ZNK2at14RecordFunction4nameEv"
 
 /* Of the thread that calls them. */
 #define TORCH_GET_NUM_THREADS "_ZN2at15get_num_threadsEv"

@@ -1,6 +1,6 @@
 /*
  * Runs and plans of libtorch's allocations: what torch.c (the allocator), torch_record.c,
- * torch_replay.c and torch_large.c share.
+ * torch_replay.c, torch_large.c and torch_names.c share.
  */
 #ifndef DJLPLAN_TORCH_RUN_H
 #define DJLPLAN_TORCH_RUN_H
@@ -10,6 +10,7 @@
 #include "torch_weights.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* The logarithm of RECORD_BUCKETS; tests take fewer. */
 #ifndef RECORD_BUCKET_BITS
@@ -95,6 +96,10 @@ void djlplan_record_finish(struct djlplan_torch_run *run);
 void *djlplan_large_allocate(size_t bytes);
 /* Whether the block was one of these; then it is freed. */
 bool djlplan_large_free(void *address);
+
+/* torch_names.c: whether the operators of allocations are noted, and notes the current one. */
+extern atomic_bool djlplan_names_kept;
+void djlplan_names_note(size_t bytes);
 
 /* torch_replay.c */
 struct djlplan_torch_run *djlplan_replay_begin(struct djlplan_torch_plan *plan, void *arena,

@@ -176,7 +176,31 @@ static void check_large(void) {
     CHECK(!is_mapped(last) && live_blocks() == before);
 }
 
+/* The engine of this program has no operators: what is noted is that none made an allocation. */
+static void check_names(void) {
+    char message[64] = "", lines[64] = "";
+    CHECK(djlplan_torch_names_begin(message, sizeof message) == DJLPLAN_ENGINE_ERROR);
+    CHECK(strcmp(message, "libtorch does not tell them") == 0);
+    CHECK(djlplan_torch_names_begin(NULL, 0) == DJLPLAN_ENGINE_ERROR);
+    CHECK(djlplan_torch_names(lines, sizeof lines) == 0);
+    atomic_store(&djlplan_names_kept, true);
+    torch_data_ptr outside = allocate(50); /* of no run */
+    struct djlplan_torch_run *run = djlplan_torch_record();
+    torch_data_ptr a = allocate(100), empty = allocate(0);
+    djlplan_torch_names_end();
+    torch_data_ptr b = allocate(300);
+    CHECK(djlplan_torch_pause() == 0);
+    release(&outside);
+    release(&a);
+    release(&empty);
+    release(&b);
+    finish(run);
+    CHECK(djlplan_torch_names(lines, 7) == 8 && lines[0] == '\0'); /* too little room */
+    CHECK(djlplan_torch_names(lines, sizeof lines) == 8 && memcmp(lines, "100 \n0 \n", 8) == 0);
+}
+
 void check_recordings(void) {
+    check_names();
     check_events();
     check_many();
     check_too_many();

@@ -78,7 +78,8 @@ public final class DelegationPart implements ReportPart {
         JsonObject part() {
             JsonObject json = new JsonObject();
             json.addProperty("origin", table.reason());
-            json.addProperty("loads", KeyFacts.loadsText(kept.key().facts()));
+            json.add("loads", texts(KeyFacts.loadsOptions(kept.key().facts())));
+            json.add("measuredAnewBy", texts(KeyFacts.KEYS));
             json.add("operators", operators());
             JsonArray partitions = new JsonArray();
             table.partitions().forEach(partition -> partitions.add(partition(partition)));
@@ -94,6 +95,12 @@ public final class DelegationPart implements ReportPart {
             table.measured(table.chosen())
                     .ifPresent(chosen -> json.add("outputs", outputs(chosen)));
             return json;
+        }
+
+        private static JsonArray texts(Collection<String> texts) {
+            JsonArray array = new JsonArray();
+            texts.forEach(array::add);
+            return array;
         }
 
         private JsonArray operators() {

@@ -1,9 +1,9 @@
 package org.djlplan.delegation.cli;
 
 import com.google.common.base.Joiner;
+import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -29,7 +29,7 @@ final class KeyFacts {
                     "tolerance");
 
     /** The options that make a key. */
-    private static final ImmutableSet<String> KEYS =
+    static final ImmutableSet<String> KEYS =
             ImmutableSet.of(
                     OptionKey.THREADS.key(),
                     OptionKey.REORDER.key(),
@@ -85,19 +85,34 @@ final class KeyFacts {
                 : key.key().substring(PlanOptions.DELEGATION_PREFIX.length());
     }
 
+    /**
+     * Returns the options, for people, with which loads find what is kept by these facts; none if
+     * loads without options do.
+     */
+    static ImmutableList<String> loadsOptions(Map<String, String> facts) {
+        ImmutableList.Builder<String> texts = ImmutableList.builder();
+        loads(facts)
+                .forEach(
+                        (key, value) -> {
+                            boolean both =
+                                    key.equals(DelegationKey.THREADS.key()) && !value.equals("-1");
+                            texts.add(
+                                    key
+                                            + "="
+                                            + value
+                                            + (both ? " (or memplan.threads=" + value + ")" : ""));
+                        });
+        return texts.build();
+    }
+
     /** Returns a sentence that says which loads find what is kept by these facts. */
     static String loadsText(Map<String, String> facts) {
-        ImmutableMap<String, String> options = loads(facts);
-        List<String> parts = new ArrayList<>();
-        options.forEach((key, value) -> parts.add(key + "=" + value));
-        String threads = options.get(DelegationKey.THREADS.key());
-        if (threads != null && !threads.equals("-1")) {
-            int place = options.keySet().asList().indexOf(DelegationKey.THREADS.key());
-            parts.set(place, parts.get(place) + " (or memplan.threads=" + threads + ")");
-        }
+        List<String> options = loadsOptions(facts);
         return "found by loads %s; other values of %s ask for a measurement of their own"
                 .formatted(
-                        parts.isEmpty() ? "without options" : "with " + String.join(", ", parts),
+                        options.isEmpty()
+                                ? "without options"
+                                : "with " + String.join(", ", options),
                         String.join(", ", KEYS));
     }
 

@@ -3,6 +3,7 @@ package org.djlplan.delegation.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.google.common.collect.ImmutableMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -62,6 +63,14 @@ class KeyFactsTest {
                         + " delegation.objective, delegation.maxMemory, delegation.tolerance,"
                         + " delegation.exclude, delegation.delegate ask for a measurement of their own",
                 text);
+    }
+
+    @Test
+    void loadsOptions_usualThreads_areNone() {
+        assertEquals(List.of(), KeyFacts.loadsOptions(Map.of("cores", "4", "threads", "1,2,4")));
+        assertEquals(
+                List.of("delegation.threads=-1"),
+                KeyFacts.loadsOptions(Map.of("cores", "4", "threads", "-1")));
     }
 
     @Test

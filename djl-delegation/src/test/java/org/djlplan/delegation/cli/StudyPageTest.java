@@ -4,22 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.StringReader;
-import java.util.ArrayList;
+import com.google.gson.Gson;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
-import org.w3c.dom.Document;
-import org.w3c.dom.Element;
-import org.w3c.dom.NodeList;
-import org.xml.sax.InputSource;
 
 class StudyPageTest {
-
-    private static final Pattern CHART = Pattern.compile("<svg.*?</svg>", Pattern.DOTALL);
 
     private static final Explained EXPLAINED =
             Explained.ofKept(
@@ -30,88 +23,70 @@ class StudyPageTest {
 
     private final String page = StudyPage.of(SampleStudies.study(), EXPLAINED);
 
-    /** Returns the charts, which are well-formed or fail here. */
-    private static List<Document> charts(String page) throws Exception {
-        List<Document> charts = new ArrayList<>();
-        Matcher matcher = CHART.matcher(page);
-        while (matcher.find()) {
-            charts.add(
-                    DocumentBuilderFactory.newInstance()
-                            .newDocumentBuilder()
-                            .parse(new InputSource(new StringReader(matcher.group()))));
-        }
-        return charts;
+    private static JsonObject data(String page) {
+        String begin = "<script type=\"application/json\" id=\"data\">";
+        int start = page.indexOf(begin) + begin.length();
+        return JsonParser.parseString(page.substring(start, page.indexOf("</script>", start)))
+                .getAsJsonObject();
     }
 
-    private static List<Element> elements(Document chart, String tag, String kind) {
-        NodeList nodes = chart.getElementsByTagName(tag);
-        List<Element> found = new ArrayList<>();
-        for (int i = 0; i < nodes.getLength(); i++) {
-            Element element = (Element) nodes.item(i);
-            if (element.getAttribute("class").equals(kind)) {
-                found.add(element);
-            }
-        }
-        return found;
+    /** As a page has it: what is not known is left out. */
+    private static JsonObject withoutNulls(JsonObject json) {
+        return JsonParser.parseString(new Gson().toJson(json)).getAsJsonObject();
+    }
+
+    private static List<String> titles(JsonObject study) {
+        return study.getAsJsonArray("tables").asList().stream()
+                .map(table -> table.getAsJsonObject().get("title").getAsString())
+                .toList();
     }
 
     @Test
-    void of_study_needsNothingElse() {
-        assertFalse(page.contains("<script"), "a script");
-        assertFalse(Pattern.compile("https?:|src=|href=|url\\(|@import").matcher(page).find());
+    void of_study_isAPageOfReports() {
         assertTrue(page.startsWith("<!doctype html>"));
-        assertTrue(page.contains("prefers-color-scheme: dark"));
-        assertTrue(page.contains("&lt;net&gt; &amp; co.tflite"), "an escaped name");
-        assertFalse(page.contains("<net>"), "a name that is not escaped");
+        assertTrue(page.contains("Content-Security-Policy"));
+        assertFalse(page.contains("<net>"), "a name that is markup");
+        assertEquals(1, data(page).get("format").getAsInt());
+        assertEquals("<net> & co.tflite", data(page).get("title").getAsString());
+    }
+
+    @Test
+    void of_study_hasTheNumbersOfItsJsonAndTheTablesOfItsText() {
+        JsonObject study = data(page).getAsJsonObject("study");
+        for (Map.Entry<String, JsonElement> number :
+                withoutNulls(StudyJson.of(SampleStudies.study())).entrySet()) {
+            assertEquals(number.getValue(), study.get(number.getKey()), number.getKey());
+        }
+        assertEquals(5, titles(study).size(), titles(study).toString());
+        JsonObject sets = study.getAsJsonArray("tables").get(3).getAsJsonObject();
+        assertEquals(7, sets.getAsJsonArray("rows").size());
+        assertEquals(
+                "[\"2,3 of 3\",\"5\",\"1\",\"40.000 ms\",\"40.000–40.002\",\"1.00 MiB\",\"chosen\"]",
+                sets.getAsJsonArray("rows").get(0).toString());
     }
 
     @Test
     void of_study_saysWhyOperatorsAreDelegatedOrNot() {
-        assertTrue(page.contains("<td>excluded: by you</td>"), page);
-        assertTrue(page.contains("5 delegated, 1 excluded, 4 not worth it, 2 unsupported"), page);
+        JsonObject why =
+                data(page)
+                        .getAsJsonObject("study")
+                        .getAsJsonArray("tables")
+                        .get(4)
+                        .getAsJsonObject();
+        assertTrue(why.get("rows").toString().contains("excluded: by you"), why::toString);
+        assertEquals(
+                "[\"As the usual run chose: 12 operators: 5 delegated, 1 excluded, 4 not"
+                        + " worth it, 2 unsupported.\"]",
+                why.get("notes").toString());
     }
 
     @Test
-    void of_study_hasEverySetInTheChart() throws Exception {
-        Document chart = charts(page).get(0);
-        assertEquals(6, elements(chart, "circle", "set").size(), "all but the one that failed");
-        assertEquals(3, elements(chart, "circle", "rule").size());
-        List<Element> ours = elements(chart, "circle", "ours");
-        assertEquals(1, ours.size());
-        assertEquals("chosen: 2,3 of 3, 40.000 ms", ours.get(0).getTextContent());
-        String text = chart.getDocumentElement().getTextContent();
-        assertTrue(text.contains("median latency, ms"), text);
-        assertTrue(text.contains("delegated partitions"), text);
-    }
-
-    @Test
-    void of_study_drawsLowerWhatIsFaster() throws Exception {
-        List<Element> sets = elements(charts(page).get(0), "circle", "set");
-        double before = Double.POSITIVE_INFINITY;
-        for (Element set : sets) {
-            double top = Double.parseDouble(set.getAttribute("cy"));
-            assertTrue(top >= 40 && top <= 344, "inside: " + top);
-            assertTrue(top <= before, "the fastest first");
-            before = top;
-        }
-    }
-
-    @Test
-    void of_study_hasTwoBarsPerPartition() throws Exception {
-        Document chart = charts(page).get(1);
-        List<Element> bars = elements(chart, "rect", "delegate");
-        assertEquals(4, bars.size(), "three and the legend");
-        double first = Double.parseDouble(bars.get(0).getAttribute("height"));
-        double second = Double.parseDouble(bars.get(1).getAttribute("height"));
-        assertEquals(4, first / second, 0.01);
-        assertEquals(4, elements(chart, "rect", "cpu").size());
-    }
-
-    @Test
-    void of_nothingMeasured_isAPage() throws Exception {
+    void of_nothingMeasured_isAPage() {
         Study full = SampleStudies.study();
         Study empty =
                 new Study("net", 1, 0, -1, List.of(), 1, List.of(), List.of(), full.usual(), 0, 0);
-        assertEquals(2, charts(StudyPage.of(empty, EXPLAINED)).size());
+        JsonObject study = data(StudyPage.of(empty, EXPLAINED)).getAsJsonObject("study");
+        assertEquals(0, study.getAsJsonArray("sets").size());
+        assertEquals(5, titles(study).size());
     }
 }

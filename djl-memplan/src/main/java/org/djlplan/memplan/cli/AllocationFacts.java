@@ -1,5 +1,6 @@
 package org.djlplan.memplan.cli;
 
+import com.google.common.collect.ImmutableMap;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
@@ -7,10 +8,15 @@ import java.util.ArrayList;
 import java.util.List;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
+import org.djlplan.memplan.runtime.torch.OperatorNames;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
+import org.djlplan.memplan.usage.UsageRecords;
 
-/** The plan of a recorded prediction's allocations, as JSON from one process to another. */
+/**
+ * What is known of a recorded prediction's allocations, as JSON from one process to another: their
+ * plan, and the operators that make them.
+ */
 final class AllocationFacts {
 
     private AllocationFacts() {}
@@ -53,5 +59,51 @@ final class AllocationFacts {
                         new PlanningProblem(records),
                         offsets.stream().mapToLong(offset -> offset).toArray()),
                 json.get("provedMinimal").getAsBoolean());
+    }
+
+    static JsonArray toJson(List<OperatorNames.Named> allocations) {
+        JsonArray rows = new JsonArray();
+        for (OperatorNames.Named allocation : allocations) {
+            JsonArray row = new JsonArray();
+            row.add(allocation.bytes());
+            row.add(allocation.operator());
+            rows.add(row);
+        }
+        return rows;
+    }
+
+    /** Reads what {@link #toJson(List)} writes. */
+    static List<OperatorNames.Named> named(JsonArray rows) {
+        List<OperatorNames.Named> allocations = new ArrayList<>();
+        for (JsonElement element : rows) {
+            JsonArray row = element.getAsJsonArray();
+            allocations.add(
+                    new OperatorNames.Named(row.get(0).getAsLong(), row.get(1).getAsString()));
+        }
+        return allocations;
+    }
+
+    /**
+     * Returns the operator that makes each planned allocation, by its number.
+     *
+     * @param allocations all of a prediction that was placed by the plan
+     * @throws Failure if they are others than planned
+     */
+    static ImmutableMap<Integer, String> operators(
+            PlanningProblem planned, List<OperatorNames.Named> allocations) {
+        ImmutableMap.Builder<Integer, String> operators = ImmutableMap.builder();
+        for (UsageRecord record : planned.records()) {
+            int number = record.tensor();
+            if (number >= allocations.size()
+                    || UsageRecords.alignedBytes(allocations.get(number).bytes())
+                            != record.bytes()) {
+                throw new Failure("the prediction allocated otherwise than recorded");
+            }
+            String operator = allocations.get(number).operator();
+            if (!operator.isEmpty()) {
+                operators.put(number, operator);
+            }
+        }
+        return operators.buildOrThrow();
     }
 }

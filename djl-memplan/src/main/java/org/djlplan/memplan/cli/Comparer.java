@@ -234,30 +234,52 @@ final class Comparer {
     }
 
     private void time(int iterations, int rounds, List<Ready> contestants) {
-        Optional<Progress> line = ProgressLine.ifWatched(messages);
-        line.ifPresent(each -> each.reset("Timing", (long) rounds * contestants.size()));
-        line.ifPresent(each -> each.start(0));
-        try {
-            time(iterations, rounds, contestants, line);
-        } finally {
-            line.ifPresent(Progress::end);
-        }
+        List<Timed> turns =
+                contestants.stream()
+                        .<Timed>map(
+                                ready ->
+                                        count -> {
+                                            long[] nanos = ready.worker().time(count);
+                                            watch.ifPresent(
+                                                    each -> each.timed(ready.name(), nanos));
+                                        })
+                        .toList();
+        time(iterations, rounds, turns, ProgressLine.ifWatched(messages));
     }
 
-    private void time(
-            int iterations, int rounds, List<Ready> contestants, Optional<Progress> line) {
-        int n = contestants.size();
-        for (int round = 0; round < rounds; round++) {
-            // Differences of rounded products add up to exactly the iterations asked for.
-            long next = (long) iterations * (round + 1) / rounds;
-            int count = Math.toIntExact(next - (long) iterations * round / rounds);
-            for (int i = 0; i < n && count > 0; i++) {
-                // Who goes first alternates, as the first may find the machine in another state.
-                Ready contestant = contestants.get((i + round) % n);
-                long[] nanos = contestant.worker().time(count);
-                watch.ifPresent(each -> each.timed(contestant.name(), nanos));
-                line.ifPresent(each -> each.increment(1));
+    /** Someone who takes turns. */
+    @FunctionalInterface
+    interface Timed {
+
+        /** Runs and times so many predictions. */
+        void time(int count);
+    }
+
+    /**
+     * Has all take turns.
+     *
+     * @param iterations of each, in all rounds together
+     * @param line told of each turn
+     */
+    static void time(int iterations, int rounds, List<Timed> all, Optional<Progress> line) {
+        line.ifPresent(each -> each.reset("Timing", (long) rounds * all.size()));
+        line.ifPresent(each -> each.start(0));
+        try {
+            for (int round = 0; round < rounds; round++) {
+                // Differences of rounded products add up to exactly the iterations asked for.
+                long next = (long) iterations * (round + 1) / rounds;
+                int count = Math.toIntExact(next - (long) iterations * round / rounds);
+                for (int i = 0; i < all.size(); i++) {
+                    if (count > 0) {
+                        // Who goes first alternates, as the first may find the machine in another
+                        // state.
+                        all.get((i + round) % all.size()).time(count);
+                    }
+                    line.ifPresent(each -> each.increment(1));
+                }
             }
+        } finally {
+            line.ifPresent(Progress::end);
         }
     }
 

@@ -33,6 +33,7 @@ import org.djlplan.memplan.budget.ResidentWeights;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ProcessMemory;
+import org.djlplan.memplan.runtime.torch.OperatorNames;
 
 /**
  * One model run one way in this process, step by step: load, warm up, write outputs, time. The
@@ -180,6 +181,26 @@ final class Measurement implements AutoCloseable {
     /** Returns the plan of a PyTorch model's allocations, once one is in use. */
     Optional<EvaluatedPlan> placedAllocations() {
         return runner().placedAllocations();
+    }
+
+    /**
+     * Runs one more prediction of a PyTorch model; returns its allocations in their order, each
+     * with the operator that makes it.
+     *
+     * @throws Failure if operators are not told
+     */
+    List<OperatorNames.Named> namedAllocations() {
+        Optional<String> refused =
+                OperatorNames.begin(Engine.getEngine(EngineKind.PYTORCH.engineName()).getVersion());
+        if (refused.isPresent()) {
+            throw new Failure(refused.get());
+        }
+        try {
+            runner().run();
+        } finally {
+            OperatorNames.end();
+        }
+        return OperatorNames.noted();
     }
 
     /** Returns which weights are in memory when; empty if all are all the time. */

@@ -27,6 +27,7 @@ import org.djlplan.memplan.usage.UsageRecords;
  * @param variants the planning problem, and the same with alias classes if there are any
  * @param graph what the records are from; empty for a file of records
  * @param ids names of the tensors
+ * @param operators of allocations, the operator that makes each, where that is known
  * @param alignmentBytes what offsets are multiples of
  * @param inRounds the strategy for sizes that become known while the model runs; empty if all are
  *     known before
@@ -36,6 +37,7 @@ record PlanInput(
         List<PlanningProblem> variants,
         Optional<Graph> graph,
         Map<Integer, String> ids,
+        Map<Integer, String> operators,
         long alignmentBytes,
         Optional<OffsetStrategy> inRounds) {
 
@@ -60,6 +62,7 @@ record PlanInput(
     PlanInput {
         variants = ImmutableList.copyOf(variants);
         ids = ImmutableMap.copyOf(ids);
+        operators = ImmutableMap.copyOf(operators);
     }
 
     /** Returns whether {@code file} is a file of records by its name. */
@@ -84,6 +87,7 @@ record PlanInput(
                 List.of(problem),
                 Optional.empty(),
                 records.ids(),
+                Map.of(),
                 1,
                 records.knownAt().isEmpty()
                         ? Optional.empty()
@@ -107,12 +111,17 @@ record PlanInput(
                 variants,
                 Optional.of(graph),
                 CsvRecords.numbered(variants.get(0)).ids(),
+                Map.of(),
                 UsageRecords.ALIGNMENT_BYTES,
                 Optional.empty());
     }
 
-    /** Returns the problem of the allocations of a prediction. */
-    static PlanInput recorded(PlanningProblem problem) {
+    /**
+     * Returns the problem of the allocations of a prediction.
+     *
+     * @param operators the operator that makes each, where that is known
+     */
+    static PlanInput recorded(PlanningProblem problem, Map<Integer, String> operators) {
         Map<Integer, String> names =
                 Maps.transformValues(CsvRecords.numbered(problem).ids(), id -> "allocation " + id);
         return new PlanInput(
@@ -120,6 +129,7 @@ record PlanInput(
                 List.of(problem),
                 Optional.empty(),
                 names,
+                operators,
                 UsageRecords.ALIGNMENT_BYTES,
                 Optional.empty());
     }

@@ -203,7 +203,19 @@ final class PlanMap {
     private List<String> operators() {
         return input.graph()
                 .map(graph -> graph.operators().stream().map(Operator::type).toList())
-                .orElseGet(() -> Collections.nCopies(steps.count(), ""));
+                .orElseGet(this::operatorsOfRecords);
+    }
+
+    /** Where something begins, the operator that makes it, if that is known. */
+    private List<String> operatorsOfRecords() {
+        List<String> types = new ArrayList<>(Collections.nCopies(steps.count(), ""));
+        for (UsageRecord record : records) {
+            String operator = input.operators().get(record.tensor());
+            if (operator != null) {
+                types.set(steps.index(record.first()), operator);
+            }
+        }
+        return types;
     }
 
     /** Returns from the first to the last operator that reads or writes a tensor. */
@@ -284,7 +296,9 @@ final class PlanMap {
                 record.bytes(),
                 steps.index(record.first()),
                 steps.index(record.last()),
-                OptionalInt.empty(),
+                input.operators().containsKey(record.tensor())
+                        ? OptionalInt.of(steps.index(record.first()))
+                        : OptionalInt.empty(),
                 List.of(),
                 Owner.ARENA,
                 OptionalInt.empty());

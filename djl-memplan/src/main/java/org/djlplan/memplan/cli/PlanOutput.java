@@ -74,8 +74,15 @@ record PlanOutput(
      * @param totalBytes size of the arena, or of all buffers together
      * @param millis time that planning took, the median when repeated
      * @param valid whether the independent check found nothing wrong
+     * @param objectBytes the size of each buffer, if they are several
      */
-    record Result(String strategy, String layout, long totalBytes, double millis, boolean valid) {}
+    record Result(
+            String strategy,
+            String layout,
+            long totalBytes,
+            double millis,
+            boolean valid,
+            Optional<List<Long>> objectBytes) {}
 
     /**
      * The smallest valid plan.

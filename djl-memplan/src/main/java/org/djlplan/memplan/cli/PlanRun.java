@@ -165,7 +165,8 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
                 PlanOutput.OFFSETS,
                 plan.totalBytes(),
                 millis(attempt.nanos(), times, plan, () -> again.plan(plan.problem())),
-                attempt.valid());
+                attempt.valid(),
+                Optional.empty());
     }
 
     private static PlanOutput.Result result(SharedAttempt attempt, int repeat) {
@@ -176,7 +177,8 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
                 PlanOutput.SHARED_OBJECTS,
                 plan.totalBytes(),
                 millis(attempt.nanos(), repeat, plan, () -> again.plan(plan.problem())),
-                attempt.valid());
+                attempt.valid(),
+                Optional.of(plan.objectBytes()));
     }
 
     /** Plans again and again if asked to; {@code plan} itself was the warm-up. */

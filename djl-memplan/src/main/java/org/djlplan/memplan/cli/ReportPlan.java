@@ -4,6 +4,7 @@ import com.google.common.base.Preconditions;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.djlplan.memplan.cli.PlanInput.View;
@@ -94,12 +95,16 @@ final class ReportPlan {
 
     private Planned recorded() {
         news.accept("recording predictions");
-        EvaluatedPlan used = record();
-        PlanInput input = PlanInput.recorded(used.plan().problem());
-        return planned(input, new PlanMap(input).withUsed(used));
+        Recorded recorded = record();
+        PlanInput input =
+                PlanInput.recorded(recorded.used().plan().problem(), recorded.operators());
+        return planned(input, new PlanMap(input).withUsed(recorded.used()));
     }
 
-    private EvaluatedPlan record() {
+    /** A plan in use, and the operators that make its allocations. */
+    private record Recorded(EvaluatedPlan used, Map<Integer, String> operators) {}
+
+    private Recorded record() {
         try (WorkerProcess worker =
                 WorkerProcess.start(
                         WorkerProcess.Contestant.RECORDING, options, StepNews.ofWorker())) {
@@ -113,8 +118,21 @@ final class ReportPlan {
                                         .unplannedReason()
                                         .orElse("predictions differ from one another"));
             }
+            return new Recorded(used.get(), operators(worker, used.get()));
+        }
+    }
+
+    /** Asked for last: it looks into the engine deeper than what serves. */
+    private Map<Integer, String> operators(WorkerProcess worker, EvaluatedPlan used) {
+        try {
+            Map<Integer, String> operators =
+                    AllocationFacts.operators(used.plan().problem(), worker.namedAllocations());
             worker.finish();
-            return used.get();
+            return operators;
+        } catch (Failure e) {
+            messages.println("operators are unknown: " + Failure.describe(e));
+            messages.flush();
+            return Map.of();
         }
     }
 

@@ -4,13 +4,12 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.base.Strings;
 import com.google.common.collect.ImmutableList;
-import com.google.common.html.HtmlEscapers;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A table for people, as aligned text or as rows of HTML: the first column left-aligned, and the
- * last where it is text. Columns without any text are left out of the former.
+ * A table for people, as aligned text: the first column left-aligned, and the last where it is
+ * text. Columns without any text are left out of that.
  */
 public final class TextTable {
 
@@ -76,25 +75,5 @@ public final class TextTable {
             text.append(line.toString().stripTrailing()).append('\n');
         }
         return text.toString();
-    }
-
-    /** Returns the rows as elements of an HTML table, the first as its heading. */
-    public String html() {
-        StringBuilder html = new StringBuilder();
-        String tag = "th";
-        for (List<String> row : rows) {
-            html.append("<tr>");
-            for (String cell : row) {
-                html.append("<%1$s>%2$s</%1$s>".formatted(tag, escape(cell)));
-            }
-            html.append("</tr>\n");
-            tag = "td";
-        }
-        return html.toString();
-    }
-
-    /** Returns text as it stands in HTML. */
-    public static String escape(String text) {
-        return HtmlEscapers.htmlEscaper().escape(text);
     }
 }

@@ -65,6 +65,15 @@ final class WorkerCommand implements Callable<Integer> {
         }
     }
 
+    /** Returns bytes and operator of each allocation, or one text that says why not. */
+    private static JsonElement operators(Measurement measurement) {
+        try {
+            return AllocationFacts.toJson(measurement.namedAllocations());
+        } catch (Failure e) {
+            return new JsonPrimitive(e.getMessage());
+        }
+    }
+
     /** Answers requests until one asks to close the model. */
     private void serve(Measurement measurement, ParentConnection parent)
             throws InterruptedException, IOException {
@@ -110,6 +119,7 @@ final class WorkerCommand implements Callable<Integer> {
                                         .placedAllocations()
                                         .<JsonElement>map(AllocationFacts::toJson)
                                         .orElse(JsonNull.INSTANCE));
+                case "operators" -> parent.reply(operators(measurement));
                 case "weights" ->
                         parent.reply(
                                 measurement

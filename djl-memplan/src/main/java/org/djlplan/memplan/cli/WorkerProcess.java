@@ -24,6 +24,7 @@ import org.djlplan.memplan.child.ChildProcess.Answer;
 import org.djlplan.memplan.child.JavaCommand;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.runtime.ProcessMemory;
+import org.djlplan.memplan.runtime.torch.OperatorNames;
 
 /**
  * A child process that runs one model one way ({@link WorkerCommand}), so that nothing but the
@@ -162,6 +163,20 @@ final class WorkerProcess implements AutoCloseable {
         return answer.isJsonNull()
                 ? Optional.empty()
                 : Optional.of(AllocationFacts.fromJson(answer.getAsJsonObject()));
+    }
+
+    /**
+     * Runs one more prediction of a PyTorch model; returns its allocations in their order, each
+     * with the operator that makes it.
+     *
+     * @throws Failure if they are not told
+     */
+    List<OperatorNames.Named> namedAllocations() {
+        JsonElement answer = ask("naming the operators of", request("operators"));
+        if (answer.isJsonPrimitive()) {
+            throw new Failure(answer.getAsString());
+        }
+        return AllocationFacts.named(answer.getAsJsonArray());
     }
 
     /** Returns which weights are in memory when; empty if all are all the time. */

@@ -12,14 +12,19 @@ import com.google.gson.JsonPrimitive;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
 import javax.imageio.ImageIO;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.study.csv.CsvFiles;
+import org.djlplan.memplan.study.csv.CsvPlan;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -92,6 +97,7 @@ class ReportCommandTest extends CommandTest {
             assertEquals(result.get("strategy"), strategy.get("name"));
             assertEquals(result.get("totalBytes"), strategy.get("totalBytes"));
             assertEquals(result.get("valid"), strategy.get("valid"));
+            assertSameObjects(result, strategy);
         }
         JsonObject best = plan.getAsJsonObject("best");
         assertEquals(best.get("strategy"), map.get("best"));
@@ -109,6 +115,67 @@ class ReportCommandTest extends CommandTest {
                         .max()
                         .orElse(0);
         assertEquals(plan.get("lowerBoundBytes").getAsLong(), widest);
+    }
+
+    /** Objects lie end to end, each as large as the plan command says. */
+    private static void assertSameObjects(JsonObject result, JsonObject strategy) {
+        List<Long> objects = new ArrayList<>();
+        long end = 0;
+        if (strategy.has("objects")) {
+            for (JsonElement each : strategy.getAsJsonArray("objects")) {
+                JsonObject object = each.getAsJsonObject();
+                assertEquals(end, object.get("offset").getAsLong());
+                objects.add(object.get("bytes").getAsLong());
+                end += object.get("bytes").getAsLong();
+            }
+        }
+        assertEquals(
+                strategy.get("layout").getAsString().equals("shared-objects"),
+                result.has("objectBytes"));
+        if (result.has("objectBytes")) {
+            assertEquals(
+                    result.getAsJsonArray("objectBytes").asList().stream()
+                            .map(JsonElement::getAsLong)
+                            .toList(),
+                    objects);
+        }
+    }
+
+    /** Returns the offset of each tensor by its name, from the plan command's file. */
+    private Map<String, Long> offsetsOf(String strategy) throws IOException {
+        Path plan = folder.resolve("plan.csv");
+        JsonObject unused = planned(csv, "--strategy", strategy, "--out", plan);
+        CsvPlan offsets = CsvFiles.readPlan(plan);
+        Files.delete(plan);
+        Map<String, Long> byName = new HashMap<>();
+        offsets.offsets()
+                .forEach((tensor, offset) -> byName.put(offsets.ids().get(tensor), offset));
+        return byName;
+    }
+
+    @Test
+    void report_sharedObjects_holdTheTensorsThatThePlanCommandPutsThere() throws IOException {
+        assertEquals(0, report(csv, "--json", data), err::toString);
+        JsonObject plan = read(data).getAsJsonObject("plan");
+        int compared = 0;
+        for (JsonElement each : plan.getAsJsonArray("strategies")) {
+            JsonObject strategy = each.getAsJsonObject();
+            if (strategy.has("objects")) {
+                Map<String, Long> shown = new HashMap<>();
+                for (int i = 0; i < plan.getAsJsonArray("tensors").size(); i++) {
+                    shown.put(
+                            plan.getAsJsonArray("tensors")
+                                    .get(i)
+                                    .getAsJsonObject()
+                                    .get("name")
+                                    .getAsString(),
+                            strategy.getAsJsonArray("offsets").get(i).getAsLong());
+                }
+                assertEquals(offsetsOf(strategy.get("name").getAsString()), shown);
+                compared++;
+            }
+        }
+        assertTrue(compared >= 3, compared + " plans of shared objects");
     }
 
     @Test
@@ -150,6 +217,18 @@ class ReportCommandTest extends CommandTest {
                 total.getAsJsonObject("plan").getAsJsonArray("strategies").get(3).getAsJsonObject(),
                 "totalBytes");
         assertThrows(AssertionError.class, () -> assertSameNumbers(plan, total));
+        JsonObject object = read(data);
+        increment(
+                object.getAsJsonObject("plan").getAsJsonArray("strategies").asList().stream()
+                        .map(JsonElement::getAsJsonObject)
+                        .filter(strategy -> strategy.has("objects"))
+                        .findFirst()
+                        .orElseThrow()
+                        .getAsJsonArray("objects")
+                        .get(1)
+                        .getAsJsonObject(),
+                "bytes");
+        assertThrows(AssertionError.class, () -> assertSameNumbers(plan, object));
         JsonObject fewer = read(data);
         fewer.getAsJsonObject("plan").getAsJsonArray("tensors").remove(0);
         assertThrows(AssertionError.class, () -> assertSameNumbers(plan, fewer));

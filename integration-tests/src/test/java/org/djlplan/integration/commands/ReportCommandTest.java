@@ -20,10 +20,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.djlplan.integration.support.DjlPlanProcess;
 import org.djlplan.integration.support.DjlPlanProcess.Result;
+import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.Value;
@@ -31,6 +34,7 @@ import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteSubgraph;
 import org.djlplan.memplan.source.tflite.TfLiteTensor;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -162,6 +166,10 @@ class ReportCommandTest {
         JsonObject plan = report.getAsJsonObject("plan");
         assertEquals("recording", report.getAsJsonObject("model").get("view").getAsString());
         assertTrue(plan.getAsJsonArray("tensors").size() > 50, "allocations");
+        Map<String, Integer> makers = makers(plan);
+        assertTrue(makers.get("aten::conv2d") >= 20, makers::toString);
+        assertTrue(makers.get("aten::batch_norm") >= 20, makers::toString);
+        assertFalse(makers.containsKey(""), makers::toString);
         JsonObject run =
                 djlplan(
                                 "run",
@@ -175,6 +183,78 @@ class ReportCommandTest {
         assertRecorded(run, plan);
         plan.addProperty("naiveBytes", plan.get("naiveBytes").getAsLong() - 64);
         assertThrows(AssertionError.class, () -> assertRecorded(run, plan), "a wrong number");
+    }
+
+    /** Returns how many tensors each operator makes. */
+    private static Map<String, Integer> makers(JsonObject plan) {
+        Map<String, Integer> made = new TreeMap<>();
+        for (JsonElement tensor : plan.getAsJsonArray("tensors")) {
+            int producer = tensor.getAsJsonObject().get("producer").getAsInt();
+            assertEquals(producer, tensor.getAsJsonObject().get("first").getAsInt());
+            made.merge(
+                    plan.getAsJsonArray("operators").get(producer).getAsString(), 1, Integer::sum);
+        }
+        return made;
+    }
+
+    @Test
+    void recordedTorchScript_hasTheOperatorOfEachAllocation() throws Exception {
+        Path model = folder.resolve("cnn.pt");
+        Files.copy(TorchScriptModels.named("cnn").file(), model);
+        djlplan(
+                "report",
+                model.toString(),
+                "--input-shape",
+                "1,3,32,32",
+                "--json",
+                folder.resolve("data.json").toString());
+        // Names are the engine's; how many blocks a kernel takes depends on the processor.
+        assertEquals(
+                Set.of(
+                        "aten::add",
+                        "aten::batch_norm",
+                        "aten::cat",
+                        "aten::conv2d",
+                        "aten::linear",
+                        "aten::max_pool2d",
+                        "aten::mean",
+                        "aten::relu",
+                        "aten::relu6"),
+                makers(read("data.json").getAsJsonObject("plan")).keySet());
+    }
+
+    @Test
+    void interrupted_leavesNoFileAndNoProcess() throws Exception {
+        Path files = Files.createDirectory(folder.resolve("files"));
+        Path page = Files.writeString(files.resolve("page.html"), "old");
+        DjlPlanProcess command =
+                DjlPlanProcess.start(
+                        folder,
+                        "report",
+                        "zoo:resnet50",
+                        "--input-shape",
+                        "1,3,224,224",
+                        "--html",
+                        page.toString(),
+                        "--json",
+                        files.resolve("data.json").toString());
+        Await.until(
+                () ->
+                        command.process().descendants().findAny().isPresent()
+                                || !command.process().isAlive());
+        List<ProcessHandle> children = command.process().descendants().toList();
+
+        command.interrupt();
+
+        assertEquals(130, command.finish().exitCode());
+        assertFalse(children.isEmpty());
+        for (ProcessHandle child : children) {
+            child.onExit().get(30, TimeUnit.SECONDS);
+        }
+        assertEquals("old", Files.readString(page));
+        try (Stream<Path> left = Files.list(files)) {
+            assertEquals(List.of(page), left.toList());
+        }
     }
 
     private static double median(JsonObject way) {

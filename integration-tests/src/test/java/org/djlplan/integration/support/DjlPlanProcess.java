@@ -67,6 +67,8 @@ public final class DjlPlanProcess {
     private static DjlPlanProcess start(Path folder, String classPath, String... arguments)
             throws IOException {
         List<String> command = new ArrayList<>();
+        // What is started from a script in the background ignores Ctrl-C: this does not.
+        command.addAll(List.of("env", "--default-signal=INT"));
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-Dai.djl.offline=true", "-cp", classPath));
         command.add("org.djlplan.memplan.cli.DjlPlan");
@@ -86,6 +88,12 @@ public final class DjlPlanProcess {
     /** Returns the process. */
     public Process process() {
         return process;
+    }
+
+    /** Does what Ctrl-C does. */
+    public void interrupt() throws IOException, InterruptedException {
+        Process kill = new ProcessBuilder("kill", "-INT", "" + process.pid()).start();
+        assertEquals(0, kill.waitFor());
     }
 
     /** Waits for its end. */

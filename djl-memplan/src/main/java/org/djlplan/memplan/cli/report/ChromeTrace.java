@@ -47,7 +47,9 @@ public final class ChromeTrace {
         tensors();
         events.sort(IN_TIME);
         JsonArray all = new JsonArray();
-        all.add(name("process_name", report.model().name()));
+        String model = report.model().name();
+        // A process without a name is left out by readers.
+        all.add(name("process_name", model.isEmpty() ? "a model" : model));
         all.add(name("thread_name", "operators"));
         events.forEach(all::add);
         JsonObject trace = new JsonObject();

@@ -49,6 +49,7 @@ public final class ReportFile {
                     "models",
                     "overview",
                     "compare",
+                    "study",
                     "tabs",
                     "main");
 
@@ -62,7 +63,8 @@ public final class ReportFile {
     /**
      * Returns the page's text, to be written in UTF-8.
      *
-     * @param data a report, or an object with two of them to compare in "reports"
+     * @param data a report, an object with two of them to compare in "reports", or one with a
+     *     "study" of partitions
      */
     public static String html(JsonObject data) {
         String style = resource("uplot/uPlot.min.css") + resource("report.css");

@@ -14,7 +14,7 @@ public final class TorchAllocator {
     private static final Logger logger = LoggerFactory.getLogger(TorchAllocator.class);
 
     /** The versions that we test with. */
-    private static final ImmutableSet<String> TESTED = ImmutableSet.of("2.1.1", "2.7.1");
+    static final ImmutableSet<String> TESTED = ImmutableSet.of("2.1.1", "2.7.1");
 
     private static final int MESSAGE_BYTES = 256;
 

@@ -47,6 +47,12 @@ final class TorchNative {
     static native void djlplan_torch_finish(
             Pointer run, long[] counters, int[] alive, int capacity);
 
+    static native int djlplan_torch_names_begin(byte[] message, long messageBytes);
+
+    static native void djlplan_torch_names_end();
+
+    static native long djlplan_torch_names(byte[] out, long capacity);
+
     static native Pointer djlplan_weights_create(String folder, long bytes, int[] problem);
 
     static native void djlplan_weights_close(Pointer weights);

@@ -141,7 +141,7 @@ function differencePanel(reports) {
     { name: 'arena', values: inBytes(best[0].totalBytes, best[1].totalBytes) },
     { name: 'lower bound', values: inBytes(boundOf(a.plan, best[0]), boundOf(b.plan, best[1])) },
     { name: 'each tensor by itself', values: inBytes(naiveBytes(a.plan), naiveBytes(b.plan)) },
-    { name: 'tensors', values: plain(a.plan.tensors.length, b.plan.tensors.length) },
+    { name: 'tensors', values: plain(plannedTensors(a.plan), plannedTensors(b.plan)) },
     { name: 'operators', values: plain(a.plan.operators.length, b.plan.operators.length) },
     { name: 'model file', values: inBytes(a.model?.bytes ?? undefined, b.model?.bytes ?? undefined) },
     ...merged(reports, (report) => (report.memory ?? []).map((part) => [ownerOf(part.owner).label, part.bytes])).map(({ name, of }) => ({

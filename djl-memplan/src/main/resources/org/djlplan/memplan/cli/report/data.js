@@ -142,6 +142,8 @@ const PLAN = objectWith({
 
 const MOMENTS = listOf(objectWith({ at: anAmount, 'bytes?': anAmount, 'name?': aText, 'nanos?': anAmount }));
 
+const TABLES = listOf(objectWith({ title: aText, heading: listOf(aText), rows: listOf(listOf(aText)), notes: listOf(aText) }));
+
 const REPORT = objectWith({
   'title?': aText,
   'djlPlan?': aText,
@@ -150,6 +152,8 @@ const REPORT = objectWith({
   'memory?': listOf(objectWith({ owner: aText, bytes: anAmount })),
   'delegation?': objectWith({
     'origin?': aText,
+    'loads?': listOf(aText),
+    'measuredAnewBy?': listOf(aText),
     'operators?': listOf(
       objectWith({ index: anIndex, type: aText, runs: aText, 'reason?': aText, 'partition?': anIndex, 'nanos?': anAmount }),
     ),
@@ -207,8 +211,21 @@ const REPORT = objectWith({
         'figures?': texts,
       }),
     ),
-    'tables?': listOf(objectWith({ title: aText, heading: listOf(aText), rows: listOf(listOf(aText)), notes: listOf(aText) })),
+    'tables?': TABLES,
   }),
+});
+
+const SET = objectWith({ set: aText, partitions: listOf(anIndex), 'whole?': aFlag, 'medianMillis?': anAmount });
+
+const STUDY = objectWith({
+  heading: aText,
+  verdict: listOf(aText),
+  sets: listOf(SET),
+  partitions: listOf(objectWith({ partition: anIndex, cpuMillis: anAmount, delegateMillis: anAmount })),
+  tfLiteFirstN: listOf(orNull(SET)),
+  'best?': SET,
+  'chosen?': SET,
+  tables: TABLES,
 });
 
 /**
@@ -269,7 +286,7 @@ function checkReport(report, where) {
 
 /**
  * @param {string} text JSON
- * @returns {any} a report, or an object with two in "reports"
+ * @returns {any} a report, an object with two in "reports", or one with a "study"
  */
 function readData(text) {
   let data;
@@ -280,7 +297,9 @@ function readData(text) {
   }
   objectWith({ format: aNumber })(data, 'data');
   expect(data.format === 1, 'data.format', '1, which this page can show', data.format);
-  if (data.reports !== undefined) {
+  if (data.study !== undefined) {
+    STUDY(data.study, 'data.study');
+  } else if (data.reports !== undefined) {
     listOf(() => {})(data.reports, 'data.reports');
     expect(data.reports.length === 2, 'data.reports', 'two reports', data.reports);
     data.reports.forEach((report, i) => checkReport(report, `data.reports[${i}]`));

@@ -35,7 +35,7 @@ function bandPanel(delegation, operators, partitions) {
       {},
       `${counted(delegated, 'operator')} of ${count(operators.length)} in the delegate, ${counted(partitions.length, 'partition')}${delegation.origin ? ` (${shortened(delegation.origin)})` : ''}.`,
     ),
-    typeof delegation.loads === 'string' && el('p', { class: 'quiet' }, printable(delegation.loads)),
+    ...loadsOf(delegation),
     legend([
       { label: 'delegate', colour: 'packed' },
       { label: 'CPU kernels', colour: 'mapped' },
@@ -43,6 +43,30 @@ function bandPanel(delegation, operators, partitions) {
     ]),
     new Band(operators, partitions).element,
   );
+}
+
+/**
+ * Which loads run like this.
+ * @param {any} delegation
+ * @returns {HTMLElement[]}
+ */
+function loadsOf({ loads, measuredAnewBy }) {
+  if (!loads) {
+    return [];
+  }
+  const code = (/** @type {string} */ option) => [el('code', {}, shortened(option, 120)), ' '];
+  const found = el('p', { class: 'quiet' }, 'A load finds this ', ...(loads.length === 0 ? ['without options.'] : ['with ', ...loads.flatMap(code)]));
+  return (measuredAnewBy ?? []).length === 0
+    ? [found]
+    : [
+        found,
+        el(
+          'details',
+          { class: 'folded' },
+          el('summary', {}, 'Options whose other values are measured anew'),
+          el('ul', { class: 'options' }, measuredAnewBy.map((option) => el('li', {}, el('code', {}, shortened(option, 120))))),
+        ),
+      ];
 }
 
 /** @param {any} candidate */
@@ -89,11 +113,20 @@ function paretoPanel(candidates, chosen) {
   if (known.length === 0) {
     return emptyState('No candidate’s memory is known.', '');
   }
-  const front = known.filter((each) => each.pareto).length;
+  if (known.length === 1) {
+    const [only] = known;
+    return el(
+      'section',
+      { class: 'panel' },
+      el('h2', {}, 'Latency and memory'),
+      el('p', {}, `One candidate was measured, so there is nothing to weigh: ${shortened(candidateName(only))} takes ${time(only.latencyNanos)} and ${bytes(only.memoryBytes)}.`),
+    );
+  }
+  const front = known.filter((each) => each.pareto);
   const only = (/** @type {(each: any) => boolean} */ keep) => known.map((each) => (keep(each) ? each.memoryBytes : null));
   const chart = new Chart({
     title: 'Latency and memory',
-    summary: `${counted(front, 'candidate')} of ${known.length} on the front: none is better in both${chosen ? `; chosen ${shortened(chosen.name)}` : ''}.`,
+    summary: frontSummary(front, known.length, chosen),
     x: known.map((each) => each.latencyNanos),
     xLabel: 'latency of a prediction',
     yLabel: 'memory',
@@ -102,7 +135,7 @@ function paretoPanel(candidates, chosen) {
     yKind: 'bytes',
     padded: true,
     lines: [
-      { label: 'Pareto front', values: only((each) => each.pareto === true), colour: 'bound', stepped: true, dashed: true },
+      ...(front.length > 1 ? [{ label: 'Pareto front', values: only((each) => each.pareto === true), colour: 'bound', stepped: true, dashed: true }] : []),
       { label: 'candidates', values: only(() => true), colour: 'arena', points: true },
       { label: 'chosen', values: only((each) => each === chosen), colour: 'curve', points: true, strong: true },
     ],
@@ -122,6 +155,19 @@ function paretoPanel(candidates, chosen) {
     },
   });
   return el('section', { class: 'panel' }, chart.element);
+}
+
+/**
+ * @param {any[]} front
+ * @param {number} known how many candidates there are
+ * @param {any} chosen
+ * @returns {string}
+ */
+function frontSummary(front, known, chosen) {
+  const choice = chosen ? `; chosen ${shortened(chosen.name)}` : '';
+  return front.length === 1
+    ? `No other of ${counted(known, 'candidate')} is quicker or smaller than ${shortened(candidateName(front[0]))}${chosen === front[0] ? ', which is chosen' : choice}.`
+    : `${counted(front.length, 'candidate')} of ${known} on the front: none is better in both${choice}.`;
 }
 
 function outputPanel(outputs) {

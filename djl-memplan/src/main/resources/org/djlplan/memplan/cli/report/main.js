@@ -49,7 +49,10 @@ function start() {
       const two = data.reports;
       const title = two ? two.map((report) => shortened(titleOf(report), 40)).join(' and ') : shortened(titleOf(data));
       document.title = `${title} – djl-plan`;
-      top.append(el('h1', {}, el('bdi', { dir: 'auto' }, title)), ...(two ? [] : [about(data)]), themeButton());
+      top.append(el('h1', {}, el('bdi', { dir: 'auto' }, title)), ...(two || data.study ? [] : [about(data)]), themeButton());
+      if (data.study) {
+        return studyView(data);
+      }
       return two ? new CompareView(two).element : new Tabs(VIEWS, data).element;
     }),
   );

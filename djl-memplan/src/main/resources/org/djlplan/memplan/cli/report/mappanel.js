@@ -320,7 +320,7 @@ function tensorTip(scene, index) {
   const tensor = scene.tensors[index];
   return [
     el('strong', {}, named(tensor.name)),
-    el('div', {}, `${bytes(tensor.bytes)} · ${arrayType(tensor.shape, tensor.type)}`),
+    el('div', {}, `${bytes(tensor.bytes)} · ${scene.arrayType(index)}`),
     el('div', {}, `steps ${scene.stepNumber(scene.first[index])}–${scene.stepNumber(scene.last[index])} · at ${bytes(scene.offset[index])}`),
     el('div', { class: 'quiet' }, `${ownerOf(tensor.owner ?? 'arena').label}${usersOf(scene, tensor)}`),
   ];

@@ -96,7 +96,7 @@ class MapView {
       type: 'search',
       id: 'search',
       placeholder: 'Find a tensor',
-      'aria-label': 'Find a tensor by name',
+      'aria-label': 'Find a tensor by its name or the operator that makes it',
       autocomplete: 'off',
       spellcheck: 'false',
       input: () => this.#search(search.value),
@@ -204,7 +204,8 @@ class MapView {
     } else {
       this.matches = [];
       plan.tensors.forEach((tensor, i) => {
-        if (panel.scene.placed[i] === 1 && tensor.name.toLowerCase().includes(wanted)) {
+        const type = plan.operators[tensor.producer] ?? '';
+        if (panel.scene.placed[i] === 1 && [tensor.name, type].some((text) => text.toLowerCase().includes(wanted))) {
           this.matches.push(i);
         }
       });
@@ -252,7 +253,7 @@ class MapView {
       el('h2', {}, wholeName(tensor.name)),
       factList([
         ['size', exactBytes(tensor.bytes)],
-        ['type', arrayType(tensor.shape, tensor.type)],
+        ['type', scene.arrayType(index)],
         ['alive', `steps ${scene.stepNumber(scene.first[index])}–${scene.stepNumber(scene.last[index])}`],
         ['offset', exactBytes(scene.offset[index])],
         ['owner', ownerOf(tensor.owner ?? 'arena').label],

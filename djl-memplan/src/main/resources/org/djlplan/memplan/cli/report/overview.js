@@ -38,7 +38,7 @@ function cards(report) {
   return el(
     'div',
     { class: 'cards' },
-    card('each tensor by itself', bytes(naive), counted(plan.tensors.length, 'tensor')),
+    card('each tensor by itself', bytes(naive), counted(plannedTensors(plan), 'tensor')),
     card('in one arena', bytes(best.totalBytes), best.totalBytes > 0 ? `${digits(naive / best.totalBytes)} times less, ${shortened(best.name, 24)}` : shortened(best.name, 24)),
     engine && card('the engine’s own arena', bytes(engine.totalBytes), `${ratio(engine.totalBytes / Math.max(1, best.totalBytes + endsBytes(plan, engine)))} of ours with inputs and outputs`),
     bound > 0 && card('lower bound', bytes(bound), best.provedMinimal ? minimalBadge(false) : above === 0 ? 'reached' : `plan is ${digits(100 * above)} % above`),

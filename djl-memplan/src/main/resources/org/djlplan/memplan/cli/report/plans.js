@@ -15,6 +15,14 @@ function bestStrategy(plan) {
 }
 
 /**
+ * @param {any} plan
+ * @returns {number} how many tensors plans place: not inputs and outputs, which are the user's
+ */
+function plannedTensors(plan) {
+  return bestStrategy(plan).offsets.reduce((placed, offset) => placed + (offset === null ? 0 : 1), 0);
+}
+
+/**
  * What a map shows of the axis that all plans share, to begin with: the best plan, and those that
  * are not far above. A naive plan would leave no more than a line of the others.
  * @param {any} plan
@@ -45,10 +53,27 @@ function boundOf(plan, strategy) {
 
 /**
  * @param {any} plan
- * @returns {string} what time is counted in; of records alone no operators are known
+ * @returns {string} what time is counted in
  */
 function stepWord(plan) {
-  return plan.operators.some((type) => type !== '') ? 'operators' : plan.recorded ? 'allocations and frees' : 'steps';
+  return plan.recorded ? 'allocations and frees' : knowsOperators(plan) ? 'operators' : 'steps';
+}
+
+/**
+ * @param {any} plan
+ * @returns {boolean} of records alone no operators are known
+ */
+function knowsOperators(plan) {
+  return plan.operators.some((type) => type !== '');
+}
+
+/**
+ * @param {any} plan
+ * @param {any} tensor
+ * @returns {string} the type of the operator that makes it
+ */
+function operatorOf(plan, tensor) {
+  return shortened(plan.operators[tensor.producer] || '–', 60);
 }
 
 /** @param {any} plan */
@@ -70,6 +95,9 @@ function tensorTable(plan) {
         sort: ({ i }) => first.offsets[i] ?? -1,
       },
       { title: 'Owner', cell: ({ tensor }) => ownerOf(tensor.owner ?? 'arena').label },
+      ...(knowsOperators(plan)
+        ? [{ title: 'Made by', cell: ({ tensor }) => operatorOf(plan, tensor), sort: ({ tensor }) => operatorOf(plan, tensor) }]
+        : []),
     ],
     rows,
   );
@@ -93,14 +121,17 @@ function strategyTable(plan) {
 
 /** @param {any} plan */
 function operatorTable(plan) {
-  const operators = stepWord(plan) === 'operators';
+  const operators = knowsOperators(plan);
   return foldedTable(
-    operators ? 'Operators' : 'Steps',
+    operators && !plan.recorded ? 'Operators' : 'Steps',
     [
       { title: 'Step', head: true, cell: (step) => count(plan.stepNumbers?.[step] ?? step), sort: (step) => step, number: true },
       ...(operators ? [{ title: 'Operator', cell: (step) => (plan.operators[step] ? named(plan.operators[step]) : '–'), sort: (step) => plan.operators[step] }] : []),
       { title: 'Bytes alive', number: true, cell: (step) => count(plan.breadthBytes[step]), sort: (step) => plan.breadthBytes[step] },
     ],
     plan.operators.map((_, step) => step),
+    operators && plan.recorded
+      ? 'Named are steps at which a planned allocation is made, by the operator that the model calls there, as the engine names it. Others free memory, or allocate outside the arena.'
+      : '',
   );
 }

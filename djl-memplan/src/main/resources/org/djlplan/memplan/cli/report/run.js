@@ -65,9 +65,15 @@ function runView(report) {
   );
 }
 
-/** A comparison as the console shows it: figures, ratios, and what is to be said of them. */
+/** A table as the console shows it: figures, ratios, and what is to be said of them. */
 function comparisonPanel({ title, heading, rows, notes }) {
-  const columns = heading.map((text, i) => ({ title: i === 0 ? 'Figure' : text, head: i === 0, number: i > 0, cell: (row) => row[i] ?? '' }));
+  const isText = (/** @type {number} */ i) => rows.some((row) => /\p{L}{4}/u.test(row[i] ?? ''));
+  const columns = heading.map((text, i) => ({
+    title: i === 0 && text === '' ? 'Figure' : text,
+    head: i === 0,
+    number: i > 0 && !isText(i),
+    cell: (row) => shortened(row[i] ?? '', 200),
+  }));
   return el('section', { class: 'panel' }, table(title, columns, rows), ...notes.map((note) => el('p', { class: 'quiet' }, note)));
 }
 

@@ -22,6 +22,7 @@ class Scene {
     /** In the order that producers and consumers are counted in. */
     this.planOperators = plan.operators;
     this.stepWord = stepWord(plan);
+    this.recorded = plan.recorded === true;
     this.steps = this.breadth.length;
     this.totalBytes = strategy.totalBytes;
     this.first = Int32Array.from(tensors, (tensor, i) => strategy.order?.first[i] ?? tensor.first);
@@ -190,6 +191,15 @@ class Scene {
   }
 
   /**
+   * @param {number} index
+   * @returns {string} a recording sees how large an allocation is, and not what for
+   */
+  arrayType(index) {
+    const { shape, type } = this.tensors[index];
+    return this.recorded && !shape && !type ? 'shape not recorded' : arrayType(shape, type);
+  }
+
+  /**
    * @param {number} step
    * @returns {string} its number in the file
    */
@@ -203,6 +213,6 @@ class Scene {
    */
   operatorName(operator) {
     const type = this.planOperators[operator];
-    return type ? `${count(operator)} ${shortened(type, 40)}` : count(operator);
+    return `${this.stepNumber(operator)}${type ? ` ${shortened(type, 40)}` : ''}`;
   }
 }

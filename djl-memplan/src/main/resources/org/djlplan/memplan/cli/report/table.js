@@ -100,11 +100,16 @@ function table(caption, columns, rows) {
  * @param {string} caption
  * @param {Column[]} columns
  * @param {any[]} rows
+ * @param {string} [note] below it
  * @returns {HTMLElement}
  */
-function foldedTable(caption, columns, rows) {
+function foldedTable(caption, columns, rows, note = '') {
   const folded = el('details', { class: 'folded' }, el('summary', {}, `${caption}: ${counted(rows.length, 'row')}`));
-  folded.addEventListener('toggle', () => folded.append(table(caption, columns, rows)), { once: true });
+  folded.addEventListener(
+    'toggle',
+    () => folded.append(table(caption, columns, rows), ...(note ? [el('p', { class: 'quiet' }, note)] : [])),
+    { once: true },
+  );
   return folded;
 }
 

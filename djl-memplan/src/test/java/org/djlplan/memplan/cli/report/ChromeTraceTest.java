@@ -1,7 +1,9 @@
 package org.djlplan.memplan.cli.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.gson.JsonElement;
@@ -14,6 +16,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ChromeTraceTest {
 
@@ -53,6 +57,57 @@ class ChromeTraceTest {
         // The importer of chrome://tracing warns of every other unit.
         JsonObject trace = ChromeTrace.of(SampleReports.chain(20, "t"));
         assertEquals("ms", trace.get("displayTimeUnit").getAsString());
+    }
+
+    /**
+     * What Perfetto's importer asks of an event (json_trace_parser_impl.cc): else it counts a
+     * failure or leaves the event out.
+     */
+    private static void assertImported(JsonObject event) {
+        assertTrue(event.get("pid").getAsJsonPrimitive().isNumber(), event::toString);
+        assertTrue(event.get("tid").getAsJsonPrimitive().isNumber(), event::toString);
+        assertTrue(event.get("name").getAsJsonPrimitive().isString(), event::toString);
+        assertFalse(event.get("name").getAsString().isEmpty(), event::toString);
+        switch (phase(event)) {
+            case "X" -> assertTrue(event.get("dur").getAsLong() > 0, event::toString);
+            case "b", "e" -> {
+                assertFalse(event.get("id").getAsString().isEmpty(), event::toString);
+                assertFalse(event.get("cat").getAsString().isEmpty(), event::toString);
+            }
+            case "C" ->
+                    event.getAsJsonObject("args")
+                            .asMap()
+                            .values()
+                            .forEach(each -> assertTrue(each.getAsJsonPrimitive().isNumber()));
+            case "M" ->
+                    assertFalse(
+                            event.getAsJsonObject("args").get("name").getAsString().isEmpty(),
+                            event::toString);
+            default -> throw new AssertionError(event);
+        }
+    }
+
+    /** An end closes what began on its track, which has the key of category, identity and name. */
+    @ParameterizedTest
+    @ValueSource(strings = {"t", "", "<b>\u202e\u0000\"", "\ud800"})
+    void events_anyNames_areTakenByPerfettosRules(String name) {
+        Map<String, Long> open = new HashMap<>();
+        long sliceEnd = 0;
+        for (JsonObject event : events(SampleReports.chain(20, name))) {
+            assertImported(event);
+            long at = event.get("ts").getAsLong();
+            String track = event.get("cat") + " " + event.get("id") + " " + event.get("name");
+            switch (phase(event)) {
+                case "b" -> assertNull(open.put(track, at), event::toString);
+                case "e" -> assertTrue(open.remove(track) < at, event::toString);
+                case "X" -> {
+                    assertTrue(at >= sliceEnd, "slices of one thread lie beside each other");
+                    sliceEnd = at + event.get("dur").getAsLong();
+                }
+                default -> {}
+            }
+        }
+        assertEquals(Map.of(), open);
     }
 
     @Test

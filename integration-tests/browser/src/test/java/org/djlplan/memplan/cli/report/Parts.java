@@ -79,6 +79,10 @@ final class Parts {
         return Map.of(
                 "origin",
                 "measured on this machine",
+                "loads",
+                List.of("delegation.threads=1 (or memplan.threads=1)"),
+                "measuredAnewBy",
+                List.of("memplan.threads", "delegation.threads", "delegation.maxMemory"),
                 "operators",
                 operators,
                 "partitions",
@@ -256,5 +260,47 @@ final class Parts {
                 "pageFaults", mib * 300,
                 "resident", resident,
                 "figures", Map.of("bytes copied", "1.2 MB", "interpreters", 2));
+    }
+
+    /** Returns a study of two partitions, as the study command writes it. */
+    static JsonObject study() {
+        List<Object> sets =
+                List.of(
+                        set("CPU kernels", List.of(), 90),
+                        set("1 of 2", List.of(1), 110),
+                        set("2 of 2", List.of(2), 60),
+                        Map.of("set", "a <part> of 2", "partitions", List.of(2), "whole", false),
+                        set("all", List.of(1, 2), 40.5));
+        Map<String, Object> table =
+                Map.of(
+                        "title", "Partitions",
+                        "heading", List.of("", "operators", "CPU", "note"),
+                        "rows", List.of(List.of("1", "4", "20.000 ms", "predicts best")),
+                        "notes", List.of("Spearman's rank correlation."));
+        Map<String, Object> study =
+                Map.of(
+                        "heading", "net: 12 operators, 2 partitions, threads: 2",
+                        "verdict", List.of("best: all, 40.500 ms", "chosen by a usual run: all"),
+                        "sets", sets,
+                        "partitions",
+                                List.of(
+                                        Map.of(
+                                                "partition", 1,
+                                                "cpuMillis", 20,
+                                                "delegateMillis", 40),
+                                        Map.of(
+                                                "partition", 2,
+                                                "cpuMillis", 30,
+                                                "delegateMillis", 10)),
+                        "tfLiteFirstN", List.of(sets.get(1), sets.get(4)),
+                        "best", sets.get(4),
+                        "chosen", sets.get(4),
+                        "tables", List.of(table));
+        return GSON.toJsonTree(Map.of("format", 1, "title", "net", "study", study))
+                .getAsJsonObject();
+    }
+
+    private static Map<String, Object> set(String name, List<Integer> partitions, double millis) {
+        return Map.of("set", name, "partitions", partitions, "whole", true, "medianMillis", millis);
     }
 }

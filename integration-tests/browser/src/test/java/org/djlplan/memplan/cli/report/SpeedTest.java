@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.memplan.cli.GeneratedPlans;
@@ -15,15 +16,17 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/** How quick a page is with 20,000 rectangles, rendered without a graphics processor. */
+/** How quick pages are, rendered without a graphics processor. */
 @Tag("browser")
 class SpeedTest {
 
-    private static final int TENSORS = 20_000;
-    private static final double MOST_MILLIS = 5000;
-    private static final double LEAST_FRAMES_PER_SECOND = 10;
+    /** As asked for: of several rounds the best, as something else may have the processors. */
+    private static final double MOST_MILLIS = 1000;
+
+    private static final double LEAST_FRAMES_PER_SECOND = 30;
+    private static final int ROUNDS = 5;
 
     private static Browser browser;
 
@@ -37,38 +40,73 @@ class SpeedTest {
         browser.close();
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"network", "training"})
-    void manyRectangles_areQuick(String kind) throws IOException {
-        PlanningProblem problem =
-                kind.equals("network")
-                        ? GeneratedPlans.network(TENSORS)
-                        : GeneratedPlans.training(TENSORS);
-        JsonObject report = PlanData.report(kind + " of 20,000 tensors", problem, 2);
-        String html = ReportFile.html(report);
+    /** Returns when the memory map of the open page was painted, from the start of loading. */
+    static double firstPictureMillis(Browser of) {
+        return number(
+                of.run(
+                        "return performance.getEntriesByName('memory map painted')[0]"
+                                + ".startTime"));
+    }
 
+    /** What was seen in one round. */
+    private record Round(
+            double firstMillis, double medianMillis, double lateMillis, double longestMillis) {
+
+        boolean isQuick() {
+            return firstMillis <= MOST_MILLIS && framesPerSecond() >= LEAST_FRAMES_PER_SECOND;
+        }
+
+        double framesPerSecond() {
+            return 1000 / medianMillis;
+        }
+    }
+
+    private static Round round(String html) throws IOException {
         browser.open(html, Browser.Look.WIDE_LIGHT);
-        double first =
-                number(
-                        browser.run(
-                                "return performance.getEntriesByName('memory map painted')[0]"
-                                        + ".startTime"));
+        double first = firstPictureMillis(browser);
         Map<?, ?> frames = zoom();
-        browser.screenshot("speed-" + kind);
-
-        System.out.printf(
-                "%s, %d rectangles, page of %.1f MB: first picture after %.0f ms;"
-                        + " zooming: frame median %.1f ms, 95 %% %.1f ms, longest %.1f ms%n",
-                kind,
-                TENSORS,
-                html.length() / 1e6,
+        assertEquals(true, frames.get("zoomed"));
+        return new Round(
                 first,
                 number(frames.get("median")),
                 number(frames.get("late")),
                 number(frames.get("longest")));
-        assertEquals(true, frames.get("zoomed"));
-        assertTrue(first <= MOST_MILLIS, first + " ms");
-        assertTrue(1000 / number(frames.get("median")) >= LEAST_FRAMES_PER_SECOND);
+    }
+
+    private static PlanningProblem problem(String kind, int tensors) {
+        return kind.equals("network")
+                ? GeneratedPlans.network(tensors)
+                : GeneratedPlans.training(tensors);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"network, 1000", "training, 1000", "network, 20000", "training, 20000"})
+    void page_isQuick(String kind, int tensors) throws IOException {
+        String title = "%s of %,d tensors".formatted(kind, tensors);
+        String html =
+                ReportFile.html(
+                        tensors <= 1000
+                                ? PlanData.report(title, problem(kind, tensors))
+                                : PlanData.report(title, problem(kind, tensors), 2));
+        List<Round> rounds = new ArrayList<>();
+        while (rounds.size() < ROUNDS && rounds.stream().noneMatch(Round::isQuick)) {
+            rounds.add(round(html));
+        }
+        browser.screenshot("speed-%s-%d".formatted(kind, tensors));
+
+        for (Round round : rounds) {
+            System.out.printf(
+                    "%s, %d rectangles, page of %.1f MB: first picture after %.0f ms;"
+                            + " zooming: frame median %.1f ms, 95 %% %.1f ms, longest %.1f ms%n",
+                    kind,
+                    tensors,
+                    html.length() / 1e6,
+                    round.firstMillis(),
+                    round.medianMillis(),
+                    round.lateMillis(),
+                    round.longestMillis());
+        }
+        assertTrue(rounds.stream().anyMatch(Round::isQuick), rounds.toString());
         assertEquals(List.of(), browser.complaints());
     }
 

@@ -99,6 +99,103 @@ class ViewsTest {
         assertTrue(rows.contains("landmarks3.00e-62.00e-70.001"), rows.toString());
     }
 
+    private static void openDelegation(JsonObject report, List<?> candidates) throws IOException {
+        report.getAsJsonObject("delegation")
+                .add("candidates", PlanData.GSON.toJsonTree(candidates));
+        browser.open(report, Browser.Look.WIDE_LIGHT);
+        browser.find("#tab-delegation").click();
+        browser.frames();
+    }
+
+    @Test
+    void loads_areToldOptionByOption() throws IOException {
+        open("delegation", Browser.Look.WIDE_LIGHT);
+
+        assertEquals(
+                List.of(
+                        "delegation.threads=1 (or memplan.threads=1)",
+                        "memplan.threads",
+                        "delegation.threads",
+                        "delegation.maxMemory"),
+                browser.texts("#view-delegation code"));
+        JsonObject report = Parts.everything();
+        report.getAsJsonObject("delegation").add("loads", new com.google.gson.JsonArray());
+        report.getAsJsonObject("delegation").remove("measuredAnewBy");
+        browser.open(report, Browser.Look.WIDE_LIGHT);
+        browser.find("#tab-delegation").click();
+        assertTrue(
+                browser.texts("#view-delegation p.quiet")
+                        .contains("A load finds this without options."),
+                browser.texts("#view-delegation p.quiet").toString());
+    }
+
+    @Test
+    void front_oneCandidate_isASentence() throws IOException {
+        List<?> candidates =
+                PlanData.GSON.fromJson(
+                        Parts.everything().getAsJsonObject("delegation").get("candidates"),
+                        List.class);
+        openDelegation(Parts.everything(), candidates.subList(3, 4));
+
+        assertTrue(
+                browser.texts("#view-delegation p")
+                        .contains(
+                                "One candidate was measured, so there is nothing to weigh: all"
+                                        + " partitions, 1 thread takes 9.3 ms and 19 MiB."),
+                browser.texts("#view-delegation p").toString());
+        assertTrue(browser.findAll("#view-delegation .u-wrap").isEmpty(), "a plot");
+
+        JsonObject report = Parts.everything();
+        report.getAsJsonObject("delegation")
+                .getAsJsonArray("candidates")
+                .forEach(each -> each.getAsJsonObject().addProperty("pareto", false));
+        report.getAsJsonObject("delegation")
+                .getAsJsonArray("candidates")
+                .get(3)
+                .getAsJsonObject()
+                .addProperty("pareto", true);
+        browser.open(report, Browser.Look.WIDE_LIGHT);
+        browser.find("#tab-delegation").click();
+        browser.frames();
+        String text = browser.text("#view-delegation");
+        assertTrue(
+                text.contains(
+                        "No other of 5 candidates is quicker or smaller than all partitions, 1"
+                                + " thread, which is chosen."),
+                text);
+        assertTrue(!text.contains("Pareto front"), text);
+        browser.screenshot("one-on-the-front");
+    }
+
+    @Test
+    void study_tellsSetsPartitionsAndTables() throws IOException {
+        browser.open(Parts.study(), Browser.Look.WIDE_LIGHT);
+
+        assertEquals("net", browser.text("#top h1"));
+        List<String> readouts = browser.texts(".readout");
+        assertEquals(
+                List.of(
+                        "The fastest is all with 40.5 ms, of 4 sets.",
+                        "The delegate is quicker for 1 of 2."),
+                readouts);
+        browser.find(".chart").sendKeys(Keys.ARROW_RIGHT);
+        assertEquals("CPU kernels: 90 ms", browser.text(".readout"));
+        browser.find(".chart").sendKeys(Keys.ARROW_RIGHT);
+        assertEquals("2 of 2: 60 ms", browser.text(".readout"));
+        assertEquals(
+                List.of("1", "4", "20.000 ms", "predicts best"), browser.texts("tbody tr > *"));
+        JsonObject nothing = Parts.study();
+        nothing.getAsJsonObject("study").add("sets", new com.google.gson.JsonArray());
+        browser.open(nothing, Browser.Look.NARROW_DARK);
+        assertTrue(browser.text(".empty").contains("No set of partitions was measured"));
+        JsonObject damaged = Parts.study();
+        damaged.getAsJsonObject("study").addProperty("sets", "many");
+        browser.open(damaged, Browser.Look.WIDE_LIGHT);
+        assertTrue(
+                browser.text(".failure").contains("data.study.sets: expected a list"),
+                browser.text(".failure"));
+    }
+
     @Test
     void whatIsNotKnown_hasNoKeyAndNoColumn() throws IOException {
         JsonObject report = Parts.everything();
