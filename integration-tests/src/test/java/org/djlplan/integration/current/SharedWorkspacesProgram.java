@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.integration.support.Bits;
+import org.djlplan.integration.support.CurrentTfLite;
 import org.djlplan.integration.support.Delegated;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.runtime.WorkspacePool;
@@ -29,10 +30,11 @@ final class SharedWorkspacesProgram {
      * @param arguments the model, and {@code before} where XNNPACK is to be used by somebody else
      */
     public static void main(String[] arguments) throws Exception {
-        StockInterpreter.loadEngine();
         if (arguments[1].equals("before")) {
+            CurrentTfLite.load();
             useXnnpack();
         }
+        StockInterpreter.loadEngine();
         Delegated delegated = Delegated.all(Path.of(arguments[0]), Delegates.XNNPACK, 1);
         try (StockInterpreter engine = new StockInterpreter(delegated.file(), 1);
                 ServedModel alone = delegated.open(false);
