@@ -1,5 +1,6 @@
 package org.djlplan.memplan.cli;
 
+import com.google.common.annotations.VisibleForTesting;
 import com.google.common.io.ByteSource;
 import com.google.common.io.MoreFiles;
 import java.io.IOException;
@@ -22,8 +23,10 @@ public final class WholeFile {
     /** A disk that takes longer is not waited for: the file keeps its name, and a piece is left. */
     private static final long PATIENCE_SECONDS = 30;
 
-    /** Held while a file is written, and from when the JVM ends on. */
-    private static final ReentrantLock writing = new ReentrantLock();
+    /**
+     * Held while a file is written, and from when the JVM ends on; fair, so that it gets its turn.
+     */
+    private static final ReentrantLock writing = new ReentrantLock(true);
 
     static {
         try {
@@ -34,6 +37,12 @@ public final class WholeFile {
     }
 
     private WholeFile() {}
+
+    /** Returns whether somebody waits for the file that is being written. */
+    @VisibleForTesting
+    static boolean isAwaited() {
+        return writing.hasQueuedThreads();
+    }
 
     /** Does not unlock. */
     private static void awaitWriting() {

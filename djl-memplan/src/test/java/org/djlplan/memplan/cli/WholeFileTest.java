@@ -62,6 +62,9 @@ class WholeFileTest {
                         System.out.println("half");
                         System.out.flush();
                         int unused = System.in.read();
+                        while (!WholeFile.isAwaited()) {
+                            Thread.onSpinWait();
+                        }
                     }
                     String all = HALF + HALF;
                     return next < all.length() ? all.charAt(next++) : -1;
