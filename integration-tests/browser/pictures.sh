@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes the pictures of pages of reports in docs/images: reports of real models, each view in a
 # headless Chromium. Needs the distribution (mvn package), the models of fetch-models.sh and
-# torchscript_models.py, chromium and pngquant.
+# torchscript_models.py, chromium, pngquant, and Pillow, which comes with python3-torchvision.
 set -euo pipefail
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 models=$project/integration-tests/models
@@ -94,4 +94,7 @@ picture page-comparison comparison '' 1000 64
 picture page-chosen chosen map 900 64
 # The panel below the map.
 sed 's|</style>|.cards, .mapview, .folded, .foot, .tabs, #top { display: none !important }</style>|; s|<meta http-equiv="Content-Security-Policy"[^>]*>||' owners.html >only-owners.html
-picture page-owners only-owners map 140 64
+picture page-owners only-owners map 300 64
+/usr/bin/python3 -c 'import sys
+from PIL import Image
+Image.open(sys.argv[1]).crop((0, 0, 1180, 140)).save(sys.argv[1], optimize=True)' "$images/page-owners.png"
