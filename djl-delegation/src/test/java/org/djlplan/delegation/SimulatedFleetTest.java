@@ -8,6 +8,7 @@ import com.google.common.io.RecursiveDeleteOption;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -97,6 +98,12 @@ class SimulatedFleetTest {
             assertEquals(1 + kind.died + kind.lost, kind.begun);
             assertEquals(1, kind.completed);
         }
+    }
+
+    /** The store wrote what its machine gave up, which then took the lease once more. */
+    @Example
+    void run_leaseOfAGhostAndThenOfItsMachine_oneMeasures() {
+        run_storeFailsForAWhile_sameChoiceForAll(4, 26, 35, 0, 17, 0, 0);
     }
 
     private static Outage outage(int fromSeconds, int seconds) {

@@ -95,6 +95,8 @@ public final class Lease {
                 if (!isOver(found.get())) {
                     return Optional.empty();
                 }
+                // The next entry may begin with the same: whose write was given up may try again.
+                forget();
             }
             return Optional.empty();
         }

@@ -166,6 +166,23 @@ class LeaseTest {
     }
 
     /** Whatever an entry says, the worst is that nobody measures. */
+    /** What was written for a machine that had given it up looks like its next lease. */
+    @Test
+    void tryAcquire_holderOfAGhostTookTheNext_waitsForThatToLapse() throws IOException {
+        Lease.Wanted holder = machine();
+        Lease.Wanted other = machine();
+        assertTrue(holder.tryAcquire().isPresent());
+        assertTrue(holder.tryAcquire().isEmpty());
+        assertTrue(other.tryAcquire().isEmpty());
+        clock.pass(TERMS.lapse());
+
+        assertTrue(holder.tryAcquire().isPresent());
+
+        assertTrue(other.tryAcquire().isEmpty());
+        clock.pass(TERMS.lapse());
+        assertTrue(other.tryAcquire().isPresent());
+    }
+
     @Test
     void tryAcquire_forgedEntries_keepOutAndNoMore() throws IOException {
         for (byte[] forged : List.of(new byte[0], new byte[1 << 20], new byte[] {-1, 0, '\n'})) {
