@@ -1,14 +1,10 @@
 package org.djlplan.integration.current;
 
-import static java.util.Comparator.naturalOrder;
-
-import com.google.common.collect.ImmutableSortedSet;
 import java.nio.file.Path;
-import java.util.Set;
+import org.djlplan.integration.support.Delegated;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.memplan.candidates.CandidateInterpreters;
-import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 
 /**
@@ -24,15 +20,7 @@ final class DelegateMemoryProgram {
         StockInterpreter.loadEngine();
         try (CandidateInterpreters candidates =
                 Served.candidates(Path.of(arguments[0]), arguments[1])) {
-            Trial trial =
-                    candidates.prepare(
-                            new Candidate(
-                                    candidates.partitions().stream()
-                                            .flatMap(Set::stream)
-                                            .collect(
-                                                    ImmutableSortedSet.toImmutableSortedSet(
-                                                            naturalOrder())),
-                                    1));
+            Trial trial = candidates.prepare(Delegated.everything(candidates, 1));
             System.out.println(trial.kernels());
             System.out.println(trial.errors());
             System.out.println(trial.memoryBytes());

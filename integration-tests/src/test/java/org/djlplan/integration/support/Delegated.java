@@ -14,6 +14,7 @@ import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
 
@@ -29,17 +30,18 @@ public record Delegated(Path file, String delegate, Candidate candidate) {
     /** Asks the delegate what it takes. */
     public static Delegated all(Path file, String delegate, int threads) throws Exception {
         try (CandidateInterpreters candidates = Served.candidates(file, delegate)) {
-            return new Delegated(
-                    file,
-                    delegate,
-                    new Candidate(
-                            candidates.partitions().stream()
-                                    .flatMap(Set::stream)
-                                    .collect(
-                                            ImmutableSortedSet.toImmutableSortedSet(
-                                                    naturalOrder())),
-                            threads));
+            return new Delegated(file, delegate, everything(candidates, threads));
         }
+    }
+
+    /** Returns all that a delegate takes. */
+    public static Candidate everything(CandidateInterpreters candidates, int threads)
+            throws CandidateException {
+        return new Candidate(
+                candidates.partitions().stream()
+                        .flatMap(Set::stream)
+                        .collect(ImmutableSortedSet.toImmutableSortedSet(naturalOrder())),
+                threads);
     }
 
     /** Serves it, its workspace with those of other models or on its own. */

@@ -40,6 +40,9 @@ class RandomModelsTest {
     private static final int MORE_MODELS = 600;
     private static final int RUNS = 3;
 
+    /** Seeds of models in which a planner that forgets the readers of views loses a tensor. */
+    private static final List<Integer> WRONG = List.of(342, 546);
+
     @TempDir Path folder;
 
     private int plans;
@@ -91,18 +94,22 @@ class RandomModelsTest {
     @Test
     void arena_randomModels_isNeverAboveTheEngines() throws Exception {
         List<String> above = new ArrayList<>();
+        List<Integer> lost = new ArrayList<>();
         for (int seed = 0; seed < MORE_MODELS; seed++) {
             Path file = RandomModel.of(seed).sketch().write(folder.resolve(seed + ".tflite"));
             EngineView engine = EngineView.of(file, 1);
             try (ServedModel model = Served.open(file, Served.alone("best", InPlace.TRUE, 1))) {
                 PlanReport.Plan plan = model.report().plan();
                 long bytes = plan.arenaBytes() + plan.inputOutputBytes();
-                if (bytes > engine.arenaBytes() && EnginePlan.overwritten(engine).isEmpty()) {
+                if (EnginePlan.overwritten(engine).isPresent()) {
+                    lost.add(seed);
+                } else if (bytes > engine.arenaBytes()) {
                     above.add(seed + ": " + bytes + " of " + engine.arenaBytes());
                 }
             }
         }
         assertEquals(List.of(), above);
+        assertEquals(WRONG, lost, "models that the engine gets wrong");
     }
 
     private void compare(int first, int end) throws Exception {
