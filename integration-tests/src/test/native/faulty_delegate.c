@@ -12,6 +12,7 @@
 #include "tflite_abi.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <link.h>
 #include <math.h>
 #include <stdlib.h>
@@ -58,6 +59,7 @@ static int claimed_count = SITE >= 0;
 static bool rest_to_xnnpack = REST;
 static int faulty_site = SITE;
 static int fault = FAULT;
+static int damages_left = INT_MAX;
 
 EXPORT void faulty_claim(const int *ids, int count, int with_xnnpack) {
     claimed_count = count < MOST ? count : MOST;
@@ -68,7 +70,11 @@ EXPORT void faulty_claim(const int *ids, int count, int with_xnnpack) {
 EXPORT void faulty_select(int site, int kind) {
     faulty_site = site;
     fault = kind;
+    damages_left = INT_MAX;
 }
+
+/* Lets the fault pass after so many outputs. */
+EXPORT void faulty_limit(int damages) { damages_left = damages; }
 
 static bool is_claimed(int id) {
     for (int i = 0; i < claimed_count; i++) {
@@ -214,7 +220,8 @@ static void damage(struct site *site, TfLiteTensor *output) {
     float *right = malloc(count * sizeof *right), *wrong = malloc(count * sizeof *wrong);
     if (site->before == NULL) site->before = calloc(count, sizeof *right);
     for (size_t i = 0; i < count; i++) right[i] = wrong[i] = get(output, i);
-    if (site->id == faulty_site || faulty_site == EVERY) {
+    if ((site->id == faulty_site || faulty_site == EVERY) && damages_left > 0) {
+        damages_left--;
         struct image image = image_of(output, count);
         damage_rows(wrong, right, image);
         damage_channels(wrong, right, image, site->id);

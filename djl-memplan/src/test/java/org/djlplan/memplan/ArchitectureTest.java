@@ -110,6 +110,7 @@ class ArchitectureTest {
                             "runtime",
                             "planning",
                             "serving",
+                            "candidates",
                             "djl",
                             "engine",
                             "cli")

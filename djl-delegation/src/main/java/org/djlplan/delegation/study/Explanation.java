@@ -15,6 +15,7 @@ import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.djlplan.memplan.spi.Tolerance;
 
@@ -182,7 +183,11 @@ public final class Explanation {
                 .orElseGet(Verdict.Untried::new);
     }
 
-    private Verdict.OutsideTolerance outside(Entry.Wrong wrong, OutputError error) {
+    private Verdict outside(Entry.Wrong wrong, OutputError error) {
+        Optional<ByOperator> byOperator = error.byOperator().filter(worst -> !worst.isRight());
+        if (byOperator.isPresent()) {
+            return new Verdict.WrongOperator(wrong, byOperator.get());
+        }
         double limit = tolerance.limit(error);
         if (error.difference() > limit || !isFloat(error)) {
             return new Verdict.OutsideTolerance(
@@ -195,8 +200,7 @@ public final class Explanation {
     /** Euclidean deviations are judged as the largest ones are. */
     private double spreadLimit(OutputError error) {
         Deviation noise = new Deviation(error.noise().spread(), 0, 0);
-        return tolerance.limit(
-                new OutputError(error.type(), error.deviation(), noise, error.headroom()));
+        return tolerance.limit(error.withNoise(noise));
     }
 
     private static boolean isFloat(OutputError error) {

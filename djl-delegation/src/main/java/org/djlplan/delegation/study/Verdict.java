@@ -5,6 +5,7 @@ import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.spi.OutputError;
 
 /** The verdict on one operator: that it is delegated, or why not. */
 public sealed interface Verdict {
@@ -181,6 +182,28 @@ public sealed interface Verdict {
                 case INT8, UINT8, INT16, UINT16 -> of == 1 ? "one step" : text("%.0f steps", of);
                 default -> text("%.0f elements", of);
             };
+        }
+    }
+
+    /**
+     * An operator of sets that have it computes something else than its CPU kernel.
+     *
+     * @param with the smallest of these sets
+     * @param worst the operator, of all in the set
+     */
+    record WrongOperator(Entry.Wrong with, OutputError.ByOperator worst) implements Verdict {
+        @Override
+        public String kind() {
+            return "outside the tolerance";
+        }
+
+        @Override
+        public String reason() {
+            return Double.isInfinite(worst.share())
+                    ? text("outputs are not what its operators compute one by one, %s", where(with))
+                    : text(
+                            "operator %d differs by %.1f times what is accepted of one, %s",
+                            worst.operator(), worst.share(), where(with));
         }
     }
 

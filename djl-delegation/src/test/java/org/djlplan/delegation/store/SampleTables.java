@@ -17,6 +17,7 @@ import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.ByOperator;
 
 /** Tables to keep, small or random. */
 public final class SampleTables {
@@ -30,7 +31,7 @@ public final class SampleTables {
         List<OutputError> far =
                 List.of(
                         new OutputError(ElementType.FLOAT32, Double.POSITIVE_INFINITY),
-                        new OutputError(ElementType.INT8, 3));
+                        new OutputError(ElementType.INT8, 3).withOperators(new ByOperator(5, 1.5)));
         return new ProfileTable(
                 List.of(chosen.operators(), ImmutableSortedSet.of(5, 6)),
                 List.of(

@@ -21,6 +21,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException.Kind;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.testing.GraphSketch;
@@ -265,6 +266,29 @@ class ExplanationTest {
                 "outside the tolerance: an output differs by 3 steps alone,"
                         + " where one step is accepted",
                 text(verdicts(set()).get(8)));
+    }
+
+    @Test
+    void of_wrongOperator_saysWhich() {
+        tolerance = Tolerance.AUTO;
+        measured(set(), 9);
+        OutputError near = new OutputError(ElementType.INT8, 3);
+        wrong(set(5, 6), near.withOperators(new ByOperator(6, 3.2)));
+        wrong(set(8), near.withOperators(new ByOperator(8, Double.POSITIVE_INFINITY)));
+        wrong(set(2), new OutputError(ElementType.INT8, 9).withOperators(new ByOperator(2, .5)));
+        List<Verdict> verdicts = verdicts(set());
+        assertEquals(
+                "outside the tolerance: operator 6 differs by 3.2 times what is accepted of one, in"
+                        + " a set of 2 operators",
+                text(verdicts.get(5)));
+        assertEquals(
+                "outside the tolerance: outputs are not what its operators compute one by one,"
+                        + " alone",
+                text(verdicts.get(8)));
+        assertEquals(
+                "outside the tolerance: an output differs by 9 steps alone, where 4 steps is"
+                        + " accepted",
+                text(verdicts.get(2)));
     }
 
     @Test

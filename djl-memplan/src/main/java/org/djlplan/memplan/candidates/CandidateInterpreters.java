@@ -4,12 +4,15 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedSet;
 import com.google.common.math.Quantiles;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.runtime.ArenaPool;
@@ -30,6 +33,7 @@ import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.Tolerance;
 
 /** Runs candidates in this process, each in an interpreter and an arena of its own. */
@@ -45,6 +49,8 @@ public final class CandidateInterpreters implements CandidateRunner {
     private final CpuOutputs cpuOutputs;
     private final ProcessMemory memory = new ProcessMemory();
     private final Map<Candidate, Prepared> prepared = new HashMap<>();
+    private final boolean comparesOperators;
+    private Optional<OperatorCheck> operators = Optional.empty();
 
     /** An interpreter with an arena of its own, what its first runs showed, its last inference. */
     private record Prepared(ModelInterpreter interpreter, Trial trial, long nanos) {
@@ -90,7 +96,8 @@ public final class CandidateInterpreters implements CandidateRunner {
         this.planner = planner;
         this.delegates = delegates;
         this.tolerance = tolerance;
-        cpuOutputs = new CpuOutputs(model.graph(), tolerance);
+        comparesOperators = tolerance.hard().isEmpty() && OperatorCheck.bytes(model.graph()) > 0;
+        cpuOutputs = new CpuOutputs(model.graph(), tolerance, comparesOperators);
     }
 
     /**
@@ -159,16 +166,41 @@ public final class CandidateInterpreters implements CandidateRunner {
             outputs.add(interpreter.run(cpuOutputs.input(outputs.size())));
             errors = cpuOutputs.errors(outputs);
         } while (outputs.size() < cpuOutputs.inputs()
-                && errors.stream().noneMatch(tolerance::refuses));
+                && (comparesOperators || errors.stream().noneMatch(tolerance::refuses)));
         long grown = grown(bytesBefore);
+        int runs = outputs.size();
+        if (comparesOperators && !errors.stream().allMatch(Tolerance::isRounding)) {
+            ByOperator worst = worstOperator(interpreter.candidate(), outputs);
+            errors = errors.stream().map(error -> error.withOperators(worst)).toList();
+            runs += OperatorCheck.RUNS;
+        }
         int runsBefore = cpuOutputs.noiseRuns();
         if (cpuOutputs.noiseDecides(errors)) {
             try (ModelInterpreter cpu = build(Candidate.cpu(cpuOutputs.threads()), false)) {
                 cpuOutputs.measureNoise(cpu::run, errors);
             }
         }
-        int runs = outputs.size() + cpuOutputs.noiseRuns() - runsBefore;
+        runs += cpuOutputs.noiseRuns() - runsBefore;
         return new Trial(partitions, cpuOutputs.withNoise(errors), grown, runs);
+    }
+
+    private ByOperator worstOperator(Candidate candidate, List<List<OutputTensor>> outputs)
+            throws UnplannableException, InterruptedException {
+        try {
+            if (operators.isEmpty()) {
+                operators =
+                        Optional.of(
+                                new OperatorCheck(
+                                        model.file(),
+                                        model.graph(),
+                                        (of, which) -> build(of, which, false)));
+            }
+        } catch (IOException e) {
+            throw new UnplannableException("operators cannot be compared: " + e.getMessage());
+        }
+        List<List<ByteBuffer>> inputs =
+                IntStream.range(0, outputs.size()).mapToObj(cpuOutputs::input).toList();
+        return operators.get().worst(candidate, inputs, outputs);
     }
 
     private long grown(long bytesBefore) {
@@ -182,10 +214,15 @@ public final class CandidateInterpreters implements CandidateRunner {
 
     private ModelInterpreter build(Candidate candidate, boolean timed)
             throws UnplannableException, InterruptedException {
+        return build(model, candidate, timed);
+    }
+
+    private ModelInterpreter build(OpenModel of, Candidate candidate, boolean timed)
+            throws UnplannableException, InterruptedException {
         InterpreterFactory factory =
                 new InterpreterFactory(
-                        model.sessions(),
-                        model.graph(),
+                        of.sessions(),
+                        of.graph(),
                         planner,
                         delegates,
                         // Its own: what is another's would not count as this one's memory.
@@ -274,6 +311,7 @@ public final class CandidateInterpreters implements CandidateRunner {
         try {
             List.copyOf(prepared.keySet()).forEach(this::release);
         } finally {
+            operators.ifPresent(OperatorCheck::close);
             model.close();
         }
     }

@@ -51,7 +51,10 @@ public final class CpuOutputs {
     private final List<List<ByteBuffer>> inputs = new ArrayList<>();
     private final Random random = new Random(1);
 
-    /** Whether there is an input that has a unit in the last place to move by. */
+    /** Whether all inputs move by a step of 8 bits. */
+    private final boolean inSteps;
+
+    /** Whether there is an input that has a unit in the last place, or a step, to move by. */
     private final boolean movesInputs;
 
     /** By input, then output; empty until they are needed. */
@@ -64,13 +67,17 @@ public final class CpuOutputs {
 
     private int noiseRuns;
 
-    public CpuOutputs(Graph graph, Tolerance tolerance) {
+    /**
+     * @param inSteps whether inputs move by a step of 8 bits for the noise, whatever their type is
+     */
+    public CpuOutputs(Graph graph, Tolerance tolerance, boolean inSteps) {
         this.graph = graph;
         this.tolerance = tolerance;
+        this.inSteps = inSteps;
         movesInputs =
                 graph.inputs().stream()
                         .map(id -> graph.tensors().get(id).type())
-                        .anyMatch(type -> RandomValues.moves(graph, type));
+                        .anyMatch(type -> RandomValues.moves(graph, type, inSteps));
         for (int seed = 0; seed < INPUTS; seed++) {
             boolean smooth = seed % 2 == 1;
             inputs.add(smooth ? RandomValues.smooth(graph, seed) : RandomValues.of(graph, seed));
@@ -193,7 +200,8 @@ public final class CpuOutputs {
 
     private void measureNoise(Function<? super List<ByteBuffer>, List<OutputTensor>> cpu) {
         int input = noiseRuns % outputs.size();
-        List<OutputTensor> moved = cpu.apply(RandomValues.moved(graph, inputs.get(input), random));
+        List<OutputTensor> moved =
+                cpu.apply(RandomValues.moved(graph, inputs.get(input), inSteps, random));
         List<OutputTensor> unmoved = outputs.get(input);
         if (noise.length == 0) {
             noise = new Deviation[unmoved.size()];

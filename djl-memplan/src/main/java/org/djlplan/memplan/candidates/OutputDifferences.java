@@ -30,6 +30,14 @@ final class OutputDifferences {
         };
     }
 
+    /** Returns the share of elements that are not the same. */
+    static double shareOff(OutputTensor output, OutputTensor reference) {
+        int bytes = Math.max(1, reference.info().type().bytes());
+        ByteBuffer right = order(reference.data());
+        int count = Math.max(1, right.remaining() / bytes);
+        return (double) different(order(output.data()), right, bytes) / count;
+    }
+
     /** Returns the largest absolute element that is finite; 0 for integers. */
     static double largest(OutputTensor output) {
         ElementType type = output.info().type();

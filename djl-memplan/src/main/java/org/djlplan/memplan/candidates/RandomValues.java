@@ -93,14 +93,17 @@ final class RandomValues {
     /**
      * Returns whether inputs of a type are moved. A step of an integer is a rounding where outputs
      * have steps, too; seen from a floating-point output it is much more than that.
+     *
+     * @param inSteps whether that much is wanted
      */
-    static boolean moves(Graph graph, ElementType type) {
+    static boolean moves(Graph graph, ElementType type, boolean inSteps) {
         return switch (type) {
             case FLOAT32, FLOAT64 -> true;
             case INT8, UINT8, INT16, UINT16 ->
-                    graph.outputs().stream()
-                            .map(id -> graph.tensors().get(id).type())
-                            .noneMatch(RandomValues::isFloatingPoint);
+                    inSteps
+                            || graph.outputs().stream()
+                                    .map(id -> graph.tensors().get(id).type())
+                                    .noneMatch(RandomValues::isFloatingPoint);
             default -> false;
         };
     }
@@ -115,20 +118,45 @@ final class RandomValues {
     /**
      * Returns the values with each floating-point number moved by one unit in its last place, and
      * each integer of 8 or 16 bits by one step, as far as {@link #moves} says.
+     *
+     * @param inSteps whether floats move as {@link #movedByHalfAStep} says
      */
-    static List<ByteBuffer> moved(Graph graph, List<ByteBuffer> values, Random random) {
+    static List<ByteBuffer> moved(
+            Graph graph, List<ByteBuffer> values, boolean inSteps, Random random) {
         ImmutableList.Builder<ByteBuffer> moved = ImmutableList.builder();
         for (int i = 0; i < values.size(); i++) {
             ElementType type = graph.tensors().get(graph.inputs().get(i)).type();
             ByteBuffer from = values.get(i).duplicate().rewind().order(ByteOrder.nativeOrder());
             ByteBuffer to = ByteBuffer.allocate(from.remaining()).order(ByteOrder.nativeOrder());
-            boolean moves = moves(graph, type);
+            if (inSteps && type == ElementType.FLOAT32) {
+                moved.add(movedByHalfAStep(from, random));
+                continue;
+            }
+            boolean moves = moves(graph, type, inSteps);
             while (moves && from.remaining() >= type.bytes()) {
                 move(from, to, type, random.nextBoolean());
             }
             moved.add(to.put(from).rewind());
         }
         return moved.build();
+    }
+
+    /**
+     * Returns floats moved at random by up to half a step of 8 bits, of which 127 are the largest
+     * of them: so a kernel moves them that rounds them to 8 bits.
+     */
+    static ByteBuffer movedByHalfAStep(ByteBuffer values, Random random) {
+        ByteBuffer from = values.duplicate().rewind().order(ByteOrder.nativeOrder());
+        float largest = 0;
+        while (from.hasRemaining()) {
+            largest = Math.max(largest, Math.abs(from.getFloat()));
+        }
+        float step = largest / Byte.MAX_VALUE;
+        ByteBuffer to = ByteBuffer.allocate(from.rewind().limit()).order(ByteOrder.nativeOrder());
+        while (from.hasRemaining()) {
+            to.putFloat(from.getFloat() + step * (random.nextFloat() - .5f));
+        }
+        return to.rewind();
     }
 
     private static void move(ByteBuffer from, ByteBuffer to, ElementType type, boolean up) {

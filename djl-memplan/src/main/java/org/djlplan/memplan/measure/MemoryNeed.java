@@ -2,6 +2,7 @@ package org.djlplan.memplan.measure;
 
 import java.util.Collection;
 import java.util.stream.Stream;
+import org.djlplan.memplan.candidates.OperatorCheck;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
@@ -28,6 +29,9 @@ record MemoryNeed(long heapBytes, long candidateBytes) {
     /** Of inputs and outputs: several of each are compared, for each number of threads. */
     private static final int SETS = 32;
 
+    /** Of all tensors of models that are compared by their operators: see {@link OperatorCheck}. */
+    private static final int COPIES_COMPARED = 4;
+
     /** Code of the JVM and the engine, and their own data. */
     private static final long PROCESS_BYTES = 80 * MIB;
 
@@ -40,7 +44,11 @@ record MemoryNeed(long heapBytes, long candidateBytes) {
 
     static MemoryNeed of(Graph graph) {
         long ends = bytes(graph, graph.inputs()) + bytes(graph, graph.outputs());
-        long heap = Math.min(MOST_HEAP_BYTES, LEAST_HEAP_BYTES + SETS * ends);
+        long compared = OperatorCheck.bytes(graph);
+        long heap =
+                Math.min(
+                        MOST_HEAP_BYTES,
+                        LEAST_HEAP_BYTES + SETS * ends + COPIES_COMPARED * compared);
         long constants =
                 graph.tensors().stream()
                         .filter(tensor -> tensor.storage() == Storage.CONSTANT)
@@ -53,7 +61,8 @@ record MemoryNeed(long heapBytes, long candidateBytes) {
                                 .mapToLong(o -> tensorBytes(graph, o))
                                 .max()
                                 .orElse(0);
-        return new MemoryNeed(heap - heap % MIB, constants + arena);
+        // Three of these: as much as the delegate's values and those that the CPU kernels get.
+        return new MemoryNeed(heap - heap % MIB, constants + Math.max(arena, compared));
     }
 
     private static long bytes(Graph graph, Collection<Integer> ids) {

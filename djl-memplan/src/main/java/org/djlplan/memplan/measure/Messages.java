@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeMap;
@@ -23,6 +24,7 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 
 /**
@@ -135,6 +137,12 @@ final class Messages {
         json.add("deviation", toJson(error.deviation()));
         json.add("noise", toJson(error.noise()));
         json.addProperty("headroom", Double.toString(error.headroom()));
+        error.byOperator()
+                .ifPresent(
+                        worst -> {
+                            json.addProperty("operator", worst.operator());
+                            json.addProperty("share", Double.toString(worst.share()));
+                        });
         return json;
     }
 
@@ -162,7 +170,14 @@ final class Messages {
                 ElementType.valueOf(object.get("type").getAsString()),
                 deviation(object.get("deviation")),
                 deviation(object.get("noise")),
-                Double.parseDouble(object.get("headroom").getAsString()));
+                Double.parseDouble(object.get("headroom").getAsString()),
+                Optional.ofNullable(object.get("operator"))
+                        .map(
+                                operator ->
+                                        new ByOperator(
+                                                operator.getAsInt(),
+                                                Double.parseDouble(
+                                                        object.get("share").getAsString()))));
     }
 
     static JsonArray toJson(List<NodeTime> nodes) {

@@ -101,7 +101,7 @@ final class KernelChoice implements AutoCloseable {
         this.io = io;
         this.bytes = bytes;
         name = cpu.model().graph().name();
-        expected = new CpuOutputs(cpu.model().graph(), delegate.tolerance());
+        expected = new CpuOutputs(cpu.model().graph(), delegate.tolerance(), false);
         original =
                 cpu.derived().isEmpty()
                         ? Optional.empty()

@@ -2,6 +2,7 @@ package org.djlplan.memplan.spi;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import java.util.Optional;
 import org.djlplan.memplan.graph.ElementType;
 
 /**
@@ -12,14 +13,27 @@ import org.djlplan.memplan.graph.ElementType;
  * @param deviation from the CPU kernels' output
  * @param noise by how much the CPU kernels' own output moves when every floating-point input moves
  *     by one unit in its last place, and of a model whose outputs are all integers every quantized
- *     one by one step; none if that was not needed to judge the deviation
+ *     one by one step (where operators are compared, floats by half a step of 8 bits, too); none if
+ *     that was not needed to judge the deviation
  * @param headroom for outputs that lie between 0 and 1 whatever the inputs are, 1 divided by the
  *     largest element; else 1
+ * @param byOperator how far single operators are from their CPU kernels, in a model with numbers of
+ *     8 bits; empty if that was not needed, or could not be found out
  */
-public record OutputError(ElementType type, Deviation deviation, Deviation noise, double headroom) {
+public record OutputError(
+        ElementType type,
+        Deviation deviation,
+        Deviation noise,
+        double headroom,
+        Optional<ByOperator> byOperator) {
 
     public OutputError {
         checkArgument(headroom >= 1, "headroom: %s", headroom);
+    }
+
+    /** An error of outputs only. */
+    public OutputError(ElementType type, Deviation deviation, Deviation noise, double headroom) {
+        this(type, deviation, noise, headroom, Optional.empty());
     }
 
     /** An error of which only the largest difference is known. */
@@ -34,7 +48,33 @@ public record OutputError(ElementType type, Deviation deviation, Deviation noise
 
     /** Returns the same with the noise known. */
     public OutputError withNoise(Deviation known) {
-        return new OutputError(type, deviation, known, headroom);
+        return new OutputError(type, deviation, known, headroom, byOperator);
+    }
+
+    /** Returns the same with the errors of single operators known. */
+    public OutputError withOperators(ByOperator known) {
+        return new OutputError(type, deviation, noise, headroom, Optional.of(known));
+    }
+
+    /**
+     * The operator that is furthest from its CPU kernel when both are given the same values, of all
+     * that are delegated.
+     *
+     * @param operator its index
+     * @param share its distance divided by what is accepted of an operator; infinite if the values
+     *     that a model serves are not those that its operators compute one by one
+     */
+    public record ByOperator(int operator, double share) {
+
+        public ByOperator {
+            checkArgument(operator >= 0, "operator: %s", operator);
+            checkArgument(share >= 0, "share: %s", share);
+        }
+
+        /** Returns whether every operator is near enough. */
+        public boolean isRight() {
+            return share <= 1;
+        }
     }
 
     /**

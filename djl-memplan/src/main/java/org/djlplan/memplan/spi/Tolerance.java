@@ -3,6 +3,7 @@ package org.djlplan.memplan.spi;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import java.util.OptionalDouble;
+import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 
 /**
@@ -27,6 +28,12 @@ import org.djlplan.memplan.spi.OutputError.Deviation;
  * becomes the largest. Kernels of integers round the sums of each layer to steps, and two that are
  * right may round differently. Other types must be equal.
  *
+ * <p>In models with numbers of 8 bits such roundings grow from layer to layer, also where weights
+ * alone have 8 bits and kernels quantize the floats between the layers while they run. There the
+ * delegate's operators are compared one by one, each with its CPU kernel given the same values (see
+ * {@link ByOperator}). If all are right, outputs may differ by four steps, or 1e-2, and beyond that
+ * by as much as the CPU kernels' own move when every input moves by one step of 8 bits.
+ *
  * @param hard the limit of floating-point types that the user set; quantized outputs may be one
  *     step off then. Empty for the rule above
  */
@@ -36,7 +43,7 @@ public record Tolerance(OptionalDouble hard) {
     public static final Tolerance AUTO = new Tolerance(OptionalDouble.empty());
 
     /** Changes with the rule: what was refused by an older one is not believed. */
-    public static final int VERSION = 3;
+    public static final int VERSION = 4;
 
     private static final Deviation ANY =
             new Deviation(Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY, Integer.MAX_VALUE);
@@ -73,10 +80,15 @@ public record Tolerance(OptionalDouble hard) {
 
     /** Returns the largest deviation that is accepted of an output. */
     public double limit(OutputError error) {
+        double noise = error.noise().largest();
+        boolean byOperator = error.byOperator().isPresent();
         return switch (error.type()) {
-            case FLOAT16, FLOAT32, FLOAT64 -> limit(error.noise().largest(), error.headroom());
+            case FLOAT16, FLOAT32, FLOAT64 ->
+                    byOperator
+                            ? Math.max(MOST * error.headroom(), noise)
+                            : limit(noise, error.headroom());
             case INT8, UINT8, INT16, UINT16 ->
-                    hard.isPresent() ? 1 : Math.max(FEW_STEPS, steps(error.noise().largest()));
+                    hard.isPresent() ? 1 : Math.max(FEW_STEPS, byOperator ? noise : steps(noise));
             default -> 0;
         };
     }
@@ -101,6 +113,10 @@ public record Tolerance(OptionalDouble hard) {
         if (deviation.largest() > limit(error)) {
             return false;
         }
+        if (error.byOperator().isPresent()) {
+            return error.byOperator().get().isRight()
+                    && deviation.spread() <= spreadByOperator(error);
+        }
         return switch (error.type()) {
             case FLOAT16, FLOAT32, FLOAT64 ->
                     deviation.spread() <= limit(error.noise().spread(), error.headroom());
@@ -110,6 +126,15 @@ public record Tolerance(OptionalDouble hard) {
                             || isNoise(deviation, error.noise());
             default -> true;
         };
+    }
+
+    private static double spreadByOperator(OutputError error) {
+        double least =
+                switch (error.type()) {
+                    case FLOAT16, FLOAT32, FLOAT64 -> MOST * error.headroom();
+                    default -> FEW_ELEMENTS;
+                };
+        return Math.max(least, error.noise().spread());
     }
 
     private static boolean isFew(Deviation deviation) {
@@ -122,6 +147,16 @@ public record Tolerance(OptionalDouble hard) {
         return deviation.largest() <= steps(noise.largest())
                 && deviation.spread() <= noise.spread()
                 && deviation.otherTops() <= noise.otherTops();
+    }
+
+    /** Returns whether an output is as near as a rounding of its own may be, in any model. */
+    public static boolean isRounding(OutputError error) {
+        return switch (error.type()) {
+            case FLOAT16, FLOAT32, FLOAT64 ->
+                    error.difference() <= LEAST && error.deviation().spread() <= LEAST;
+            case INT8, UINT8, INT16, UINT16 -> error.difference() <= 1;
+            default -> error.difference() == 0;
+        };
     }
 
     /** Returns whether an output cannot be accepted, whatever the noise is. */

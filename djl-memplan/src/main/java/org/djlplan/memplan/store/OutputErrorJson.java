@@ -3,8 +3,10 @@ package org.djlplan.memplan.store;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 
 /** Errors of outputs as JSON. Differences are texts, as JSON has no infinite numbers. */
@@ -19,7 +21,13 @@ public final class OutputErrorJson {
         json.beginObject().name("type").value(error.type().name());
         write(json.name("deviation"), error.deviation());
         write(json.name("noise"), error.noise());
-        json.name("headroom").value(Double.toString(error.headroom())).endObject();
+        json.name("headroom").value(Double.toString(error.headroom()));
+        if (error.byOperator().isPresent()) {
+            ByOperator worst = error.byOperator().get();
+            json.name("operator").value(worst.operator());
+            json.name("share").value(Double.toString(worst.share()));
+        }
+        json.endObject();
     }
 
     private static void write(JsonWriter json, Deviation deviation) throws IOException {
@@ -35,8 +43,14 @@ public final class OutputErrorJson {
         Deviation deviation = deviation(json.expect("deviation"));
         Deviation noise = deviation(json.expect("noise"));
         double headroom = Double.parseDouble(json.expect("headroom").nextString());
+        Optional<ByOperator> byOperator = Optional.empty();
+        if (json.hasNext()) {
+            int operator = json.expect("operator").nextInt();
+            double share = Double.parseDouble(json.expect("share").nextString());
+            byOperator = Optional.of(new ByOperator(operator, share));
+        }
         json.endObject();
-        return new OutputError(type, deviation, noise, headroom);
+        return new OutputError(type, deviation, noise, headroom, byOperator);
     }
 
     private static Deviation deviation(CheckedJson json) throws IOException {

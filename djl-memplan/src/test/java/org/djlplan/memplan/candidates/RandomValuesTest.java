@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -122,7 +123,7 @@ class RandomValuesTest {
     void moved_floats_areTheNeighboursOnBothSides() {
         List<ByteBuffer> values = RandomValues.of(IMAGE, 1);
         List<Float> before = floatsOf(values);
-        List<Float> after = floatsOf(RandomValues.moved(IMAGE, values, new Random(1)));
+        List<Float> after = floatsOf(RandomValues.moved(IMAGE, values, false, new Random(1)));
         assertEquals(before.size(), after.size());
         int up = 0;
         for (int i = 0; i < before.size(); i++) {
@@ -142,7 +143,7 @@ class RandomValuesTest {
     void moved_bytes_areOneStepOffWithinTheirRange(ElementType type, int least, int most) {
         Graph graph = graph(type, 4096);
         List<ByteBuffer> values = RandomValues.of(graph, 1);
-        ByteBuffer moved = RandomValues.moved(graph, values, new Random(1)).get(0);
+        ByteBuffer moved = RandomValues.moved(graph, values, false, new Random(1)).get(0);
         int up = 0;
         for (int i = 0; i < moved.remaining(); i++) {
             int before = values.get(0).get(i) & (most > Byte.MAX_VALUE ? 0xff : -1);
@@ -169,13 +170,27 @@ class RandomValuesTest {
                         Storage.INTERMEDIATE,
                         Optional.empty());
         Graph model = new Graph("model", List.of(), List.of(in, out), List.of(0), List.of(1));
-        assertEquals(expected, RandomValues.moves(model, input));
+        assertEquals(expected, RandomValues.moves(model, input, false));
+    }
+
+    @Test
+    void moved_floatsInSteps_byHalfAStepOfTheLargest() {
+        List<ByteBuffer> values = RandomValues.of(IMAGE, 1);
+        List<Float> before = floatsOf(values);
+        List<Float> after = floatsOf(RandomValues.moved(IMAGE, values, true, new Random(1)));
+        float step = Collections.max(before) / 127;
+        double furthest = 0;
+        for (int i = 0; i < before.size(); i++) {
+            furthest = Math.max(furthest, Math.abs(after.get(i) - before.get(i)));
+        }
+        assertTrue(furthest <= step / 2 + 1e-6 && furthest > .4 * step, furthest + " of " + step);
+        assertTrue(RandomValues.moves(graph(ElementType.UINT8, 4), ElementType.UINT8, true));
     }
 
     @Test
     void moved_wideIntegers_stay() {
         Graph graph = graph(ElementType.INT32, 64);
         List<ByteBuffer> values = RandomValues.of(graph, 1);
-        assertEquals(values, RandomValues.moved(graph, values, new Random(1)));
+        assertEquals(values, RandomValues.moved(graph, values, false, new Random(1)));
     }
 }

@@ -24,6 +24,7 @@ import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.ByOperator;
 
 /** Misbehaves as a candidate's first operator says. Its figures tell of the process it is in. */
 final class FakeRunner implements CandidateRunner {
@@ -102,7 +103,8 @@ final class FakeRunner implements CandidateRunner {
                 prepared.size(),
                 List.of(
                         new OutputError(ElementType.FLOAT32, Double.POSITIVE_INFINITY),
-                        new OutputError(ElementType.UINT8, 0),
+                        new OutputError(ElementType.UINT8, 0)
+                                .withOperators(new ByOperator(7, Double.POSITIVE_INFINITY)),
                         new OutputError(ElementType.FLOAT32, Math.nextUp(1e-7))),
                 ProcessHandle.current().pid(),
                 1);

@@ -2,6 +2,7 @@ package org.djlplan.memplan.measure;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.graph.ElementType;
@@ -41,6 +42,19 @@ class MemoryNeedTest {
         assertEquals(40 * MIB + 2 * 4 * MIB, need.candidateBytes());
         assertEquals(48 * MIB + 32 * 2 * MIB, need.heapBytes());
         assertEquals(80 * MIB + need.heapBytes() + 3 * need.candidateBytes(), need.bytes());
+    }
+
+    /** The values of all tensors are looked at: those computed, and the copies compared. */
+    @Test
+    void of_weightsOfEightBits_hasRoomForAllTensors() {
+        Graph halves = graph(20 * MIB, MIB, 3 * MIB);
+        List<Tensor> tensors = new ArrayList<>(halves.tensors());
+        tensors.set(1, tensor(1, ElementType.INT8, 20 * MIB, Storage.CONSTANT));
+        MemoryNeed need =
+                MemoryNeed.of(
+                        new Graph("net", halves.operators(), tensors, List.of(0), List.of(3)));
+        assertEquals(48 * MIB + 32 * 2 * MIB + 4 * 4 * MIB, need.heapBytes());
+        assertEquals(20 * MIB + 8 * MIB, need.candidateBytes());
     }
 
     @Test

@@ -44,6 +44,7 @@ import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.NoRoomException;
 import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Test;
@@ -131,7 +132,9 @@ class ProcessRunnerTest {
                             1,
                             List.of(
                                     new OutputError(ElementType.FLOAT32, Double.POSITIVE_INFINITY),
-                                    new OutputError(ElementType.UINT8, 0),
+                                    new OutputError(ElementType.UINT8, 0)
+                                            .withOperators(
+                                                    new ByOperator(7, Double.POSITIVE_INFINITY)),
                                     new OutputError(ElementType.FLOAT32, Math.nextUp(1e-7))),
                             pid(runner),
                             1),

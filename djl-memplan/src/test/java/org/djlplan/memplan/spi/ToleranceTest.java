@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -103,6 +104,47 @@ class ToleranceTest {
         assertTrue(Tolerance.AUTO.admits(steps(10, 1, 0).withNoise(noise)));
         assertFalse(Tolerance.AUTO.admits(steps(11, 0, 0).withNoise(noise)));
         assertTrue(Tolerance.AUTO.refuses(steps(11, 0, 0)));
+    }
+
+    @Test
+    void admits_byOperator_asFarAsStepsOfTheInputsMoveOutputs() {
+        OutputError error = steps(41, .1, 1).withOperators(new ByOperator(3, 1));
+        assertFalse(Tolerance.AUTO.admits(error));
+        assertFalse(Tolerance.AUTO.refuses(error));
+        OutputError known = error.withNoise(new Deviation(50, .1, 0));
+        assertTrue(Tolerance.AUTO.admits(known));
+        assertEquals(50, Tolerance.AUTO.limit(known));
+        assertFalse(Tolerance.AUTO.admits(error.withNoise(new Deviation(40, .1, 0))));
+        assertFalse(Tolerance.AUTO.admits(error.withNoise(new Deviation(50, .09, 0))));
+        assertTrue(Tolerance.AUTO.admits(steps(4, .01, 1).withOperators(new ByOperator(3, 1))));
+        OutputError floats = floats(.06, .07).withOperators(new ByOperator(3, .5));
+        assertTrue(Tolerance.AUTO.admits(floats));
+        assertFalse(Tolerance.AUTO.admits(floats.withNoise(new Deviation(.05, .07, 0))));
+        assertFalse(Tolerance.AUTO.admits(floats.withNoise(new Deviation(.07, .05, 0))));
+        assertTrue(Tolerance.AUTO.admits(floats(.01, 0).withOperators(new ByOperator(3, .5))));
+    }
+
+    @Test
+    void admits_oneWrongOperator_isNever() {
+        ByOperator wrong = new ByOperator(3, 1.01);
+        OutputError near = steps(2, 0, 0).withOperators(wrong);
+        assertTrue(Tolerance.AUTO.admits(steps(2, 0, 0)));
+        assertFalse(Tolerance.AUTO.admits(near));
+        assertTrue(Tolerance.AUTO.refuses(near));
+        assertTrue(Tolerance.AUTO.refuses(floats(1e-3, 1).withOperators(wrong)));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "FLOAT32, 1e-4, true",
+        "FLOAT32, 1.1e-4, false",
+        "INT8, 1, true",
+        "INT8, 2, false",
+        "INT32, 0, true",
+        "INT32, 1, false"
+    })
+    void isRounding_byType(ElementType type, double difference, boolean expected) {
+        assertEquals(expected, Tolerance.isRounding(new OutputError(type, difference)));
     }
 
     @Test

@@ -40,9 +40,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class AcceptanceTest {
 
-    /** Of quantized outputs, where their inputs' rounding moves them as far. */
-    private static final int MOST_STEPS = 10;
-
     /** Faults of one operator that no model hides. */
     private static final Set<Fault> GROSS =
             EnumSet.of(
@@ -167,8 +164,11 @@ class AcceptanceTest {
                 }
                 for (Fault fault : SMALL) {
                     List<OutputError> errors = errors(runner, all, site, fault);
+                    // What rounds to one step in the operator may pass, as right roundings do.
                     assertTrue(
-                            !accepted(errors) || errors.get(0).difference() <= MOST_STEPS,
+                            !accepted(errors)
+                                    || errors.get(0).difference()
+                                            <= errors.get(0).noise().largest(),
                             site + " " + fault + ": " + errors);
                 }
             }

@@ -54,6 +54,8 @@ final class FaultyDelegate {
         void faulty_claim(int[] ids, int count, int withXnnpack);
 
         void faulty_select(int site, int fault);
+
+        void faulty_limit(int damages);
     }
 
     private FaultyDelegate(Path library) {
@@ -97,5 +99,11 @@ final class FaultyDelegate {
     /** Damages the outputs of a claimed operator from now on. */
     void select(int operator, Fault fault) {
         functions.faulty_select(operator, fault.ordinal());
+    }
+
+    /** Damages the outputs of a claimed operator in the next inferences. */
+    void select(int operator, Fault fault, int inferences) {
+        select(operator, fault);
+        functions.faulty_limit(inferences);
     }
 }

@@ -109,6 +109,67 @@ public record TfLiteFile(
                 notCarried);
     }
 
+    /**
+     * Returns the same model with other outputs, and without signatures.
+     *
+     * @param outputs tensors of the main subgraph
+     */
+    public TfLiteFile withOutputs(List<Integer> outputs) {
+        TfLiteSubgraph main = main();
+        return unsigned()
+                .withMain(
+                        new TfLiteSubgraph(
+                                main.name(),
+                                main.tensors(),
+                                main.inputs(),
+                                outputs,
+                                main.operators()));
+    }
+
+    /**
+     * Returns a model whose operators do not follow from each other: every tensor that is no
+     * constant is an input, in the order of their indices, and each operator writes to tensors of
+     * its own, which are the outputs, in the operators' order. It has no signatures.
+     */
+    public TfLiteFile withOperatorsApart() {
+        TfLiteSubgraph main = main();
+        List<TfLiteTensor> tensors = new ArrayList<>(main.tensors());
+        List<TfLiteOperator> operators = new ArrayList<>();
+        List<Integer> outputs = new ArrayList<>();
+        for (TfLiteOperator operator : main.operators()) {
+            List<Integer> own = new ArrayList<>();
+            for (int id : operator.outputs()) {
+                own.add(id == TfLiteOperator.ABSENT ? id : tensors.size());
+                if (id != TfLiteOperator.ABSENT) {
+                    outputs.add(tensors.size());
+                    tensors.add(main.tensors().get(id));
+                }
+            }
+            operators.add(operator.writing(own));
+        }
+        List<Integer> inputs =
+                operators.stream()
+                        .flatMap(operator -> operator.presentInputs().stream())
+                        .filter(id -> !isConstant(main.tensors().get(id)))
+                        .distinct()
+                        .sorted()
+                        .toList();
+        return unsigned()
+                .withMain(new TfLiteSubgraph(main.name(), tensors, inputs, outputs, operators));
+    }
+
+    private TfLiteFile unsigned() {
+        return new TfLiteFile(
+                description,
+                operatorCodes,
+                subgraphs,
+                buffers,
+                metadataBuffers,
+                metadata,
+                List.of(),
+                notCarried);
+    }
+
     private TfLiteFile withMain(TfLiteSubgraph main) {
         return new TfLiteFile(
                 description,

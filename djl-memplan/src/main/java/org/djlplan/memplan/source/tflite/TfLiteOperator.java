@@ -82,6 +82,19 @@ public record TfLiteOperator(
                 intermediates);
     }
 
+    /** Returns the same operator with other outputs. */
+    TfLiteOperator writing(List<Integer> others) {
+        return new TfLiteOperator(
+                opcodeIndex,
+                inputs,
+                others,
+                builtinOptions,
+                customOptions,
+                customOptionsFormat,
+                mutatingVariableInputs,
+                intermediates);
+    }
+
     private static List<Integer> present(List<Integer> tensors) {
         return tensors.stream().filter(tensor -> tensor != ABSENT).toList();
     }

@@ -77,6 +77,32 @@ class TfLiteFileTest {
     }
 
     @Test
+    void withOutputs_everyTensor_hasOtherOutputsOnly() {
+        TfLiteFile model =
+                model(
+                        operator(List.of(INPUT, TfLiteOperator.ABSENT), List.of(MIDDLE)),
+                        operator(List.of(MIDDLE, INPUT), List.of(OUTPUT)));
+        TfLiteFile exposed = model.withOutputs(List.of(MIDDLE, OUTPUT));
+        assertEquals(List.of(MIDDLE, OUTPUT), exposed.main().outputs());
+        assertEquals(model, exposed.withOutputs(List.of(OUTPUT)));
+    }
+
+    @Test
+    void withOperatorsApart_chain_everyOperatorReadsInputsAndWritesOutputs() {
+        TfLiteFile model =
+                model(
+                        operator(List.of(INPUT, TfLiteOperator.ABSENT), List.of(MIDDLE)),
+                        operator(List.of(MIDDLE, INPUT), List.of(OUTPUT, TfLiteOperator.ABSENT)));
+        TfLiteSubgraph apart = model.withOperatorsApart().main();
+        assertEquals(List.of(INPUT, MIDDLE), apart.inputs());
+        assertEquals(List.of(5, 6), apart.outputs());
+        assertEquals(List.of(5), apart.operators().get(0).outputs());
+        assertEquals(List.of(6, TfLiteOperator.ABSENT), apart.operators().get(1).outputs());
+        assertEquals(List.of(MIDDLE, INPUT), apart.operators().get(1).inputs());
+        assertEquals(apart.tensors().get(OUTPUT), apart.tensors().get(6));
+    }
+
+    @Test
     void construct_operatorsInTheWrongOrder_throws() {
         assertInvalid(
                 "subgraphs[0].operators[0].inputs[1]",

@@ -1,0 +1,318 @@
+package org.djlplan.memplan.candidates;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
+import org.djlplan.memplan.runtime.MappedFile;
+import org.djlplan.memplan.runtime.UnsupportedPlatformException;
+import org.djlplan.memplan.runtime.tflite.ModelInterpreter;
+import org.djlplan.memplan.runtime.tflite.OpenModel;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.source.tflite.TfLiteFile;
+import org.djlplan.memplan.source.tflite.TfLiteReader;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.ByOperator;
+import org.djlplan.memplan.spi.OutputError.Deviation;
+import org.djlplan.memplan.spi.Tolerance;
+
+/**
+ * Compares a delegate with the CPU kernels operator by operator, each given the same values. In
+ * models with numbers of 8 bits roundings grow from layer to layer, so that the outputs of two
+ * right kernels may be far from each other; those of one operator are not.
+ *
+ * <p>Two models are derived from the candidate's. In the first every tensor is an output: it tells
+ * all values that the delegate computes. In the second the operators stand apart, and the CPU
+ * kernels compute each from the values that the delegate had for it. What a candidate serves is
+ * right if it is what the first model computes, and each of that one's operators is right.
+ *
+ * <p>A right operator's integers of 8 bits are one step off at most, and no more than a quarter of
+ * them (with XNNPACK of 2.21 one of a hundred, and where the CPU kernels round twice, as those
+ * without signs do, one of six); its floats are off by 1e-4 of the largest. Where a kernel
+ * quantizes its floats while it runs, since its weights have 8 bits, these may be off by as much as
+ * the CPU kernel's own are when each input moves by up to half a step: a right delegate of
+ * TensorFlow Lite 2.21 stays below .9 of that.
+ */
+public final class OperatorCheck implements AutoCloseable {
+
+    /** Larger models are judged by their outputs alone. */
+    private static final long MOST_BYTES = 64L << 20;
+
+    private static final long MOST_CONSTANT_BYTES = 256L << 20;
+
+    private static final int INPUTS = 2;
+
+    /** Inferences of one comparison: the delegate's, and up to two of the CPU kernels. */
+    static final int RUNS = 3 * INPUTS;
+
+    private static final double LARGEST_MOVES = 2;
+    private static final double SPREAD_MOVES = 1.5;
+    private static final double LEAST = 1e-4;
+    private static final double MOST_OFF = .25;
+
+    private static final ImmutableSet<ElementType> EIGHT_BITS =
+            ImmutableSet.of(ElementType.INT8, ElementType.UINT8, ElementType.INT4);
+
+    private final Graph graph;
+    private final Builder builder;
+
+    /** Tensors: what operators compute, what they read, and what of it kernels quantize. */
+    private final ImmutableList<Integer> computed;
+
+    private final ImmutableList<Integer> read;
+    private final ImmutableSet<Integer> quantizedInputs;
+    private final OpenModel exposed;
+    private final OpenModel apart;
+
+    /** Builds interpreters of the derived models. */
+    interface Builder {
+        ModelInterpreter build(OpenModel model, Candidate candidate)
+                throws UnplannableException, InterruptedException;
+    }
+
+    /**
+     * Derives the models.
+     *
+     * @param graph one that {@link #bytes} concerns
+     * @throws IOException if there is no room for them
+     * @throws UnplannableException if the engine does not take them
+     */
+    OperatorCheck(Path file, Graph graph, Builder builder)
+            throws IOException, UnplannableException {
+        this.graph = graph;
+        this.builder = builder;
+        computed =
+                graph.operators().stream()
+                        .flatMap(operator -> operator.outputs().stream())
+                        .collect(ImmutableList.toImmutableList());
+        quantizedInputs =
+                graph.operators().stream()
+                        .filter(operator -> quantizesInput(graph, operator))
+                        .flatMap(operator -> operator.inputs().stream())
+                        .filter(id -> graph.tensors().get(id).type() == ElementType.FLOAT32)
+                        .collect(ImmutableSet.toImmutableSet());
+        try (MappedFile mapping = MappedFile.open(file)) {
+            TfLiteFile model = TfLiteReader.read(mapping.bytes(), file.toString());
+            TfLiteFile operators = model.withOperatorsApart();
+            read = ImmutableList.copyOf(operators.main().inputs());
+            exposed = opened(model.withOutputs(computed));
+            apart = openedAfter(exposed, operators);
+        } catch (UnsupportedPlatformException e) {
+            throw new UnplannableException(e.getMessage());
+        }
+    }
+
+    private static OpenModel openedAfter(OpenModel other, TfLiteFile model)
+            throws IOException, UnplannableException {
+        try {
+            return opened(model);
+        } catch (IOException | UnplannableException | RuntimeException | Error e) {
+            other.close();
+            throw e;
+        }
+    }
+
+    /** Opens a model by a file that is gone from the folder then. */
+    private static OpenModel opened(TfLiteFile model) throws IOException, UnplannableException {
+        Path folder = Files.createTempDirectory("djlplan-operators");
+        Path file = folder.resolve("model.tflite");
+        try {
+            TfLiteWriter.write(model, file);
+            return OpenModel.of(file);
+        } finally {
+            Files.deleteIfExists(file);
+            Files.delete(folder);
+        }
+    }
+
+    /**
+     * Returns how many bytes the values of all tensors are.
+     *
+     * @return 0 if the model has no numbers of 8 bits, or cannot be compared by its operators: some
+     *     sizes are not known, it keeps a state, or it is too large
+     */
+    public static long bytes(Graph graph) {
+        boolean concerned =
+                graph.operators().stream()
+                        .anyMatch(
+                                operator ->
+                                        quantizesInput(graph, operator)
+                                                || operator.outputs().stream()
+                                                        .map(id -> graph.tensors().get(id).type())
+                                                        .anyMatch(EIGHT_BITS::contains));
+        long constants =
+                graph.tensors().stream()
+                        .filter(tensor -> tensor.storage() == Storage.CONSTANT)
+                        .mapToLong(Tensor::bytes)
+                        .sum();
+        if (!concerned || constants > MOST_CONSTANT_BYTES) {
+            return 0;
+        }
+        long bytes = 0;
+        for (Operator operator : graph.operators()) {
+            Stream<Integer> operands =
+                    Stream.concat(operator.inputs().stream(), operator.outputs().stream());
+            if (operands.map(graph.tensors()::get).anyMatch(OperatorCheck::isOpen)) {
+                return 0;
+            }
+            for (int id : operator.outputs()) {
+                bytes += graph.tensors().get(id).bytes();
+            }
+        }
+        return bytes > MOST_BYTES ? 0 : bytes;
+    }
+
+    private static boolean isOpen(Tensor tensor) {
+        return tensor.storage() != Storage.CONSTANT && tensor.storage() != Storage.INTERMEDIATE;
+    }
+
+    /** Returns whether the kernels of floats compute with weights of 8 bits. */
+    private static boolean quantizesInput(Graph graph, Operator operator) {
+        List<Tensor> inputs = operator.inputs().stream().map(graph.tensors()::get).toList();
+        return inputs.stream().anyMatch(input -> isWeights(input))
+                && inputs.stream().anyMatch(OperatorCheck::isFloats)
+                && operator.outputs().stream()
+                        .map(graph.tensors()::get)
+                        .allMatch(OperatorCheck::isFloats);
+    }
+
+    private static boolean isWeights(Tensor tensor) {
+        return tensor.storage() == Storage.CONSTANT && EIGHT_BITS.contains(tensor.type());
+    }
+
+    private static boolean isFloats(Tensor tensor) {
+        return tensor.storage() != Storage.CONSTANT && tensor.type() == ElementType.FLOAT32;
+    }
+
+    /**
+     * Returns the operator that is furthest from its CPU kernel.
+     *
+     * @param candidate what delegates
+     * @param inputs of the model, by run
+     * @param served what the candidate computed of them, by run, then output
+     * @throws UnplannableException if the derived models cannot be run
+     */
+    ByOperator worst(
+            Candidate candidate, List<List<ByteBuffer>> inputs, List<List<OutputTensor>> served)
+            throws UnplannableException, InterruptedException {
+        ByOperator worst = new ByOperator(candidate.operators().first(), 0);
+        try (ModelInterpreter delegate = builder.build(exposed, candidate);
+                ModelInterpreter cpu = builder.build(apart, Candidate.cpu(candidate.threads()))) {
+            for (int run = 0; run < Math.min(INPUTS, served.size()); run++) {
+                Map<Integer, OutputTensor> values = byId(delegate.run(inputs.get(run)));
+                if (!isServed(served.get(run), values)) {
+                    return new ByOperator(worst.operator(), Double.POSITIVE_INFINITY);
+                }
+                Map<Integer, ByteBuffer> given = new HashMap<>();
+                for (int i = 0; i < graph.inputs().size(); i++) {
+                    given.put(graph.inputs().get(i), inputs.get(run).get(i));
+                }
+                values.forEach((id, value) -> given.put(id, value.data()));
+                Map<Integer, OutputTensor> right = outputs(cpu, given);
+                Map<Integer, OutputTensor> moved =
+                        quantizedInputs.isEmpty() ? right : outputs(cpu, moved(given, run));
+                for (int operator : candidate.operators()) {
+                    double share = share(graph.operators().get(operator), values, right, moved);
+                    if (share > worst.share()) {
+                        worst = new ByOperator(operator, share);
+                    }
+                }
+            }
+        }
+        return worst;
+    }
+
+    /** Returns whether the model's outputs are these values. */
+    private boolean isServed(List<OutputTensor> served, Map<Integer, OutputTensor> values) {
+        for (int i = 0; i < served.size(); i++) {
+            OutputTensor value = values.get(graph.outputs().get(i));
+            if (value != null
+                    && !Tolerance.isRounding(
+                            new OutputError(
+                                    value.info().type(),
+                                    OutputDifferences.of(served.get(i), value),
+                                    Deviation.NONE,
+                                    1))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private Map<Integer, OutputTensor> outputs(
+            ModelInterpreter cpu, Map<Integer, ByteBuffer> given) {
+        return byId(cpu.run(read.stream().map(given::get).toList()));
+    }
+
+    private Map<Integer, OutputTensor> byId(List<OutputTensor> outputs) {
+        Map<Integer, OutputTensor> values = new HashMap<>();
+        for (int i = 0; i < outputs.size(); i++) {
+            values.put(computed.get(i), outputs.get(i));
+        }
+        return values;
+    }
+
+    private double share(
+            Operator operator,
+            Map<Integer, OutputTensor> values,
+            Map<Integer, OutputTensor> right,
+            Map<Integer, OutputTensor> moved) {
+        double most = 0;
+        for (int id : operator.outputs()) {
+            Deviation deviation = OutputDifferences.of(values.get(id), right.get(id));
+            Deviation move =
+                    quantizesInput(graph, operator)
+                            ? OutputDifferences.of(moved.get(id), right.get(id))
+                            : Deviation.NONE;
+            double off = OutputDifferences.shareOff(values.get(id), right.get(id));
+            most = Math.max(most, share(graph.tensors().get(id).type(), deviation, off, move));
+        }
+        return most;
+    }
+
+    private static double share(ElementType type, Deviation deviation, double off, Deviation move) {
+        return switch (type) {
+            case FLOAT16, FLOAT32, FLOAT64 ->
+                    Math.max(
+                            deviation.largest() / Math.max(LEAST, LARGEST_MOVES * move.largest()),
+                            deviation.spread() / Math.max(LEAST, SPREAD_MOVES * move.spread()));
+            case INT8, UINT8, INT16, UINT16 -> Math.max(deviation.largest(), off / MOST_OFF);
+            default -> deviation.largest() == 0 ? 0 : Double.POSITIVE_INFINITY;
+        };
+    }
+
+    /** Moves what kernels quantize by up to half a step. */
+    private Map<Integer, ByteBuffer> moved(Map<Integer, ByteBuffer> given, int seed) {
+        Map<Integer, ByteBuffer> moved = new HashMap<>(given);
+        Random random = new Random(seed);
+        for (int id : quantizedInputs) {
+            moved.computeIfPresent(
+                    id, (same, values) -> RandomValues.movedByHalfAStep(values, random));
+        }
+        return moved;
+    }
+
+    @Override
+    public void close() {
+        try {
+            exposed.close();
+        } finally {
+            apart.close();
+        }
+    }
+}

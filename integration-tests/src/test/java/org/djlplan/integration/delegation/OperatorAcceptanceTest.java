@@ -1,0 +1,179 @@
+package org.djlplan.integration.delegation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.collect.ImmutableSet;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.djlplan.integration.delegation.FaultyDelegate.Fault;
+import org.djlplan.integration.support.ModelSketch;
+import org.djlplan.integration.support.ModelSketch.Form;
+import org.djlplan.integration.support.Served;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.integration.support.TestModels;
+import org.djlplan.memplan.candidates.CandidateInterpreters;
+import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.Graph;
+import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.source.tflite.FlatTable;
+import org.djlplan.memplan.source.tflite.TfLiteGraphs;
+import org.djlplan.memplan.source.tflite.TfLiteReader;
+import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.OutputError;
+import org.djlplan.memplan.spi.OutputError.ByOperator;
+import org.djlplan.memplan.spi.Tolerance;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Models with numbers of 8 bits, whose delegates are compared operator by operator: what is right
+ * is accepted however far roundings carry the outputs, and no fault of an operator is.
+ */
+@Tag("djl-current")
+class OperatorAcceptanceTest {
+
+    private static final String DENSE = "dense";
+
+    /** Faults that are more than a rounding in any operator. */
+    private static final Set<Fault> FAULTS =
+            EnumSet.of(
+                    Fault.BORDER,
+                    Fault.CHANNEL_ZERO,
+                    Fault.SHIFTED,
+                    Fault.STRIDE,
+                    Fault.STALE,
+                    Fault.SWAPPED,
+                    Fault.ROW);
+
+    private static final ImmutableSet<String> SITES =
+            ImmutableSet.of("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED");
+
+    @TempDir static Path folder;
+
+    private static FaultyDelegate delegate;
+
+    @BeforeAll
+    static void compile() throws Exception {
+        StockInterpreter.loadEngine();
+        delegate = FaultyDelegate.compile(folder);
+    }
+
+    private static Path file(String model) throws Exception {
+        return model.equals(DENSE) ? dense() : TestModels.built(model);
+    }
+
+    /** Three layers with weights of 8 bits for rows of floats, as converters leave them. */
+    private static Path dense() throws Exception {
+        ModelSketch model = new ModelSketch();
+        Random random = new Random(5);
+        int[] widths = {96, 128, 64, 32};
+        int x = model.input(ElementType.FLOAT32, 16, widths[0]);
+        for (int i = 1; i < widths.length; i++) {
+            byte[] weights = new byte[widths[i] * widths[i - 1]];
+            random.nextBytes(weights);
+            int constant =
+                    model.constant(
+                            Form.of(ElementType.INT8, widths[i], widths[i - 1]).scaled(2e-3f, 0),
+                            ByteBuffer.wrap(weights));
+            Form output = Form.of(ElementType.FLOAT32, 16, widths[i]);
+            x =
+                    model.operator(
+                            "FULLY_CONNECTED",
+                            Optional.of(FlatTable.of("FullyConnectedOptions")),
+                            output,
+                            x,
+                            constant,
+                            ModelSketch.ABSENT);
+        }
+        model.output(x);
+        return model.write(Files.createTempDirectory(folder, DENSE).resolve("dense.tflite"));
+    }
+
+    private static Candidate all(Path file, String of) throws Exception {
+        return new Candidate(FixedChoice.operators(file, of), 1);
+    }
+
+    private static boolean accepted(List<OutputError> errors) {
+        return errors.stream().allMatch(Tolerance.AUTO::admits);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "mobilenet_v1_uint8_64",
+                "mobilenet_v2_int8_64",
+                "mobilenet_v2_dynamic_64",
+                "quantized_classes",
+                "quantized_landmarks",
+                DENSE
+            })
+    void admits_everythingInXnnpack_isRightHoweverFarOutputsAre(String model) throws Exception {
+        Path file = file(model);
+        try (CandidateInterpreters runner = Served.candidates(file, Delegates.XNNPACK)) {
+            List<OutputError> errors = runner.prepare(all(file, Delegates.XNNPACK)).errors();
+            assertTrue(accepted(errors), errors.toString());
+            for (OutputError error : errors) {
+                assertTrue(error.byOperator().orElseThrow().isRight(), error.toString());
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mobilenet_v2_int8_64", "mobilenet_v2_dynamic_64", DENSE})
+    void admits_faultInOneOperator_isRefusedAndNamed(String model) throws Exception {
+        Path file = file(model);
+        Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), model);
+        List<Integer> weighted =
+                graph.operators().stream()
+                        .filter(operator -> SITES.contains(operator.type()))
+                        .map(Operator::index)
+                        .toList();
+        List<Integer> sites =
+                IntStream.range(0, 3).mapToObj(i -> weighted.get(i * weighted.size() / 3)).toList();
+        delegate.claim(sites, true);
+        Candidate all = all(file, delegate.name());
+        try (CandidateInterpreters runner = Served.candidates(file, delegate.name())) {
+            for (int site : sites) {
+                for (Fault fault : FAULTS) {
+                    delegate.select(site, fault);
+                    List<OutputError> errors = runner.prepare(all).errors();
+                    runner.release(all);
+                    String what = site + " " + fault + ": " + errors;
+                    assertFalse(accepted(errors), what);
+                    assertEquals(site, errors.get(0).byOperator().orElseThrow().operator(), what);
+                }
+            }
+        }
+    }
+
+    /** What the operators compute one by one is right here, but it is not what was served. */
+    @Test
+    void admits_faultThatPasses_isRefused() throws Exception {
+        Path file = file("mobilenet_v2_int8_64");
+        int site = 10;
+        delegate.claim(List.of(site), true);
+        Candidate all = all(file, delegate.name());
+        try (CandidateInterpreters runner = Served.candidates(file, delegate.name())) {
+            delegate.select(site, Fault.CHANNEL_ZERO, 5);
+            List<OutputError> errors = runner.prepare(all).errors();
+            assertFalse(accepted(errors), errors.toString());
+            assertEquals(
+                    Double.POSITIVE_INFINITY,
+                    errors.get(0).byOperator().map(ByOperator::share).orElseThrow());
+        }
+    }
+}
