@@ -83,6 +83,12 @@ class CurrentLatencyBench {
         print(2);
     }
 
+    /** Nobody says a number of threads: the engine has its own, the one line what it measured. */
+    @Test
+    void printAsTheyCome() throws Exception {
+        print(LatencyProgram.AS_IT_COMES);
+    }
+
     private void print(int threads) throws Exception {
         Map<Path, List<Row>> rows = new TreeMap<>();
         Map<Path, String> reasons = new TreeMap<>();
@@ -99,8 +105,13 @@ class CurrentLatencyBench {
             }
         }
         print(
-                "DJL %s, TFLite %s, %d thread(s), medians of %d sets of JVMs%n",
-                Engine.getDjlVersion(), Engine.getEngine("TFLite").getVersion(), threads, SETS);
+                "DJL %s, TFLite %s, %s, medians of %d sets of JVMs%n",
+                Engine.getDjlVersion(),
+                Engine.getEngine("TFLite").getVersion(),
+                threads == LatencyProgram.AS_IT_COMES
+                        ? "threads as they come"
+                        : threads + " thread(s)",
+                SETS);
         print(
                 "%-34s %9s %9s %9s %8s  %s%n",
                 "model", "0.27.0 ms", "planned", "one line", "/ hand", "delegated");

@@ -27,6 +27,9 @@ import org.djlplan.memplan.report.PlanReport;
  */
 final class LatencyProgram {
 
+    /** In place of a number of threads: nobody says one. */
+    static final int AS_IT_COMES = -1;
+
     /** Who runs a model. */
     enum Way {
         /** DJL without us, on its engine's CPU kernels. */
@@ -134,10 +137,16 @@ final class LatencyProgram {
         return switch (way) {
             case STOCK -> InterpreterByHand.stock(file, threads);
             case ONE_LINE ->
-                    Planned.load(
-                            file,
-                            Map.of("memplan.threads", threads, "delegation.profile", "blocking"));
-            default -> Planned.load(file, Map.of("memplan.threads", threads));
+                    Planned.load(file, options(threads, Map.of("delegation.profile", "blocking")));
+            default -> Planned.load(file, options(threads, Map.of()));
         };
+    }
+
+    private static Map<String, Object> options(int threads, Map<String, String> more) {
+        Map<String, Object> options = new HashMap<>(more);
+        if (threads != AS_IT_COMES) {
+            options.put("memplan.threads", threads);
+        }
+        return options;
     }
 }

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
@@ -24,11 +25,16 @@ import org.djlplan.memplan.candidates.CandidateInterpreters;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
+import org.djlplan.memplan.measure.TfLiteDelegableModel;
+import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.Delegates;
+import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.source.tflite.FlatTable;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.Candidate;
+import org.djlplan.memplan.spi.CandidateRunner;
+import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.Tolerance;
@@ -174,6 +180,24 @@ class OperatorAcceptanceTest {
             assertEquals(
                     Double.POSITIVE_INFINITY,
                     errors.get(0).byOperator().map(ByOperator::share).orElseThrow());
+        }
+    }
+
+    /** All values of its tensors have room in the process's heap. */
+    @Test
+    void newProcess_networkForUsualImages_isComparedByItsOperators() throws Exception {
+        Path file = TestModels.built("mobilenet_v2_dynamic");
+        TfLiteDelegableModel model =
+                new TfLiteDelegableModel(
+                        OrderedModel.asInFile(file),
+                        TfLiteGraphs.toGraph(TfLiteReader.read(file), "mobilenet_v2_dynamic"),
+                        folder,
+                        Served.options(Map.of()),
+                        EngineLibrary.loaded());
+        try (CandidateRunner runner = model.newProcess(Urgency.AWAITED, Tolerance.AUTO)) {
+            List<OutputError> errors = runner.prepare(all(file, Delegates.XNNPACK)).errors();
+            assertTrue(accepted(errors), errors.toString());
+            assertTrue(errors.get(0).byOperator().isPresent(), errors.toString());
         }
     }
 }
