@@ -35,9 +35,13 @@ import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.Tolerance;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Runs candidates in this process, each in an interpreter and an arena of its own. */
 public final class CandidateInterpreters implements CandidateRunner {
+
+    private static final Logger logger = LoggerFactory.getLogger(CandidateInterpreters.class);
 
     /** To fetch a model's weights into the caches once takes a few milliseconds at most. */
     private static final long SLOW_NANOS = 50_000_000;
@@ -170,8 +174,11 @@ public final class CandidateInterpreters implements CandidateRunner {
         long grown = grown(bytesBefore);
         int runs = outputs.size();
         if (comparesOperators && !errors.stream().allMatch(Tolerance::isRounding)) {
-            ByOperator worst = worstOperator(interpreter.candidate(), outputs);
-            errors = errors.stream().map(error -> error.withOperators(worst)).toList();
+            Optional<ByOperator> worst = worstOperator(interpreter.candidate(), outputs);
+            if (worst.isEmpty()) {
+                return new Trial(partitions, errors, grown, runs);
+            }
+            errors = errors.stream().map(error -> error.withOperators(worst.get())).toList();
             runs += OperatorCheck.RUNS;
         }
         int runsBefore = cpuOutputs.noiseRuns();
@@ -184,8 +191,14 @@ public final class CandidateInterpreters implements CandidateRunner {
         return new Trial(partitions, cpuOutputs.withNoise(errors), grown, runs);
     }
 
-    private ByOperator worstOperator(Candidate candidate, List<List<OutputTensor>> outputs)
-            throws UnplannableException, InterruptedException {
+    /**
+     * Returns the operator that is furthest from its CPU kernel.
+     *
+     * @return empty if that cannot be found out: the disk is full, for instance, or the file has
+     *     parts that cannot be written
+     */
+    private Optional<ByOperator> worstOperator(
+            Candidate candidate, List<List<OutputTensor>> outputs) throws InterruptedException {
         try {
             if (operators.isEmpty()) {
                 operators =
@@ -195,12 +208,13 @@ public final class CandidateInterpreters implements CandidateRunner {
                                         model.graph(),
                                         (of, which) -> build(of, which, false)));
             }
-        } catch (IOException e) {
-            throw new UnplannableException("operators cannot be compared: " + e.getMessage());
+            List<List<ByteBuffer>> inputs =
+                    IntStream.range(0, outputs.size()).mapToObj(cpuOutputs::input).toList();
+            return Optional.of(operators.get().worst(candidate, inputs, outputs));
+        } catch (IOException | UnplannableException e) {
+            logger.warn("{}: operators cannot be compared one by one", model.file(), e);
+            return Optional.empty();
         }
-        List<List<ByteBuffer>> inputs =
-                IntStream.range(0, outputs.size()).mapToObj(cpuOutputs::input).toList();
-        return operators.get().worst(candidate, inputs, outputs);
     }
 
     private long grown(long bytesBefore) {

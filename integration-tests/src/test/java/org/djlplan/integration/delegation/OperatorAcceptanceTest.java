@@ -183,6 +183,20 @@ class OperatorAcceptanceTest {
         }
     }
 
+    /** No copies of it can be made then, so that its operators are not known to be right. */
+    @Test
+    void admits_modelGone_acceptsOnlyWhatIsNear() throws Exception {
+        Path file = Files.copy(file("mobilenet_v2_int8_64"), folder.resolve("gone.tflite"));
+        Candidate all = all(file, Delegates.XNNPACK);
+        try (CandidateInterpreters runner = Served.candidates(file, Delegates.XNNPACK)) {
+            Files.delete(file);
+            List<OutputError> errors = runner.prepare(all).errors();
+            assertTrue(errors.get(0).byOperator().isEmpty(), errors.toString());
+            assertTrue(errors.get(0).difference() > 4, errors.toString());
+            assertFalse(accepted(errors), errors.toString());
+        }
+    }
+
     /** All values of its tensors have room in the process's heap. */
     @Test
     void newProcess_networkForUsualImages_isComparedByItsOperators() throws Exception {
