@@ -18,11 +18,9 @@ import org.djlplan.memplan.plan.greedy.GreedyBySize;
 import org.djlplan.memplan.usage.OperatorProfiles;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.openqa.selenium.Keys;
@@ -36,22 +34,7 @@ class MemoryMapTest {
     private static final JsonObject PLAN = REPORT.getAsJsonObject("plan");
     private static final String BEST = PLAN.get("best").getAsString();
 
-    private static Browser browser;
-
-    @BeforeAll
-    static void start() throws IOException {
-        browser = new Browser();
-    }
-
-    @AfterAll
-    static void stop() throws IOException {
-        browser.close();
-    }
-
-    @AfterEach
-    void nothingToComplainAbout() {
-        assertEquals(List.of(), browser.complaints());
-    }
+    @RegisterExtension static final Browser browser = new Browser();
 
     @ParameterizedTest
     @EnumSource

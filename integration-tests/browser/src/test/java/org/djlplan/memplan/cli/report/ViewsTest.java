@@ -9,11 +9,9 @@ import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.util.List;
 import org.djlplan.memplan.cli.GeneratedPlans;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.openqa.selenium.Keys;
@@ -22,22 +20,7 @@ import org.openqa.selenium.Keys;
 @Tag("browser")
 class ViewsTest {
 
-    private static Browser browser;
-
-    @BeforeAll
-    static void start() throws IOException {
-        browser = new Browser();
-    }
-
-    @AfterAll
-    static void stop() throws IOException {
-        browser.close();
-    }
-
-    @AfterEach
-    void nothingToComplainAbout() {
-        assertEquals(List.of(), browser.complaints());
-    }
+    @RegisterExtension static final Browser browser = new Browser();
 
     @Test
     void withoutData_eachViewTellsWhatMakesIt() throws IOException {
