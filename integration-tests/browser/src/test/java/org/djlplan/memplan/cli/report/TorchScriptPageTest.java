@@ -34,6 +34,8 @@ class TorchScriptPageTest {
     /** Part of what convolutions are called, in models that old and new versions traced. */
     private static final String CONVOLUTION = "conv";
 
+    private static final String THOUSANDS = "\\B(?=(\\d{3})+$)";
+
     @RegisterExtension static final Browser browser = new Browser();
 
     @TempDir Path folder;
@@ -79,7 +81,15 @@ class TorchScriptPageTest {
 
         assertRecordedAlike(
                 plan,
-                object(djlplan("run", "--json", "--iterations", "5", input[0], input[1], input[2])));
+                object(
+                        djlplan(
+                                "run",
+                                "--json",
+                                "--iterations",
+                                "5",
+                                input[0],
+                                input[1],
+                                input[2])));
         ShownPlan shown = new ShownPlan(browser);
         shown.assertIs(planned(plan), "Steps");
         assertOperatorsShown(plan, shown);
@@ -156,7 +166,10 @@ class TorchScriptPageTest {
         assertTrue(browser.text(".tensor .facts").contains(CONVOLUTION));
         browser.find("#search").clear();
         browser.find("#fit-plans").click();
-        int largest = largest(plan, convolved);
+        int largest =
+                largest(
+                        plan,
+                        convolved.stream().filter(i -> tensor(plan, i).has("shape")).toList());
         new MapPixels(browser, plan).hover(largest, plan.get("best").getAsString());
         assertTip(plan, largest);
     }
@@ -179,9 +192,18 @@ class TorchScriptPageTest {
         JsonObject tensor = tensor(plan, index);
         String tip = browser.text(".tip");
         assertTrue(tip.startsWith(tensor.get("name").getAsString()), tip);
+        assertTrue(tip.contains(shape(tensor)), tip);
         assertTrue(tip.contains("steps " + tensor.get("first") + "–" + tensor.get("last")), tip);
         assertTrue(
                 tip.endsWith("from " + tensor.get("producer") + " " + operator(plan, index)), tip);
+    }
+
+    private static String shape(JsonObject tensor) {
+        return tensor.has("shape")
+                ? tensor.getAsJsonArray("shape").asList().stream()
+                        .map(size -> size.getAsString().replaceAll(THOUSANDS, "\u202f"))
+                        .collect(Collectors.joining(" × "))
+                : "shape not recorded";
     }
 
     /** Switches to the plan in use, in which something lies elsewhere or all lies the same. */
