@@ -36,13 +36,13 @@ static _Thread_local struct {
 
 /* Written under observers_lock, and the name's function before any operator is observed. */
 static pthread_mutex_t observers_lock = PTHREAD_MUTEX_INITIALIZER;
+static const char *(*name_of)(const void *);
 static void (*remove_observer)(uint64_t);
 static uint64_t observer; /* 0: none */
 
-#ifdef __x86_64__
-static const char *(*name_of)(const void *);
-
-static void begin_operator(const void *function) {
+/* Not static, as it is called from assembly. */
+void djlplan_operator_begins(const void *function);
+void djlplan_operator_begins(const void *function) {
     if (running.depth++ > 0) return;
     running.outermost = name_of(function);
     pthread_mutex_lock(&names_lock);
@@ -51,14 +51,31 @@ static void begin_operator(const void *function) {
 }
 
 /*
- * Returns a unique_ptr, which C++ wants written where its first, hidden argument points. (Other
- * processors pass that elsewhere.)
+ * Libtorch's observers return a unique_ptr, ours an empty one. C++ wants it written where the
+ * caller says: on x86-64 in a hidden, first argument, on 64-bit ARM in a register that C cannot
+ * name.
  */
-static void **operator_begins(void **context, const void *function) {
+#ifdef __x86_64__
+static void **djlplan_observer_begins(void **context, const void *function) {
     *context = NULL;
-    begin_operator(function);
+    djlplan_operator_begins(function);
     return context;
 }
+#elif defined __aarch64__
+void **djlplan_observer_begins(void **context, const void *function);
+__asm__(".pushsection .text\n"
+        ".globl djlplan_observer_begins\n"
+        ".hidden djlplan_observer_begins\n"
+        ".type djlplan_observer_begins, %function\n"
+        "djlplan_observer_begins:\n"
+        "    hint #34\n" /* a place to jump to, where that is checked */
+        "    str xzr, [x8]\n"
+        "    b djlplan_operator_begins\n"
+        ".size djlplan_observer_begins, . - djlplan_observer_begins\n"
+        ".popsection\n");
+#else
+#error "unknown how this processor returns what has a destructor"
+#endif
 
 static bool is_shape_of(const struct noted *note, torch_sizes sizes) {
     if (sizes.count > MOST_DIMENSIONS) return false;
@@ -103,7 +120,7 @@ static const char *observe(void) {
     bool first = name_of == NULL;
     name_of = (const char *(*)(const void *))(uintptr_t)name;
     remove_observer = (void (*)(uint64_t))(uintptr_t)remove;
-    torch_record_callback callback = {.begins = operator_begins,
+    torch_record_callback callback = {.begins = djlplan_observer_begins,
                                       .ends = operator_ends,
                                       .probability = 1,
                                       .wanted = {[TORCH_OPERATORS] = true, [TORCH_OUTPUTS] = true}};
@@ -111,10 +128,6 @@ static const char *observe(void) {
     if (first) djlplan_shapes_find();
     return NULL;
 }
-
-#else
-static const char *observe(void) { return "they are observed on x86-64 only"; }
-#endif
 
 int djlplan_torch_names_begin(char *message, int64_t message_bytes) {
     pthread_mutex_lock(&names_lock);

@@ -22,11 +22,13 @@ import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.runtime.torch.OperatorNames;
 import org.djlplan.memplan.runtime.torch.OperatorNames.Named;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What libtorch tells of the operators of one prediction. */
+/** What libtorch tells of the operators of one prediction, on any platform. */
 @OnEveryDjl
+@Tag("aarch64")
 class TorchOperatorsTest {
 
     private static final String MODEL = "cnn";
