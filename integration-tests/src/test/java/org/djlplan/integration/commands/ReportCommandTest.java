@@ -250,6 +250,37 @@ class ReportCommandTest {
     }
 
     @Test
+    void blockView_namesArraysAfterTheBlocksOfTheirParameters() throws Exception {
+        djlplan(
+                "report",
+                "zoo:lenet",
+                "--view",
+                "block",
+                "--json",
+                folder.resolve("data.json").toString());
+        JsonObject plan = read("data.json").getAsJsonObject("plan");
+        Map<String, String> makers = new TreeMap<>();
+        for (JsonElement each : plan.getAsJsonArray("tensors")) {
+            JsonObject tensor = each.getAsJsonObject();
+            if (!tensor.get("name").getAsString().isEmpty()) {
+                makers.put(
+                        tensor.get("name").getAsString(),
+                        plan.getAsJsonArray("operators")
+                                .get(tensor.get("producer").getAsInt())
+                                .getAsString());
+            }
+        }
+        assertEquals(
+                Map.of(
+                        "01Conv2d", "convolution",
+                        "04Conv2d", "convolution",
+                        "08Linear", "linear",
+                        "10Linear", "linear",
+                        "12Linear", "linear"),
+                makers);
+    }
+
+    @Test
     void interrupted_leavesNoFileAndNoProcess() throws Exception {
         Path files = Files.createDirectory(folder.resolve("files"));
         Path page = Files.writeString(files.resolve("page.html"), "old");
