@@ -111,6 +111,32 @@ class MemoryMapTest {
         assertEquals(profiles.profileAt(peak).stream().map(MemoryMapTest::kib).toList(), alive);
     }
 
+    /** Beside the map or below it. */
+    @ParameterizedTest
+    @EnumSource
+    void whatIsAlive_isInSight(Browser.Look look) throws IOException {
+        browser.open(REPORT, look);
+
+        int list = browser.find(".alive-list").getSize().getHeight();
+        int panel = browser.find(".details").getSize().getHeight();
+        assertTrue(panel > Math.min(list, 120), panel + " pixels of " + list);
+    }
+
+    @Test
+    void bars_endAtTwiceTheBest() throws IOException {
+        browser.open(REPORT, Browser.Look.WIDE_LIGHT);
+
+        assertEquals("50%", share(".plan:has(input:checked) .bar"));
+        assertEquals("100%", share(".bar.naive"));
+        assertTrue(browser.find(".bar.naive").getAttribute("class").contains("goes-on"));
+    }
+
+    private static Object share(String bar) {
+        return browser.run(
+                "return document.querySelector(arguments[0]).style.getPropertyValue('--share')",
+                bar);
+    }
+
     @Test
     void stepsThatWereLeftOut_areCounted() throws IOException {
         JsonObject report = REPORT.deepCopy();

@@ -79,6 +79,9 @@ class RecordedPageTest {
         assertTrue(tip.contains("shape not recorded"), tip);
         assertTrue(tip.endsWith("from " + largest.get("producer") + " aten::conv2d"), tip);
         assertTrue(browser.text(".cards").contains("steps"), browser.text(".cards"));
+        List<String> alive = browser.texts(".alive-list .who");
+        assertTrue(
+                alive.stream().anyMatch(who -> who.startsWith("aten::conv2d ")), alive::toString);
 
         for (var summary : browser.findAll(".tables summary")) {
             summary.click();

@@ -68,6 +68,19 @@ class ViewsTest {
     }
 
     @Test
+    void allDelegated_hasNoKeyOfOthers() throws IOException {
+        JsonObject report = Parts.everything();
+        for (var operator : report.getAsJsonObject("delegation").getAsJsonArray("operators")) {
+            operator.getAsJsonObject().addProperty("runs", "delegate");
+        }
+        browser.open(report, Browser.Look.WIDE_LIGHT);
+        browser.find("#tab-delegation").click();
+
+        List<String> keys = browser.texts("#view-delegation .panel:first-child .legend li");
+        assertEquals(List.of("delegate", "a partition, with its number"), keys);
+    }
+
+    @Test
     void candidates_areInTheTable() throws IOException {
         open("delegation", Browser.Look.WIDE_DARK);
         browser.run("document.querySelectorAll('details').forEach((each) => (each.open = true))");
