@@ -302,6 +302,18 @@ class ViewsTest {
     }
 
     @Test
+    void chosenTab_isInSight() throws IOException {
+        browser.open(Parts.everything(), Browser.Look.NARROW_LIGHT);
+        for (String view : List.of("workers", "models", "map")) {
+            browser.run("document.getElementById(arguments[0]).click()", "tab-" + view);
+            browser.frames();
+
+            var tab = browser.find("#tab-" + view).getRect();
+            assertTrue(tab.getX() >= 0 && tab.getX() + tab.getWidth() <= 420, view + tab.getX());
+        }
+    }
+
+    @Test
     void licence_isInThePage() throws IOException {
         browser.open(Parts.everything(), Browser.Look.WIDE_LIGHT);
 
