@@ -89,13 +89,13 @@ typedef struct {
 
 /*
  * Where at::RecordFunction, an operator that runs, has the vector of what it returns: there when it
- * ends. Since 2.2 arguments by name come before.
+ * ends. Seen so in 2.1.1, and in 2.7.1, where arguments by name come before.
  */
 enum { TORCH_OUTPUTS_OLD = 224, TORCH_OUTPUTS_NEW = 280 };
 
 /*
  * c10::StorageImpl and c10::TensorImpl, as words: the virtual table, two counts of references, and
- * then the address of the block or of the storage. The counts had 64 bits, and have 32 in 2.7.
+ * then the address of the block or of the storage. The counts have 64 bits in 2.1.1, 32 in 2.7.1.
  */
 typedef const void *const *torch_object;
 
