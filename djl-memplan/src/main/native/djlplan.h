@@ -445,15 +445,16 @@ DJLPLAN_API void djlplan_torch_finish(struct djlplan_torch_run *run, int64_t *co
                                       int32_t *alive, int capacity);
 
 /*
- * From now on notes the operator that makes each allocation of any run, forgetting what was noted
- * before; operators are observed for the rest of the process's life. `message` says why not. Only
- * for versions of libtorch that are known to be as torch_abi.h says.
+ * From now on, until the end, observes operators, and notes which makes each allocation of any run,
+ * forgetting what was noted before. `message` says why not. Only for versions of libtorch that are
+ * known to be as torch_abi.h says.
  */
 DJLPLAN_API int djlplan_torch_names_begin(char *message, int64_t message_bytes);
 DJLPLAN_API void djlplan_torch_names_end(void);
 /*
- * What was noted: a line "BYTES NAME" for each allocation, with no name where no operator ran.
- * Returns how many bytes that is, and writes them if they fit; −1 if there was no memory for them.
+ * What was noted: a line "BYTES SHAPE NAME" for each allocation, with no name where no operator ran.
+ * The shape is that of the tensor for which its operator made it, such as 1,3,224,224, or ? if there
+ * is none. Returns how many bytes that is, and writes them if they fit; −1 if there was no memory for them.
  */
 DJLPLAN_API int64_t djlplan_torch_names(char *out, int64_t capacity);
 

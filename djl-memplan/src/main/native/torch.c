@@ -43,9 +43,12 @@ static torch_data_ptr allocate(const torch_allocator *self, size_t bytes) {
     if (weight != NULL) return djlplan_torch_block(weight);
     struct djlplan_torch_run *run = current;
     if (run == NULL) return djlplan_torch_engine_allocate(bytes);
-    if (atomic_load_explicit(&djlplan_names_kept, memory_order_relaxed)) djlplan_names_note(bytes);
-    return run->kind == RUN_RECORDS ? djlplan_record_allocate(run, bytes)
-                                    : djlplan_replay_allocate(run, bytes);
+    torch_data_ptr block = run->kind == RUN_RECORDS ? djlplan_record_allocate(run, bytes)
+                                                    : djlplan_replay_allocate(run, bytes);
+    if (atomic_load_explicit(&djlplan_names_kept, memory_order_relaxed)) {
+        djlplan_names_note(bytes, block.data);
+    }
+    return block;
 }
 
 /* For blocks that were allocated raw, by the engine's allocator or by ours. */

@@ -59,7 +59,7 @@ enum {
 /*
  * at::RecordFunctionCallback: what observes operators. It is copied as it is, and passed by value.
  * After the probability of being called come the kinds of functions, of which operators are the
- * first, and what is wanted beside the name, all off: false whatever their number.
+ * first, and what is wanted beside the name, off but for what an operator returns.
  */
 typedef struct {
     void **(*begins)(void **context, const void *function);
@@ -70,6 +70,54 @@ typedef struct {
 
 _Static_assert(sizeof(torch_record_callback) == 40, "at::RecordFunctionCallback has another size");
 
+enum { TORCH_OPERATORS = 0, TORCH_OUTPUTS = 11 };
+
+/* c10::IValue, of which only tensors are read. */
+typedef struct {
+    const void *payload;
+    uint32_t tag;
+} torch_value;
+
+_Static_assert(sizeof(torch_value) == 16, "c10::IValue has another size");
+
+enum { TORCH_TENSOR = 1 };
+
+/* std::vector<c10::IValue>. */
+typedef struct {
+    const torch_value *begin, *end, *limit;
+} torch_values;
+
+/*
+ * Where at::RecordFunction, an operator that runs, has the vector of what it returns: there when it
+ * ends. Seen so in 2.1.1, and in 2.7.1, where arguments by name come before.
+ */
+enum { TORCH_OUTPUTS_OLD = 224, TORCH_OUTPUTS_NEW = 280 };
+
+/*
+ * c10::StorageImpl and c10::TensorImpl, as words: the virtual table, two counts of references, and
+ * then the address of the block or of the storage. The counts have 64 bits in 2.1.1, 32 in 2.7.1.
+ */
+typedef const void *const *torch_object;
+
+enum { TORCH_COUNT_WORDS_OLD = 2, TORCH_COUNT_WORDS_NEW = 1 };
+
+/* c10::IntArrayRef. */
+typedef struct {
+    const int64_t *values;
+    size_t count;
+} torch_sizes;
+
+/* at::Tensor, returned in memory that the caller provides, as torch_data_ptr is. */
+typedef struct {
+    torch_object tensor;
+    void *not_written[3];
+} torch_returned_tensor;
+
+/* c10::TensorOptions: with nothing said, numbers are floats in the CPU's memory. */
+typedef struct {
+    uint64_t nothing[4];
+} torch_options;
+
 #define TORCH_C10 "libc10.so"
 #define TORCH_CPU "libtorch_cpu.so"
 #define TORCH_SET_ALLOCATOR "_ZN3c1012SetAllocatorENS_10DeviceTypeEPNS_9AllocatorEh"
@@ -77,7 +125,15 @@ _Static_assert(sizeof(torch_record_callback) == 40, "at::RecordFunctionCallback 
 #define TORCH_IS_SIMPLE_SYMBOL "_ZNK3c109Allocator18is_simple_data_ptrERKNS_7DataPtrE"
 
 #define TORCH_ADD_CALLBACK "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE"
+#define TORCH_REMOVE_CALLBACK "_ZN2at14removeCallbackEm"
 #define TORCH_OPERATOR_NAME "_ZNK2at14RecordFunction4nameEv"
+
+#define TORCH_TENSOR_TABLE "_ZTVN3c1010TensorImplE"
+#define TORCH_STORAGE_TABLE "_ZTVN3c1011StorageImplE"
+#define TORCH_SIZES "_ZNK3c1010TensorImpl12sizes_customEv"
+#define TORCH_FLOATS "_ZNK2at10TensorBase8data_ptrIfEEPT_v"
+#define TORCH_EMPTY "_ZN2at6detail9empty_cpuEN3c108ArrayRefIlEERKNS1_13TensorOptionsE"
+#define TORCH_ZERO "_ZN2at4_ops5zero_4callERNS_6TensorE"
 
 /* Of the thread that calls them. */
 #define TORCH_GET_NUM_THREADS "_ZN2at15get_num_threadsEv"

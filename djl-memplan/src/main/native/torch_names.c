@@ -1,6 +1,6 @@
 /*
- * Which operator makes each allocation of a run, as libtorch tells those who observe its operators.
- * For reports: nothing is observed before somebody asks.
+ * Which operator makes each allocation of a run, and of what shape, as libtorch tells those who
+ * observe its operators. For reports: nothing is observed but while somebody asks.
  */
 #define _GNU_SOURCE
 #include "torch_run.h"
@@ -10,66 +10,133 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NAME_BYTES = 200 };
+enum { MOST_NAME_BYTES = 200, MOST_DIMENSIONS = 8, NO_SHAPE = -1, MOST_NUMBER_BYTES = 16 };
+
+struct noted {
+    size_t bytes;
+    const void *block;
+    int dimensions; /* of the last tensor in it that its operator returned, or NO_SHAPE */
+    int64_t sizes[MOST_DIMENSIONS];
+    char operator[MOST_NAME_BYTES + 1];
+};
 
 atomic_bool djlplan_names_kept;
 
 static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
-static char *text; /* guarded by names_lock, as what follows */
-static size_t text_bytes, text_capacity;
+static struct noted *notes; /* guarded by names_lock, as what follows */
+static int count, capacity;
 static bool incomplete;
 
 /* Operators call one another: what a model asked for is the outermost, which names the others. */
 static _Thread_local struct {
     int depth;
     const char *outermost; /* the engine's, until that operator ends */
+    int first;             /* how many allocations were noted before it began */
 } running;
 
-#ifdef __x86_64__
-
-/* Written once, under names_lock, before any operator is observed. */
+/* Written under observers_lock, and the name's function before any operator is observed. */
+static pthread_mutex_t observers_lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *(*name_of)(const void *);
+static void (*remove_observer)(uint64_t);
+static uint64_t observer; /* 0: none */
+
+/* Not static, as it is called from assembly. */
+void djlplan_operator_begins(const void *function);
+void djlplan_operator_begins(const void *function) {
+    if (running.depth++ > 0) return;
+    running.outermost = name_of(function);
+    pthread_mutex_lock(&names_lock);
+    running.first = count;
+    pthread_mutex_unlock(&names_lock);
+}
 
 /*
- * Returns a unique_ptr, which C++ wants written where its first, hidden argument points. (Other
- * processors pass that elsewhere.)
+ * Libtorch's observers return a unique_ptr, ours an empty one. C++ wants it written where the
+ * caller says: on x86-64 in a hidden, first argument, on 64-bit ARM in a register that C cannot
+ * name.
  */
-static void **operator_begins(void **context, const void *function) {
+#ifdef __x86_64__
+static void **djlplan_observer_begins(void **context, const void *function) {
     *context = NULL;
-    if (running.depth++ == 0) running.outermost = name_of(function);
+    djlplan_operator_begins(function);
     return context;
+}
+#elif defined __aarch64__
+void **djlplan_observer_begins(void **context, const void *function);
+__asm__(".pushsection .text\n"
+        ".globl djlplan_observer_begins\n"
+        ".hidden djlplan_observer_begins\n"
+        ".type djlplan_observer_begins, %function\n"
+        "djlplan_observer_begins:\n"
+        "    hint #34\n" /* a place to jump to, where that is checked */
+        "    str xzr, [x8]\n"
+        "    b djlplan_operator_begins\n"
+        ".size djlplan_observer_begins, . - djlplan_observer_begins\n"
+        ".popsection\n");
+#else
+#error "unknown how this processor returns what has a destructor"
+#endif
+
+static bool is_shape_of(const struct noted *note, torch_sizes sizes) {
+    if (sizes.count > MOST_DIMENSIONS) return false;
+    size_t elements = 1;
+    for (size_t i = 0; i < sizes.count; i++) {
+        if (sizes.values[i] <= 0 || sizes.values[i] > INT32_MAX ||
+            (size_t)sizes.values[i] > note->bytes / elements) {
+            return false;
+        }
+        elements *= (size_t)sizes.values[i];
+    }
+    size_t each = note->bytes / elements;
+    return each * elements == note->bytes && each <= 16 && (each & (each - 1)) == 0;
+}
+
+/* Of a tensor that fills a block which the outermost operator has allocated. */
+static void note_shape(const void *block, torch_sizes sizes) {
+    pthread_mutex_lock(&names_lock);
+    int i = count - 1;
+    while (i >= running.first && notes[i].block != block) i--;
+    if (block != NULL && i >= running.first && is_shape_of(&notes[i], sizes)) {
+        notes[i].dimensions = (int)sizes.count;
+        memcpy(notes[i].sizes, sizes.values, sizes.count * sizeof *sizes.values);
+    }
+    pthread_mutex_unlock(&names_lock);
 }
 
 static void operator_ends(const void *function, void *context) {
-    (void)function;
     (void)context;
+    djlplan_shapes_visit(function, note_shape);
     if (running.depth > 0 && --running.depth == 0) running.outermost = NULL;
 }
 
+/* The caller holds observers_lock. */
 static const char *observe(void) {
-    if (name_of != NULL) return NULL;
+    if (observer != 0) return NULL;
     void *library = dlopen(TORCH_CPU, RTLD_NOLOAD | RTLD_LAZY);
     void *add = library == NULL ? NULL : dlsym(library, TORCH_ADD_CALLBACK);
+    void *remove = library == NULL ? NULL : dlsym(library, TORCH_REMOVE_CALLBACK);
     void *name = library == NULL ? NULL : dlsym(library, TORCH_OPERATOR_NAME);
-    if (add == NULL || name == NULL) return "libtorch does not tell them";
+    if (add == NULL || remove == NULL || name == NULL) return "libtorch does not tell them";
+    bool first = name_of == NULL;
     name_of = (const char *(*)(const void *))(uintptr_t)name;
-    torch_record_callback callback = {operator_begins, operator_ends, 1, {true}};
-    ((uint64_t (*)(torch_record_callback))(uintptr_t)add)(callback);
+    remove_observer = (void (*)(uint64_t))(uintptr_t)remove;
+    torch_record_callback callback = {.begins = djlplan_observer_begins,
+                                      .ends = operator_ends,
+                                      .probability = 1,
+                                      .wanted = {[TORCH_OPERATORS] = true, [TORCH_OUTPUTS] = true}};
+    observer = ((uint64_t (*)(torch_record_callback))(uintptr_t)add)(callback);
+    if (first) djlplan_shapes_find();
     return NULL;
 }
 
-#else
-
-static const char *observe(void) { return "they are observed on x86-64 only"; }
-
-#endif
-
 int djlplan_torch_names_begin(char *message, int64_t message_bytes) {
     pthread_mutex_lock(&names_lock);
-    const char *problem = observe();
-    text_bytes = 0;
+    count = 0;
     incomplete = false;
     pthread_mutex_unlock(&names_lock);
+    pthread_mutex_lock(&observers_lock);
+    const char *problem = observe();
+    pthread_mutex_unlock(&observers_lock);
     if (problem != NULL) {
         if (message_bytes > 0) snprintf(message, (size_t)message_bytes, "%s", problem);
         return DJLPLAN_ENGINE_ERROR;
@@ -79,36 +146,61 @@ int djlplan_torch_names_begin(char *message, int64_t message_bytes) {
 }
 
 /* The caller holds the lock. */
-static bool ensure_text(size_t more) {
-    if (text_capacity - text_bytes >= more) return true;
-    size_t capacity = 2 * text_capacity + more;
-    char *larger = realloc(text, capacity);
+static bool ensure_room(void) {
+    if (count < capacity) return true;
+    int more = 2 * capacity + 256;
+    struct noted *larger = realloc(notes, (size_t)more * sizeof *larger);
     if (larger == NULL) return false;
-    text = larger;
-    text_capacity = capacity;
+    notes = larger;
+    capacity = more;
     return true;
 }
 
-void djlplan_names_note(size_t bytes) {
-    char line[MOST_NAME_BYTES + 32];
-    const char *name = running.outermost == NULL ? "" : running.outermost;
-    int length = snprintf(line, sizeof line, "%zu %.*s\n", bytes, MOST_NAME_BYTES, name);
+void djlplan_names_note(size_t bytes, const void *block) {
     pthread_mutex_lock(&names_lock);
-    if (length > 0 && ensure_text((size_t)length)) {
-        memcpy(text + text_bytes, line, (size_t)length);
-        text_bytes += (size_t)length;
+    if (ensure_room()) {
+        struct noted *note = &notes[count++];
+        const char *name = running.outermost == NULL ? "" : running.outermost;
+        *note = (struct noted){.bytes = bytes, .block = block, .dimensions = NO_SHAPE};
+        snprintf(note->operator, sizeof note->operator, "%s", name);
     } else {
         incomplete = true;
     }
     pthread_mutex_unlock(&names_lock);
 }
 
-void djlplan_torch_names_end(void) { atomic_store(&djlplan_names_kept, false); }
+void djlplan_torch_names_end(void) {
+    atomic_store(&djlplan_names_kept, false);
+    pthread_mutex_lock(&observers_lock);
+    if (observer != 0) remove_observer(observer);
+    observer = 0;
+    pthread_mutex_unlock(&observers_lock);
+}
 
-int64_t djlplan_torch_names(char *out, int64_t capacity) {
+/* Writes a line of at most this many bytes, and returns how many they are. */
+enum { MOST_LINE_BYTES = MOST_NAME_BYTES + MOST_NUMBER_BYTES * (MOST_DIMENSIONS + 3) };
+static int write_line(char *line, const struct noted *note) {
+    int length = snprintf(line, MOST_LINE_BYTES, "%zu ", note->bytes);
+    for (int i = 0; i < note->dimensions; i++) {
+        length += snprintf(line + length, (size_t)(MOST_LINE_BYTES - length), "%s%lld",
+                           i == 0 ? "" : ",", (long long)note->sizes[i]);
+    }
+    const char *none = note->dimensions == NO_SHAPE ? "?" : "";
+    return length + snprintf(line + length, (size_t)(MOST_LINE_BYTES - length), "%s %s\n", none,
+                             note->operator);
+}
+
+int64_t djlplan_torch_names(char *out, int64_t room) {
+    char line[MOST_LINE_BYTES];
     pthread_mutex_lock(&names_lock);
-    int64_t count = incomplete ? -1 : (int64_t)text_bytes;
-    if (count > 0 && count <= capacity) memcpy(out, text, text_bytes);
+    int64_t bytes = 0, written = 0;
+    for (int i = 0; i < count; i++) bytes += write_line(line, &notes[i]);
+    for (int i = 0; i < count && bytes <= room; i++) {
+        int length = write_line(line, &notes[i]);
+        memcpy(out + written, line, (size_t)length);
+        written += length;
+    }
+    if (incomplete) bytes = -1;
     pthread_mutex_unlock(&names_lock);
-    return count;
+    return bytes;
 }

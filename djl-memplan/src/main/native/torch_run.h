@@ -1,6 +1,6 @@
 /*
  * Runs and plans of libtorch's allocations: what torch.c (the allocator), torch_record.c,
- * torch_replay.c, torch_large.c and torch_names.c share.
+ * torch_replay.c, torch_large.c, torch_names.c and torch_shapes.c share.
  */
 #ifndef DJLPLAN_TORCH_RUN_H
 #define DJLPLAN_TORCH_RUN_H
@@ -97,9 +97,18 @@ void *djlplan_large_allocate(size_t bytes);
 /* Whether the block was one of these; then it is freed. */
 bool djlplan_large_free(void *address);
 
-/* torch_names.c: whether the operators of allocations are noted, and notes the current one. */
+/* torch_names.c: whether allocations are noted with their operators, and notes one. */
 extern atomic_bool djlplan_names_kept;
-void djlplan_names_note(size_t bytes);
+void djlplan_names_note(size_t bytes, const void *block);
+
+/*
+ * torch_shapes.c: asks libtorch, whose operators are observed already, about a tensor that is known.
+ * Without that no tensor is visited; visits those with a block of their own that an operator, which
+ * ends, returns.
+ */
+void djlplan_shapes_find(void);
+void djlplan_shapes_visit(const void *function,
+                          void (*visit)(const void *block, torch_sizes sizes));
 
 /* torch_replay.c */
 struct djlplan_torch_run *djlplan_replay_begin(struct djlplan_torch_plan *plan, void *arena,

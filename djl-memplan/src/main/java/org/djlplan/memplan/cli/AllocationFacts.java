@@ -6,6 +6,7 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.runtime.torch.OperatorNames;
@@ -15,7 +16,7 @@ import org.djlplan.memplan.usage.UsageRecords;
 
 /**
  * What is known of a recorded prediction's allocations, as JSON from one process to another: their
- * plan, and the operators that make them.
+ * plan, the operators that make them, and shapes.
  */
 final class AllocationFacts {
 
@@ -67,6 +68,14 @@ final class AllocationFacts {
             JsonArray row = new JsonArray();
             row.add(allocation.bytes());
             row.add(allocation.operator());
+            allocation
+                    .shape()
+                    .ifPresent(
+                            shape -> {
+                                JsonArray sizes = new JsonArray();
+                                shape.forEach(sizes::add);
+                                row.add(sizes);
+                            });
             rows.add(row);
         }
         return rows;
@@ -77,21 +86,29 @@ final class AllocationFacts {
         List<OperatorNames.Named> allocations = new ArrayList<>();
         for (JsonElement element : rows) {
             JsonArray row = element.getAsJsonArray();
+            Optional<List<Integer>> shape =
+                    row.size() < 3
+                            ? Optional.empty()
+                            : Optional.of(
+                                    row.get(2).getAsJsonArray().asList().stream()
+                                            .map(JsonElement::getAsInt)
+                                            .toList());
             allocations.add(
-                    new OperatorNames.Named(row.get(0).getAsLong(), row.get(1).getAsString()));
+                    new OperatorNames.Named(
+                            row.get(0).getAsLong(), row.get(1).getAsString(), shape));
         }
         return allocations;
     }
 
     /**
-     * Returns the operator that makes each planned allocation, by its number.
+     * Returns what is known of each planned allocation, by its number.
      *
      * @param allocations all of a prediction that was placed by the plan
      * @throws Failure if they are others than planned
      */
-    static ImmutableMap<Integer, String> operators(
+    static ImmutableMap<Integer, OperatorNames.Named> planned(
             PlanningProblem planned, List<OperatorNames.Named> allocations) {
-        ImmutableMap.Builder<Integer, String> operators = ImmutableMap.builder();
+        ImmutableMap.Builder<Integer, OperatorNames.Named> known = ImmutableMap.builder();
         for (UsageRecord record : planned.records()) {
             int number = record.tensor();
             if (number >= allocations.size()
@@ -99,11 +116,8 @@ final class AllocationFacts {
                             != record.bytes()) {
                 throw new Failure("the prediction allocated otherwise than recorded");
             }
-            String operator = allocations.get(number).operator();
-            if (!operator.isEmpty()) {
-                operators.put(number, operator);
-            }
+            known.put(number, allocations.get(number));
         }
-        return operators.buildOrThrow();
+        return known.buildOrThrow();
     }
 }

@@ -185,7 +185,7 @@ final class Measurement implements AutoCloseable {
 
     /**
      * Runs one more prediction of a PyTorch model; returns its allocations in their order, each
-     * with the operator that makes it.
+     * with the operator that makes it and its shape.
      *
      * @throws Failure if operators are not told
      */

@@ -15,6 +15,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.greedy.Rounds;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.runtime.torch.OperatorNames;
 import org.djlplan.memplan.study.csv.CsvFiles;
 import org.djlplan.memplan.study.csv.CsvRecords;
 import org.djlplan.memplan.usage.PlanningProblem;
@@ -27,7 +28,7 @@ import org.djlplan.memplan.usage.UsageRecords;
  * @param variants the planning problem, and the same with alias classes if there are any
  * @param graph what the records are from; empty for a file of records
  * @param ids names of the tensors
- * @param operators of allocations, the operator that makes each, where that is known
+ * @param allocations what is known of each, of a recording
  * @param alignmentBytes what offsets are multiples of
  * @param inRounds the strategy for sizes that become known while the model runs; empty if all are
  *     known before
@@ -37,7 +38,7 @@ record PlanInput(
         List<PlanningProblem> variants,
         Optional<Graph> graph,
         Map<Integer, String> ids,
-        Map<Integer, String> operators,
+        Map<Integer, OperatorNames.Named> allocations,
         long alignmentBytes,
         Optional<OffsetStrategy> inRounds) {
 
@@ -62,7 +63,7 @@ record PlanInput(
     PlanInput {
         variants = ImmutableList.copyOf(variants);
         ids = ImmutableMap.copyOf(ids);
-        operators = ImmutableMap.copyOf(operators);
+        allocations = ImmutableMap.copyOf(allocations);
     }
 
     /** Returns whether {@code file} is a file of records by its name. */
@@ -119,9 +120,10 @@ record PlanInput(
     /**
      * Returns the problem of the allocations of a prediction.
      *
-     * @param operators the operator that makes each, where that is known
+     * @param allocations what is known of each
      */
-    static PlanInput recorded(PlanningProblem problem, Map<Integer, String> operators) {
+    static PlanInput recorded(
+            PlanningProblem problem, Map<Integer, OperatorNames.Named> allocations) {
         Map<Integer, String> names =
                 Maps.transformValues(CsvRecords.numbered(problem).ids(), id -> "allocation " + id);
         return new PlanInput(
@@ -129,7 +131,7 @@ record PlanInput(
                 List.of(problem),
                 Optional.empty(),
                 names,
-                operators,
+                allocations,
                 UsageRecords.ALIGNMENT_BYTES,
                 Optional.empty());
     }

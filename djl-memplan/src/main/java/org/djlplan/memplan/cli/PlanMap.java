@@ -37,6 +37,7 @@ import org.djlplan.memplan.plan.portfolio.Attempt;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.plan.portfolio.Strategies;
+import org.djlplan.memplan.runtime.torch.OperatorNames;
 import org.djlplan.memplan.study.shared.EndToEnd;
 import org.djlplan.memplan.study.shared.SharedAttempt;
 import org.djlplan.memplan.usage.OperatorProfiles;
@@ -210,12 +211,16 @@ final class PlanMap {
     private List<String> operatorsOfRecords() {
         List<String> types = new ArrayList<>(Collections.nCopies(steps.count(), ""));
         for (UsageRecord record : records) {
-            String operator = input.operators().get(record.tensor());
-            if (operator != null) {
+            String operator = known(record).map(OperatorNames.Named::operator).orElse("");
+            if (!operator.isEmpty()) {
                 types.set(steps.index(record.first()), operator);
             }
         }
         return types;
+    }
+
+    private Optional<OperatorNames.Named> known(UsageRecord record) {
+        return Optional.ofNullable(input.allocations().get(record.tensor()));
     }
 
     /** Returns from the first to the last operator that reads or writes a tensor. */
@@ -291,12 +296,12 @@ final class PlanMap {
     private Tensor ofRecord(UsageRecord record) {
         return new Tensor(
                 input.ids().get(record.tensor()),
-                Optional.empty(),
+                known(record).flatMap(OperatorNames.Named::shape),
                 Optional.empty(),
                 record.bytes(),
                 steps.index(record.first()),
                 steps.index(record.last()),
-                input.operators().containsKey(record.tensor())
+                known(record).filter(each -> !each.operator().isEmpty()).isPresent()
                         ? OptionalInt.of(steps.index(record.first()))
                         : OptionalInt.empty(),
                 List.of(),

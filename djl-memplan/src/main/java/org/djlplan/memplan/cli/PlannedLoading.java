@@ -177,6 +177,7 @@ final class PlannedLoading {
         try (Model model = Model.newInstance(ref.text(), engine)) {
             Block block = ArraysModel.build(ref);
             block.initialize(model.getNDManager(), DataType.FLOAT32, shapes);
+            RecordedBlocks.nameParameters(block);
             List<ArrayType> types = inputs.stream().map(PlannedLoading::type).toList();
             return BlockGraphs.of(
                     ref.text(), RecordedBlocks.record(block, model.getNDManager(), types));

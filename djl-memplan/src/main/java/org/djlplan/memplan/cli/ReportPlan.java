@@ -12,6 +12,7 @@ import org.djlplan.memplan.cli.report.MemoryMap;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.plan.search.SearchLimits;
 import org.djlplan.memplan.runtime.tflite.EngineView;
+import org.djlplan.memplan.runtime.torch.OperatorNames;
 
 /** Makes the memory map of a model: looks at it, or records it, and plans. */
 final class ReportPlan {
@@ -97,12 +98,12 @@ final class ReportPlan {
         news.accept("recording predictions");
         Recorded recorded = record();
         PlanInput input =
-                PlanInput.recorded(recorded.used().plan().problem(), recorded.operators());
+                PlanInput.recorded(recorded.used().plan().problem(), recorded.allocations());
         return planned(input, new PlanMap(input).withUsed(recorded.used()));
     }
 
-    /** A plan in use, and the operators that make its allocations. */
-    private record Recorded(EvaluatedPlan used, Map<Integer, String> operators) {}
+    /** A plan in use, and what is known of its allocations. */
+    private record Recorded(EvaluatedPlan used, Map<Integer, OperatorNames.Named> allocations) {}
 
     private Recorded record() {
         try (WorkerProcess worker =
@@ -118,17 +119,18 @@ final class ReportPlan {
                                         .unplannedReason()
                                         .orElse("predictions differ from one another"));
             }
-            return new Recorded(used.get(), operators(worker, used.get()));
+            return new Recorded(used.get(), allocations(worker, used.get()));
         }
     }
 
     /** Asked for last: it looks into the engine deeper than what serves. */
-    private Map<Integer, String> operators(WorkerProcess worker, EvaluatedPlan used) {
+    private Map<Integer, OperatorNames.Named> allocations(
+            WorkerProcess worker, EvaluatedPlan used) {
         try {
-            Map<Integer, String> operators =
-                    AllocationFacts.operators(used.plan().problem(), worker.namedAllocations());
+            Map<Integer, OperatorNames.Named> allocations =
+                    AllocationFacts.planned(used.plan().problem(), worker.namedAllocations());
             worker.finish();
-            return operators;
+            return allocations;
         } catch (Failure e) {
             messages.println("operators are unknown: " + Failure.describe(e));
             messages.flush();

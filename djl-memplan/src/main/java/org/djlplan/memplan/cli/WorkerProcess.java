@@ -167,7 +167,7 @@ final class WorkerProcess implements AutoCloseable {
 
     /**
      * Runs one more prediction of a PyTorch model; returns its allocations in their order, each
-     * with the operator that makes it.
+     * with the operator that makes it and its shape.
      *
      * @throws Failure if they are not told
      */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import com.google.gson.JsonParser;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.djlplan.memplan.runtime.torch.OperatorNames.Named;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
@@ -18,14 +19,20 @@ class AllocationFactsTest {
             new PlanningProblem(
                     List.of(new UsageRecord(0, 0, 2, 128), new UsageRecord(2, 3, 4, 64)));
 
+    private static Named named(long bytes, String operator, Integer... shape) {
+        return new Named(bytes, operator, Optional.of(List.of(shape)));
+    }
+
     @Test
-    void operators_samePrediction_areThoseOfPlannedAllocations() {
+    void planned_samePrediction_areThoseOfPlannedAllocations() {
         List<Named> allocations =
                 List.of(
-                        new Named(100, "aten::conv2d"),
-                        new Named(4000, "aten::linear"),
-                        new Named(64, ""));
-        assertEquals(Map.of(0, "aten::conv2d"), AllocationFacts.operators(PLANNED, allocations));
+                        named(100, "aten::conv2d", 1, 25),
+                        new Named(4000, "aten::linear", Optional.empty()),
+                        named(64, ""));
+        assertEquals(
+                Map.of(0, allocations.get(0), 2, allocations.get(2)),
+                AllocationFacts.planned(PLANNED, allocations));
         assertEquals(
                 allocations,
                 AllocationFacts.named(
@@ -34,11 +41,11 @@ class AllocationFactsTest {
     }
 
     @Test
-    void operators_anotherPrediction_areNotGuessed() {
-        List<Named> fewer = List.of(new Named(100, "a"), new Named(4000, "b"));
-        List<Named> larger = List.of(new Named(100, "a"), new Named(4000, "b"), new Named(65, "c"));
+    void planned_anotherPrediction_isNotGuessed() {
+        List<Named> fewer = List.of(named(100, "a"), named(4000, "b"));
+        List<Named> larger = List.of(named(100, "a"), named(4000, "b"), named(65, "c"));
         for (List<Named> others : List.of(fewer, larger)) {
-            assertThrows(Failure.class, () -> AllocationFacts.operators(PLANNED, others));
+            assertThrows(Failure.class, () -> AllocationFacts.planned(PLANNED, others));
         }
     }
 }

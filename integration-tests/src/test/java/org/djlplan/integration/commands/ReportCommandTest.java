@@ -35,6 +35,7 @@ import org.djlplan.memplan.source.tflite.TfLiteSubgraph;
 import org.djlplan.memplan.source.tflite.TfLiteTensor;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.testing.Await;
+import org.djlplan.memplan.usage.UsageRecords;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -198,7 +199,7 @@ class ReportCommandTest {
     }
 
     @Test
-    void recordedTorchScript_hasTheOperatorOfEachAllocation() throws Exception {
+    void recordedTorchScript_hasTheOperatorOfEachAllocation_andShapes() throws Exception {
         Path model = folder.resolve("cnn.pt");
         Files.copy(TorchScriptModels.named("cnn").file(), model);
         djlplan(
@@ -208,6 +209,8 @@ class ReportCommandTest {
                 "1,3,32,32",
                 "--json",
                 folder.resolve("data.json").toString());
+        JsonObject plan = read("data.json").getAsJsonObject("plan");
+        assertShapesFill(plan);
         // Names are the engine's; how many blocks a kernel takes depends on the processor.
         assertEquals(
                 Set.of(
@@ -220,7 +223,61 @@ class ReportCommandTest {
                         "aten::mean",
                         "aten::relu",
                         "aten::relu6"),
-                makers(read("data.json").getAsJsonObject("plan")).keySet());
+                makers(plan).keySet());
+    }
+
+    /** What convolutions make are floats. */
+    private static void assertShapesFill(JsonObject plan) {
+        Set<String> convolved = new TreeSet<>();
+        for (JsonElement each : plan.getAsJsonArray("tensors")) {
+            JsonObject tensor = each.getAsJsonObject();
+            int producer = tensor.get("producer").getAsInt();
+            String operator = plan.getAsJsonArray("operators").get(producer).getAsString();
+            if (operator.equals("aten::conv2d") && tensor.has("shape")) {
+                convolved.add(tensor.get("shape").toString());
+                long bytes = Float.BYTES;
+                for (JsonElement size : tensor.getAsJsonArray("shape")) {
+                    bytes *= size.getAsLong();
+                }
+                assertEquals(
+                        UsageRecords.alignedBytes(bytes),
+                        tensor.get("bytes").getAsLong(),
+                        tensor::toString);
+            }
+        }
+        assertTrue(
+                convolved.containsAll(Set.of("[1,16,32,32]", "[1,8,32,32]")), convolved::toString);
+    }
+
+    @Test
+    void blockView_namesArraysAfterTheBlocksOfTheirParameters() throws Exception {
+        djlplan(
+                "report",
+                "zoo:lenet",
+                "--view",
+                "block",
+                "--json",
+                folder.resolve("data.json").toString());
+        JsonObject plan = read("data.json").getAsJsonObject("plan");
+        Map<String, String> makers = new TreeMap<>();
+        for (JsonElement each : plan.getAsJsonArray("tensors")) {
+            JsonObject tensor = each.getAsJsonObject();
+            if (!tensor.get("name").getAsString().isEmpty()) {
+                makers.put(
+                        tensor.get("name").getAsString(),
+                        plan.getAsJsonArray("operators")
+                                .get(tensor.get("producer").getAsInt())
+                                .getAsString());
+            }
+        }
+        assertEquals(
+                Map.of(
+                        "01Conv2d", "convolution",
+                        "04Conv2d", "convolution",
+                        "08Linear", "linear",
+                        "10Linear", "linear",
+                        "12Linear", "linear"),
+                makers);
     }
 
     @Test

@@ -3,7 +3,9 @@ package org.djlplan.memplan.djl.liveness;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Block;
+import ai.djl.nn.Parameter;
 import ai.djl.training.ParameterStore;
+import ai.djl.util.Pair;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
@@ -40,6 +42,27 @@ public final class RecordedBlocks {
                     return BlockRecorder.record(
                             block, new ForwardPass(store, inputs, Optional.empty()), false);
                 });
+    }
+
+    /**
+     * Names the parameters of a block by their paths in the tree of blocks, as recordings tell
+     * them: {@code 02inner/01Linear/weight}.
+     *
+     * @param block an initialized block, of which nobody needs the names that its arrays had
+     */
+    public static void nameParameters(Block block) {
+        nameParameters(block, "");
+    }
+
+    private static void nameParameters(Block block, String path) {
+        for (Pair<String, Parameter> parameter : block.getDirectParameters()) {
+            if (parameter.getValue().isInitialized()) {
+                parameter.getValue().getArray().setName(path + parameter.getKey());
+            }
+        }
+        for (Pair<String, Block> child : block.getChildren()) {
+            nameParameters(child.getValue(), path + child.getKey() + '/');
+        }
     }
 
     /** Records a pass on zeros; throws as {@link #record(Block, NDManager, List)}. */

@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
+import com.google.common.base.Strings;
 import com.google.common.collect.ImmutableList;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -326,7 +327,11 @@ final class Recorder implements CreationScope.Listener {
         return foreignNumbers.computeIfAbsent(
                 array,
                 key -> {
-                    foreign.add(new BlockRecording.Array(ArrayTypes.of(array), true));
+                    foreign.add(
+                            new BlockRecording.Array(
+                                    ArrayTypes.of(array),
+                                    true,
+                                    Strings.nullToEmpty(array.getName())));
                     return foreign.size() - 1;
                 });
     }
@@ -350,7 +355,7 @@ final class Recorder implements CreationScope.Listener {
                 keepDirect(i);
                 moved = !Managers.stayed(managers.get(i), created.get(i).getManager(), root);
             }
-            arrays.add(new BlockRecording.Array(types.get(i), moved || kept.get(i)));
+            arrays.add(new BlockRecording.Array(types.get(i), moved || kept.get(i), ""));
         }
         return new BlockRecording(
                 arrays,

@@ -10,14 +10,16 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The operators that make the allocations of predictions, as libtorch names them to its own
- * profiler: for one prediction at a time, and for reports alone, as operators are observed from
- * then on until the process ends.
+ * The operators that make the allocations of predictions, and the shapes of what they return, as
+ * libtorch tells them to its own profiler: for one prediction at a time, and for reports alone, as
+ * each operator takes longer meanwhile.
  */
 public final class OperatorNames {
 
     private static final int MESSAGE_BYTES = 256;
     private static final Splitter LINES = Splitter.on('\n').omitEmptyStrings();
+    private static final Splitter PARTS = Splitter.on(' ').limit(3);
+    private static final Splitter SIZES = Splitter.on(',').omitEmptyStrings();
 
     private OperatorNames() {}
 
@@ -27,12 +29,27 @@ public final class OperatorNames {
      * @param bytes what was asked for, not aligned
      * @param operator such as {@code aten::conv2d}: the one that the model calls, whatever others
      *     it calls itself; empty where no operator ran
+     * @param shape of the array that fills it; empty where the operator returned none
      */
-    public record Named(long bytes, String operator) {
+    public record Named(long bytes, String operator, Optional<List<Integer>> shape) {
+
+        private static final String NO_SHAPE = "?";
+
+        public Named {
+            shape = shape.map(ImmutableList::copyOf);
+        }
 
         private static Named ofLine(String line) {
-            int space = line.indexOf(' ');
-            return new Named(Long.parseLong(line.substring(0, space)), line.substring(space + 1));
+            List<String> parts = PARTS.splitToList(line);
+            return new Named(
+                    Long.parseLong(parts.get(0)),
+                    parts.get(2),
+                    parts.get(1).equals(NO_SHAPE)
+                            ? Optional.empty()
+                            : Optional.of(
+                                    SIZES.splitToStream(parts.get(1))
+                                            .map(Integer::valueOf)
+                                            .toList()));
         }
     }
 

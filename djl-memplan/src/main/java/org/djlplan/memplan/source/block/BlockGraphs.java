@@ -20,10 +20,12 @@ import org.djlplan.memplan.graph.Tensor;
 /**
  * Turns what a block was seen to do into a graph, so that it can be planned like any model.
  *
- * <p>Operators are named after the methods that were called. Arrays that share memory are one
- * tensor. The engine does not say which do, so it is told from the methods: those that only look at
- * an array in another way, and a reshape of anything but a permuted array. What an operation
- * creates for its own use is left out; what the block keeps or attaches elsewhere is the engine's.
+ * <p>Operators are named after the methods that were called, and what they write after the block
+ * whose parameters they read: DJL does not tell of the others which block calls them. Arrays that
+ * share memory are one tensor. The engine does not say which do, so it is told from the methods:
+ * those that only look at an array in another way, and a reshape of anything but a permuted array.
+ * What an operation creates for its own use is left out; what the block keeps or attaches elsewhere
+ * is the engine's.
  */
 public final class BlockGraphs {
 
@@ -76,14 +78,16 @@ public final class BlockGraphs {
 
     private Graph graph(String name) {
         for (int i = 0; i < recording.foreign().size(); i++) {
+            BlockRecording.Array array = recording.foreign().get(i);
             add(
-                    recording.foreign().get(i).type(),
+                    i < recording.inputCount() ? "" : array.name(),
+                    array.type(),
                     i < recording.inputCount() ? Storage.INTERMEDIATE : Storage.CONSTANT);
         }
         int done = 0;
         for (BlockRecording.Operation operation : recording.operations()) {
             // What came into being between operations was nobody's result.
-            addCreated(done, operation.firstCreation());
+            addCreated(done, operation.firstCreation(), "");
             done = operation.endCreation();
             if (sharesMemory(operation)) {
                 view(operation);
@@ -91,7 +95,7 @@ public final class BlockGraphs {
                 operate(operation);
             }
         }
-        addCreated(done, tensorOf.length);
+        addCreated(done, tensorOf.length, "");
         ImmutableList.Builder<Integer> outputs = ImmutableList.builder();
         for (int output : recording.outputs()) {
             outputs.add(tensorOf[output]);
@@ -139,7 +143,7 @@ public final class BlockGraphs {
                             || (operation.returnsLastCreation()
                                     && i == operation.endCreation() - 1);
             if (result) {
-                addCreated(i, i + 1);
+                addCreated(i, i + 1, blockOf(operation));
                 written.add(tensorOf[i]);
             }
         }
@@ -154,6 +158,17 @@ public final class BlockGraphs {
         }
     }
 
+    private String blockOf(BlockRecording.Operation operation) {
+        for (int read : operation.reads()) {
+            String parameter = tensors.get(read).name();
+            int end = parameter.lastIndexOf('/');
+            if (end > 0) {
+                return parameter.substring(0, end);
+            }
+        }
+        return "";
+    }
+
     private static boolean touchesData(BlockRecording.Operation operation) {
         String name = operation.name();
         return !name.startsWith("get")
@@ -164,15 +179,15 @@ public final class BlockGraphs {
                 && operation.uses().size() + operation.reads().size() > 0;
     }
 
-    private void addCreated(int from, int to) {
+    private void addCreated(int from, int to, String name) {
         for (int i = from; i < to; i++) {
             BlockRecording.Array array = recording.created().get(i);
             tensorOf[i] = tensors.size();
-            add(array.type(), array.kept() ? Storage.ENGINE : Storage.INTERMEDIATE);
+            add(name, array.type(), array.kept() ? Storage.ENGINE : Storage.INTERMEDIATE);
         }
     }
 
-    private void add(ArrayType type, Storage storage) {
+    private void add(String name, ArrayType type, Storage storage) {
         ElementType elements = elementType(type);
         long bytes = elements.bytes();
         for (long dimension : type.shape()) {
@@ -181,7 +196,7 @@ public final class BlockGraphs {
         tensors.add(
                 new Tensor(
                         tensors.size(),
-                        "",
+                        name,
                         elements,
                         type.shape().stream()
                                 .map(Math::toIntExact)

@@ -52,8 +52,9 @@ public record BlockRecording(
      * @param type its element type and shape
      * @param kept whether it has to be left alone, whatever its last use; true for every array that
      *     the block did not create
+     * @param name of a parameter, its path in the tree of blocks; empty where it has none
      */
-    public record Array(ArrayType type, boolean kept) {}
+    public record Array(ArrayType type, boolean kept, String name) {}
 
     /**
      * One call of an engine's method during a prediction.

@@ -37,9 +37,9 @@ function bandPanel(delegation, operators, partitions) {
     ),
     ...loadsOf(delegation),
     legend([
-      { label: 'delegate', colour: 'packed' },
-      { label: 'CPU kernels', colour: 'mapped' },
-      { label: 'a partition, with its number', colour: 'ink', look: 'line' },
+      ...(delegated > 0 ? [{ label: 'delegate', colour: 'packed' }] : []),
+      ...(delegated < operators.length ? [{ label: 'CPU kernels', colour: 'mapped' }] : []),
+      ...(partitions.length > 0 ? [{ label: 'a partition, with its number', colour: 'ink', look: /** @type {const} */ ('line') }] : []),
     ]),
     new Band(operators, partitions).element,
   );

@@ -131,20 +131,20 @@ class MapView {
   }
 
   /**
-   * Plans as bars at one scale, with the lower bound across.
+   * Plans as bars at one scale, with the lower bound across. It ends at twice the best plan, beyond
+   * which others go on: at the scale of a naive plan the best would be a dot.
    * @param {any} chosen
    */
   #chooser(chosen) {
-    const most = Math.max(1, ...this.plan.strategies.map((strategy) => strategy.totalBytes));
+    const largest = Math.max(1, ...this.plan.strategies.map((strategy) => strategy.totalBytes));
+    const most = Math.min(largest, 2 * Math.max(1, bestStrategy(this.plan).totalBytes));
     const share = (/** @type {number} */ value) => `${Math.min(100, (100 * value) / most)}%`;
-    return el(
-      'fieldset',
-      { class: 'plans' },
-      el('legend', {}, 'Plan'),
-      this.plan.strategies.map((strategy, i) => {
+    const plans = el('fieldset', { class: 'plans' }, el('legend', {}, 'Plan'));
+    plans.append(
+      ...this.plan.strategies.map((strategy, i) => {
         const radio = el('input', { type: 'radio', name: 'plan', id: `plan-${i}`, change: () => this.choosePlan(strategy) });
         radio.checked = strategy === chosen;
-        const bar = el('span', { class: `bar ${strategy.layout === 'naive' ? 'naive' : ''}`, 'aria-hidden': 'true' });
+        const bar = el('span', { class: `bar ${strategy.layout === 'naive' ? 'naive' : ''} ${strategy.totalBytes > most ? 'goes-on' : ''}`, 'aria-hidden': 'true' });
         bar.style.setProperty('--share', share(strategy.totalBytes));
         bar.style.setProperty('--bound-at', share(boundOf(this.plan, strategy)));
         return el(
@@ -161,6 +161,11 @@ class MapView {
         );
       }),
     );
+    requestAnimationFrame(() => {
+      const label = plans.querySelector('label:has(input:checked)');
+      plans.scrollTop += label ? Math.max(0, label.getBoundingClientRect().bottom - plans.getBoundingClientRect().bottom + 8) : 0;
+    });
+    return plans;
   }
 
   /** @param {any} strategy the viewport stays as it is, and so does the scale */
@@ -265,6 +270,14 @@ class MapView {
     );
   }
 
+  /** @param {number} index */
+  #who(index) {
+    const { scene } = this.panel;
+    const { name } = scene.tensors[index];
+    const label = scene.label(index);
+    return el('span', { class: 'who' }, named(label, 26), label !== name && el('span', { class: 'quiet' }, ` ${shortened(name, 26)}`));
+  }
+
   /**
    * @param {number} step
    * @param {number} selected
@@ -302,7 +315,7 @@ class MapView {
                   this.#chosen(i);
                 },
               },
-              named(scene.tensors[i].name, 30),
+              this.#who(i),
               el('span', { class: 'plan-size' }, bytes(scene.bytes[i])),
               bar,
             ),

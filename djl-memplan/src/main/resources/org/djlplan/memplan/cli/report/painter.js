@@ -235,9 +235,9 @@ class Painter {
       const width = (/** @type {string} */ text) => context.measureText(text).width;
       const size = bytes(scene.bytes[i]);
       const room = Math.floor(space / LETTER_WIDTH);
-      let name = fittingName(scene.tensors[i].name, room);
+      let name = fittingName(scene.label(i), room);
       if (width(name) > space) {
-        name = fittingName(scene.tensors[i].name, Math.floor((room * space) / width(name)));
+        name = fittingName(scene.label(i), Math.floor((room * space) / width(name)));
       }
       // Part of a number would be another number: one that does not fit is left out.
       const texts = (lines === 2 ? [name, size] : [name === '' ? size : name]).filter((text) => text !== '' && width(text) <= space);

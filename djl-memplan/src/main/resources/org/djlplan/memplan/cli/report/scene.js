@@ -192,6 +192,15 @@ class Scene {
 
   /**
    * @param {number} index
+   * @returns {string} its name; of an allocation, which has no more than a number, who makes it
+   */
+  label(index) {
+    const { name, producer } = this.tensors[index];
+    return (this.recorded && this.planOperators[producer]) || name;
+  }
+
+  /**
+   * @param {number} index
    * @returns {string} a recording sees how large an allocation is, and not what for
    */
   arrayType(index) {

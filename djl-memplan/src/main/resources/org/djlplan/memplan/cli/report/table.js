@@ -76,7 +76,7 @@ function table(caption, columns, rows) {
       {},
       columns.map((column) =>
         column.head
-          ? el('th', { scope: 'row' }, column.cell(row))
+          ? el('th', { scope: 'row', class: column.number && 'number' }, column.cell(row))
           : el('td', { class: column.number && 'number' }, column.cell(row)),
       ),
     );

@@ -50,6 +50,13 @@ class Tabs {
         this.panels[i].append(attempted(() => view.make(this.report)));
       }
     });
+    // In the next frame, when also the first is in the page.
+    requestAnimationFrame(() => {
+      const { left, width } = this.buttons[wanted].getBoundingClientRect();
+      const bar = /** @type {HTMLElement} */ (this.buttons[wanted].parentElement);
+      const middle = left - bar.getBoundingClientRect().left + (width - bar.clientWidth) / 2;
+      bar.scrollLeft += middle;
+    });
   }
 
   /**

@@ -7,6 +7,7 @@ import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
+import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 import org.junit.jupiter.api.Test;
@@ -89,6 +90,21 @@ class BlockGraphsTest {
                         new RecordingSketch().read("zeros").op("add", 0).keep(0).returning(1));
         assertEquals(Storage.ENGINE, graph.tensors().get(1).storage());
         assertEquals(List.of(), UsageRecords.of(graph));
+    }
+
+    @Test
+    void of_parameter_namesWhatIsMadeWithIt() {
+        Graph graph =
+                BlockGraphs.of(
+                        "named",
+                        new RecordingSketch()
+                                .read("mul")
+                                .weighted("linear", 0)
+                                .op("relu", 1)
+                                .returning(2));
+        assertEquals(
+                List.of("", RecordingSketch.PARAMETER, "", "01inner/02Linear", ""),
+                graph.tensors().stream().map(Tensor::name).toList());
     }
 
     @Test

@@ -10,11 +10,17 @@ import org.djlplan.memplan.graph.ArrayType;
 /** Writes down recordings by hand. There is one input, {@code 2x3:float32}, read as number 0. */
 final class RecordingSketch {
 
+    static final String PARAMETER = "01inner/02Linear/weight";
     static final ArrayType TYPE = new ArrayType("float32", ImmutableList.of(2L, 3L));
 
     private final List<BlockRecording.Operation> operations = new ArrayList<>();
+    private final List<BlockRecording.Array> foreign = new ArrayList<>();
     private final Set<Integer> kept = new HashSet<>();
     private int created;
+
+    RecordingSketch() {
+        foreign.add(new BlockRecording.Array(TYPE, true, "data"));
+    }
 
     /** An operation on the input, which makes one array and returns it. */
     RecordingSketch read(String name) {
@@ -24,6 +30,12 @@ final class RecordingSketch {
     /** An operation on created arrays, which makes one array and returns it. */
     RecordingSketch op(String name, Integer... uses) {
         return operation(name, List.of(uses), List.of(), 1, true);
+    }
+
+    /** An operation on created arrays and a parameter, which makes one array and returns it. */
+    RecordingSketch weighted(String name, Integer... uses) {
+        foreign.add(new BlockRecording.Array(TYPE, true, PARAMETER));
+        return operation(name, List.of(uses), List.of(foreign.size() - 1), 1, true);
     }
 
     /** An operation on created arrays, which makes several arrays. */
@@ -52,13 +64,8 @@ final class RecordingSketch {
     BlockRecording returning(Integer... outputs) {
         List<BlockRecording.Array> arrays = new ArrayList<>();
         for (int i = 0; i < created; i++) {
-            arrays.add(new BlockRecording.Array(TYPE, kept.contains(i)));
+            arrays.add(new BlockRecording.Array(TYPE, kept.contains(i), ""));
         }
-        return new BlockRecording(
-                arrays,
-                List.of(new BlockRecording.Array(TYPE, true)),
-                1,
-                operations,
-                List.of(outputs));
+        return new BlockRecording(arrays, foreign, 1, operations, List.of(outputs));
     }
 }

@@ -1,5 +1,7 @@
 package org.djlplan.memplan.cli.report;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -10,6 +12,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.logging.Level;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 import org.openqa.selenium.By;
 import org.openqa.selenium.JavascriptExecutor;
 import org.openqa.selenium.OutputType;
@@ -22,8 +28,11 @@ import org.openqa.selenium.logging.LogType;
 import org.openqa.selenium.logging.LoggingPreferences;
 import org.openqa.selenium.support.ui.WebDriverWait;
 
-/** A headless Chromium that shows pages of reports from files. */
-final class Browser implements AutoCloseable {
+/**
+ * A headless Chromium that shows pages of reports from files: one for all tests of a class, none of
+ * which may leave anything to complain about in its console.
+ */
+final class Browser implements BeforeAllCallback, AfterEachCallback, AfterAllCallback {
 
     /** What a page is looked at with. */
     enum Look {
@@ -46,10 +55,11 @@ final class Browser implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final Path PAGES = Path.of(System.getProperty("djlplan.pages"));
 
-    private final ChromeDriver driver;
-    private final Path profile;
+    private ChromeDriver driver;
+    private Path profile;
 
-    Browser() throws IOException {
+    @Override
+    public void beforeAll(ExtensionContext context) throws IOException {
         profile = Files.createTempDirectory("djl-plan-browser");
         LoggingPreferences logs = new LoggingPreferences();
         logs.enable(LogType.BROWSER, Level.ALL);
@@ -171,7 +181,12 @@ final class Browser implements AutoCloseable {
     }
 
     @Override
-    public void close() throws IOException {
+    public void afterEach(ExtensionContext context) {
+        assertEquals(List.of(), complaints());
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) throws IOException {
         driver.quit();
         com.google.common.io.MoreFiles.deleteRecursively(
                 profile, com.google.common.io.RecursiveDeleteOption.ALLOW_INSECURE);

@@ -8,33 +8,16 @@ import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.util.List;
 import org.djlplan.memplan.cli.GeneratedPlans;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.openqa.selenium.Keys;
 
 /** Two reports on one page. */
 @Tag("browser")
 class ComparisonTest {
 
-    private static Browser browser;
-
-    @BeforeAll
-    static void start() throws IOException {
-        browser = new Browser();
-    }
-
-    @AfterAll
-    static void stop() throws IOException {
-        browser.close();
-    }
-
-    @AfterEach
-    void nothingToComplainAbout() {
-        assertEquals(List.of(), browser.complaints());
-    }
+    @RegisterExtension static final Browser browser = new Browser();
 
     static JsonObject of(JsonObject a, JsonObject b) {
         JsonArray reports = new JsonArray();

@@ -15,11 +15,9 @@ import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.djlplan.memplan.cli.GeneratedPlans;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.openqa.selenium.Keys;
@@ -46,22 +44,7 @@ class HostileDataTest {
                     "constructor",
                     "javascript:window.attacked=4");
 
-    private static Browser browser;
-
-    @BeforeAll
-    static void start() throws IOException {
-        browser = new Browser();
-    }
-
-    @AfterAll
-    static void stop() throws IOException {
-        browser.close();
-    }
-
-    @AfterEach
-    void nothingToComplainAbout() {
-        assertEquals(List.of(), browser.complaints());
-    }
+    @RegisterExtension static final Browser browser = new Browser();
 
     @ParameterizedTest
     @MethodSource("names")

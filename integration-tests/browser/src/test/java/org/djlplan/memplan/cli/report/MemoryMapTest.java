@@ -18,11 +18,9 @@ import org.djlplan.memplan.plan.greedy.GreedyBySize;
 import org.djlplan.memplan.usage.OperatorProfiles;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.openqa.selenium.Keys;
@@ -36,22 +34,7 @@ class MemoryMapTest {
     private static final JsonObject PLAN = REPORT.getAsJsonObject("plan");
     private static final String BEST = PLAN.get("best").getAsString();
 
-    private static Browser browser;
-
-    @BeforeAll
-    static void start() throws IOException {
-        browser = new Browser();
-    }
-
-    @AfterAll
-    static void stop() throws IOException {
-        browser.close();
-    }
-
-    @AfterEach
-    void nothingToComplainAbout() {
-        assertEquals(List.of(), browser.complaints());
-    }
+    @RegisterExtension static final Browser browser = new Browser();
 
     @ParameterizedTest
     @EnumSource
@@ -126,6 +109,32 @@ class MemoryMapTest {
 
         assertTrue(browser.text(".alive h2").contains("peak step " + peak));
         assertEquals(profiles.profileAt(peak).stream().map(MemoryMapTest::kib).toList(), alive);
+    }
+
+    /** Beside the map or below it. */
+    @ParameterizedTest
+    @EnumSource
+    void whatIsAlive_isInSight(Browser.Look look) throws IOException {
+        browser.open(REPORT, look);
+
+        int list = browser.find(".alive-list").getSize().getHeight();
+        int panel = browser.find(".details").getSize().getHeight();
+        assertTrue(panel > Math.min(list, 120), panel + " pixels of " + list);
+    }
+
+    @Test
+    void bars_endAtTwiceTheBest() throws IOException {
+        browser.open(REPORT, Browser.Look.WIDE_LIGHT);
+
+        assertEquals("50%", share(".plan:has(input:checked) .bar"));
+        assertEquals("100%", share(".bar.naive"));
+        assertTrue(browser.find(".bar.naive").getAttribute("class").contains("goes-on"));
+    }
+
+    private static Object share(String bar) {
+        return browser.run(
+                "return document.querySelector(arguments[0]).style.getPropertyValue('--share')",
+                bar);
     }
 
     @Test

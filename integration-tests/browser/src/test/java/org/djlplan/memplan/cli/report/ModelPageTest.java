@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.IOException;
@@ -13,16 +12,13 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.djlplan.memplan.cli.DjlPlan;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -45,19 +41,9 @@ class ModelPageTest {
 
     private static final double MOST_MILLIS = 1000;
 
-    private static Browser browser;
+    @RegisterExtension static final Browser browser = new Browser();
 
     @TempDir Path folder;
-
-    @BeforeAll
-    static void start() throws IOException {
-        browser = new Browser();
-    }
-
-    @AfterAll
-    static void stop() throws IOException {
-        browser.close();
-    }
 
     static List<String> models() {
         List<String> real =
@@ -78,7 +64,8 @@ class ModelPageTest {
         return copy;
     }
 
-    private static String djlplan(String... arguments) {
+    /** Runs a command here, which must succeed, and returns what it prints. */
+    static String djlplan(String... arguments) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
         CommandLine command = DjlPlan.commandLine();
@@ -106,72 +93,6 @@ class ModelPageTest {
         return JsonParser.parseString(printed).getAsJsonObject();
     }
 
-    /** Holds what people read in the open page to what the plan command printed. */
-    private static void assertShown(JsonObject plan) {
-        Map<String, Long> planned = new TreeMap<>();
-        for (JsonElement result : plan.getAsJsonArray("results")) {
-            planned.put(
-                    result.getAsJsonObject().get("strategy").getAsString(),
-                    result.getAsJsonObject().get("totalBytes").getAsLong());
-        }
-        Map<String, Long> shown = new TreeMap<>();
-        for (Object row : tableRows("Plans")) {
-            List<?> cells = (List<?>) row;
-            if (!cells.get(0).equals(PlanNames.REORDERED)) {
-                shown.put((String) cells.get(0), number(cells.get(2)));
-            }
-        }
-        assertEquals(planned, shown);
-        long widest =
-                tableRows("Operators").stream()
-                        .mapToLong(row -> number(((List<?>) row).get(2)))
-                        .max()
-                        .orElse(0);
-        assertEquals(plan.get("lowerBoundBytes").getAsLong(), widest);
-        List<?> planRows =
-                tableRows("Tensors").stream()
-                        .filter(row -> !((List<?>) row).get(6).equals("inputs and outputs"))
-                        .toList();
-        assertEquals(plan.get("records").getAsLong(), planRows.size());
-        assertEquals(
-                plan.get("naiveBytes").getAsLong(),
-                planRows.stream().mapToLong(row -> number(((List<?>) row).get(2))).sum());
-        assertTrue(
-                browser.text(".cards").contains(plan.get("records").getAsLong() + " tensors"),
-                browser.text(".cards"));
-        String best = plan.getAsJsonObject("best").get("strategy").getAsString();
-        assertEquals(List.of(best), browser.texts(".plan:has(input:checked) .name"));
-    }
-
-    /** Returns the cells of all pages of a table that is folded until it is clicked. */
-    private static List<?> tableRows(String caption) {
-        return (List<?>)
-                browser.runAsync(
-                        """
-                        const [caption, done] = arguments;
-                        const folded = [...document.querySelectorAll('details')].find(
-                          (each) => each.querySelector('summary').textContent.startsWith(caption + ':'));
-                        folded.open = true;
-                        setTimeout(() => {
-                          const rows = [];
-                          const read = () => folded.querySelectorAll('tbody tr').forEach(
-                            (row) => rows.push([...row.children].map((cell) => cell.textContent)));
-                          read();
-                          const [, on] = folded.querySelectorAll('.pages button');
-                          while (on && !on.disabled) {
-                            on.click();
-                            read();
-                          }
-                          done(rows);
-                        });
-                        """,
-                        caption);
-    }
-
-    private static long number(Object cell) {
-        return Long.parseLong(((String) cell).replace("\u202f", ""));
-    }
-
     @ParameterizedTest
     @MethodSource("models")
     void page_hasTheNumbersOfThePlanCommand(String name) throws IOException {
@@ -187,22 +108,22 @@ class ModelPageTest {
         browser.screenshot("model-" + name.replace(".tflite", ""));
         System.out.printf("%s: first picture after %.0f ms%n", name, first);
         assertTrue(first <= MOST_MILLIS, first + " ms");
-        assertShown(plan(model));
-        assertEquals(List.of(), browser.complaints());
+        new ShownPlan(browser).assertIs(plan(model), "Operators");
     }
 
     @Test
     void wrongNumbers_areTold() throws IOException {
         Path model = model(BUILT);
         browser.open(page(model), Browser.Look.WIDE_LIGHT);
+        ShownPlan shown = new ShownPlan(browser);
         for (String number : List.of("naiveBytes", "lowerBoundBytes", "records")) {
             JsonObject wrong = plan(model);
             wrong.addProperty(number, wrong.get(number).getAsLong() + 1);
-            assertThrows(AssertionError.class, () -> assertShown(wrong), number);
+            assertThrows(AssertionError.class, () -> shown.assertIs(wrong, "Operators"), number);
         }
         JsonObject wrong = plan(model);
         JsonObject last = wrong.getAsJsonArray("results").get(1).getAsJsonObject();
         last.addProperty("totalBytes", last.get("totalBytes").getAsLong() + 1);
-        assertThrows(AssertionError.class, () -> assertShown(wrong));
+        assertThrows(AssertionError.class, () -> shown.assertIs(wrong, "Operators"));
     }
 }

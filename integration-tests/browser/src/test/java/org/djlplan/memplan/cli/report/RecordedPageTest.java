@@ -12,11 +12,9 @@ import java.util.List;
 import java.util.Set;
 import org.djlplan.memplan.cli.GeneratedPlans;
 import org.djlplan.memplan.usage.PlanningProblem;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Pages of recorded allocations: sizes, times, and which operator made each, but no shapes. */
 @Tag("browser")
@@ -24,22 +22,7 @@ class RecordedPageTest {
 
     private static final PlanningProblem PROBLEM = GeneratedPlans.network(60);
 
-    private static Browser browser;
-
-    @BeforeAll
-    static void start() throws IOException {
-        browser = new Browser();
-    }
-
-    @AfterAll
-    static void stop() throws IOException {
-        browser.close();
-    }
-
-    @AfterEach
-    void nothingToComplainAbout() {
-        assertEquals(List.of(), browser.complaints());
-    }
+    @RegisterExtension static final Browser browser = new Browser();
 
     /** Even steps are made by convolutions, odd ones by what the engine does not name. */
     private static JsonObject recorded(boolean named) {
@@ -96,6 +79,9 @@ class RecordedPageTest {
         assertTrue(tip.contains("shape not recorded"), tip);
         assertTrue(tip.endsWith("from " + largest.get("producer") + " aten::conv2d"), tip);
         assertTrue(browser.text(".cards").contains("steps"), browser.text(".cards"));
+        List<String> alive = browser.texts(".alive-list .who");
+        assertTrue(
+                alive.stream().anyMatch(who -> who.startsWith("aten::conv2d ")), alive::toString);
 
         for (var summary : browser.findAll(".tables summary")) {
             summary.click();

@@ -11,10 +11,9 @@ import java.util.List;
 import java.util.Map;
 import org.djlplan.memplan.cli.GeneratedPlans;
 import org.djlplan.memplan.usage.PlanningProblem;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -28,17 +27,7 @@ class SpeedTest {
     private static final double LEAST_FRAMES_PER_SECOND = 30;
     private static final int ROUNDS = 5;
 
-    private static Browser browser;
-
-    @BeforeAll
-    static void start() throws IOException {
-        browser = new Browser();
-    }
-
-    @AfterAll
-    static void stop() throws IOException {
-        browser.close();
-    }
+    @RegisterExtension static final Browser browser = new Browser();
 
     /** Returns when the memory map of the open page was painted, from the start of loading. */
     static double firstPictureMillis(Browser of) {
@@ -107,7 +96,6 @@ class SpeedTest {
                     round.longestMillis());
         }
         assertTrue(rounds.stream().anyMatch(Round::isQuick), rounds.toString());
-        assertEquals(List.of(), browser.complaints());
     }
 
     @Test

@@ -9,11 +9,9 @@ import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.util.List;
 import org.djlplan.memplan.cli.GeneratedPlans;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.openqa.selenium.Keys;
@@ -22,22 +20,7 @@ import org.openqa.selenium.Keys;
 @Tag("browser")
 class ViewsTest {
 
-    private static Browser browser;
-
-    @BeforeAll
-    static void start() throws IOException {
-        browser = new Browser();
-    }
-
-    @AfterAll
-    static void stop() throws IOException {
-        browser.close();
-    }
-
-    @AfterEach
-    void nothingToComplainAbout() {
-        assertEquals(List.of(), browser.complaints());
-    }
+    @RegisterExtension static final Browser browser = new Browser();
 
     @Test
     void withoutData_eachViewTellsWhatMakesIt() throws IOException {
@@ -82,6 +65,19 @@ class ViewsTest {
         }
         String next = browser.text(".band .readout");
         assertTrue(next.startsWith("33 CONV_2D: delegate, partition 2, 90 µs"), next);
+    }
+
+    @Test
+    void allDelegated_hasNoKeyOfOthers() throws IOException {
+        JsonObject report = Parts.everything();
+        for (var operator : report.getAsJsonObject("delegation").getAsJsonArray("operators")) {
+            operator.getAsJsonObject().addProperty("runs", "delegate");
+        }
+        browser.open(report, Browser.Look.WIDE_LIGHT);
+        browser.find("#tab-delegation").click();
+
+        List<String> keys = browser.texts("#view-delegation .panel:first-child .legend li");
+        assertEquals(List.of("delegate", "a partition, with its number"), keys);
     }
 
     @Test
@@ -303,6 +299,18 @@ class ViewsTest {
         assertEquals("true", browser.find("#tab-delegation").getAttribute("aria-selected"));
         assertTrue(browser.find("#view-delegation").isDisplayed());
         assertTrue(!browser.find("#view-map").isDisplayed(), "one view at a time");
+    }
+
+    @Test
+    void chosenTab_isInSight() throws IOException {
+        browser.open(Parts.everything(), Browser.Look.NARROW_LIGHT);
+        for (String view : List.of("workers", "models", "map")) {
+            browser.run("document.getElementById(arguments[0]).click()", "tab-" + view);
+            browser.frames();
+
+            var tab = browser.find("#tab-" + view).getRect();
+            assertTrue(tab.getX() >= 0 && tab.getX() + tab.getWidth() <= 420, view + tab.getX());
+        }
     }
 
     @Test
