@@ -49,19 +49,23 @@ final class Download implements AutoCloseable {
 
     /**
      * Fetches what is there, on a thread of its own: names of hosts are looked up without a limit.
+     * Proxies, certificates and passwords are those of {@code java.net}.
      *
      * @throws IOException if the server has nothing, or does not keep to the limits
      */
     static Download of(URI uri, Limits limits) throws IOException {
-        FutureTask<Path> fetching = new FutureTask<>(() -> fetch(uri, limits));
-        DaemonThreads.make(fetching, "djl-plan-download").start();
+        Fetch fetch = new Fetch(uri, limits);
+        FutureTask<Path> fetching = new FutureTask<>(fetch::file);
+        start(fetching);
         try {
             return new Download(
                     fetching.get(
                             limits.total().plus(limits.silence()).toNanos(), TimeUnit.NANOSECONDS));
         } catch (TimeoutException e) {
+            start(fetch::giveUp);
             throw late(limits);
         } catch (InterruptedException e) {
+            start(fetch::giveUp);
             Thread.currentThread().interrupt();
             throw new IOException("interrupted", e);
         } catch (ExecutionException e) {
@@ -70,38 +74,87 @@ final class Download implements AutoCloseable {
         }
     }
 
+    private static void start(Runnable work) {
+        DaemonThreads.make(work, "djl-plan-download").start();
+    }
+
     private static IOException late(Limits limits) {
         return new IOException("not there in " + limits.total().toMillis() + " ms");
     }
 
-    private static Path fetch(URI from, Limits limits) throws IOException {
-        long end = System.nanoTime() + limits.total().toNanos();
-        URI uri = from;
-        for (int i = 0; i <= MOST_REDIRECTIONS; i++) {
-            HttpURLConnection connection = connect(uri, limits);
-            try {
-                int code = connection.getResponseCode();
-                if (code == HttpURLConnection.HTTP_OK) {
-                    return write(connection, limits, end);
+    /** What the thread does. */
+    private static final class Fetch {
+
+        private final URI from;
+        private final Limits limits;
+
+        /** Guarded by this; null while there is none. */
+        private HttpURLConnection connection;
+
+        private boolean givenUp;
+
+        Fetch(URI from, Limits limits) {
+            this.from = from;
+            this.limits = limits;
+        }
+
+        /** Returns what is there, in a file. */
+        Path file() throws IOException {
+            long end = System.nanoTime() + limits.total().toNanos();
+            URI uri = from;
+            for (int i = 0; i <= MOST_REDIRECTIONS; i++) {
+                HttpURLConnection now = connect(uri);
+                try {
+                    int code = now.getResponseCode();
+                    if (code == HttpURLConnection.HTTP_OK) {
+                        return kept(write(now, limits, end));
+                    }
+                    if (!REDIRECTIONS.contains(code)) {
+                        throw new IOException("the server answers " + code);
+                    }
+                    uri = next(now, uri);
+                } finally {
+                    now.disconnect();
                 }
-                if (!REDIRECTIONS.contains(code)) {
-                    throw new IOException("the server answers " + code);
-                }
-                uri = next(connection, uri);
-            } finally {
-                connection.disconnect();
+            }
+            throw new IOException("more than " + MOST_REDIRECTIONS + " redirections");
+        }
+
+        private synchronized HttpURLConnection connect(URI uri) throws IOException {
+            if (givenUp) {
+                throw late(limits);
+            }
+            connection = (HttpURLConnection) uri.toURL().openConnection();
+            connection.setConnectTimeout((int) limits.silence().toMillis());
+            connection.setReadTimeout((int) limits.silence().toMillis());
+            connection.setInstanceFollowRedirects(false);
+            connection.setUseCaches(false);
+            return connection;
+        }
+
+        /** Nobody may want it any more. */
+        private synchronized Path kept(Path file) throws IOException {
+            if (givenUp) {
+                Files.delete(file);
+                throw late(limits);
+            }
+            return file;
+        }
+
+        /**
+         * Ends what would not end by itself, as a head of which a byte comes now and then. Who
+         * waited for it need not wait for this.
+         */
+        void giveUp() {
+            HttpURLConnection last;
+            synchronized (this) {
+                givenUp = true;
+                last = connection;
+            }
+            if (last != null) {
+                last.disconnect();
             }
         }
-        throw new IOException("more than " + MOST_REDIRECTIONS + " redirections");
-    }
-
-    private static HttpURLConnection connect(URI uri, Limits limits) throws IOException {
-        HttpURLConnection connection = (HttpURLConnection) uri.toURL().openConnection();
-        connection.setConnectTimeout((int) limits.silence().toMillis());
-        connection.setReadTimeout((int) limits.silence().toMillis());
-        connection.setInstanceFollowRedirects(false);
-        connection.setUseCaches(false);
-        return connection;
     }
 
     /** Nobody leads from an encrypted connection to one that is not, or to a file. */
@@ -117,6 +170,9 @@ final class Download implements AutoCloseable {
         if (!scheme.equals("https")
                 && !(scheme.equals("http") && scheme.equalsIgnoreCase(from.getScheme()))) {
             throw new IOException("redirected to " + scheme);
+        }
+        if (to.getHost() == null) {
+            throw new IOException("redirected to no host");
         }
         return to;
     }

@@ -14,7 +14,9 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -39,6 +41,7 @@ class DownloadTest {
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final CountDownLatch end = new CountDownLatch(1);
+    private final CountDownLatch hungUp = new CountDownLatch(1);
     private HttpServer server;
 
     @BeforeEach
@@ -76,15 +79,14 @@ class DownloadTest {
         }
     }
 
-    private static void answer(HttpExchange exchange, int bytes, byte[] content)
-            throws IOException {
+    static void answer(HttpExchange exchange, int bytes, byte[] content) throws IOException {
         exchange.sendResponseHeaders(200, bytes);
         try (OutputStream out = exchange.getResponseBody()) {
             out.write(content);
         }
     }
 
-    private static HttpHandler redirection(String to) {
+    static HttpHandler redirection(String to) {
         return exchange -> {
             exchange.getResponseHeaders().set("Location", to);
             exchange.sendResponseHeaders(302, -1);
@@ -120,6 +122,16 @@ class DownloadTest {
     @Test
     void of_redirectionToAFile_isNotFollowed() throws IOException {
         assertEquals("redirected to file", failure(redirection("file:///etc/passwd"), LIMITS));
+    }
+
+    @Test
+    void of_redirectionToNothing_isNotFollowed() throws IOException {
+        assertEquals("redirected to no URL", failure(redirection("http://[/"), LIMITS));
+    }
+
+    @Test
+    void of_redirectionToNoHost_isNotFollowed() throws IOException {
+        assertEquals("redirected to no host", failure(redirection("http:///there"), LIMITS));
     }
 
     @Test
@@ -195,5 +207,45 @@ class DownloadTest {
                             .getMessage();
             assertTrue(message.contains("timed out"), message);
         }
+    }
+
+    /** Returns the URL of one who writes the same again and again, and never ends. */
+    private URI endless(String beginning, String more, long pauseMillis) throws IOException {
+        ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        threads.execute(
+                () -> {
+                    try (socket;
+                            Socket client = socket.accept();
+                            OutputStream out = client.getOutputStream()) {
+                        out.write(beginning.getBytes(StandardCharsets.US_ASCII));
+                        do {
+                            out.write(more.getBytes(StandardCharsets.US_ASCII));
+                        } while (!waited(pauseMillis));
+                    } catch (IOException e) {
+                        // Nobody listens any more.
+                        hungUp.countDown();
+                    }
+                });
+        return URI.create("http://localhost:" + socket.getLocalPort());
+    }
+
+    /** A byte of it now and then: no silence is too long, and there is nothing to be written. */
+    @Test
+    void of_slowHead_isGivenUpAndHungUp() throws Exception {
+        URI uri = endless("HTTP/1.1 200 OK\r\nX: ", "x", 20);
+        Limits limits = new Limits(Duration.ofMillis(200), Duration.ofMillis(100), 1000);
+        assertEquals(
+                "not there in 100 ms",
+                assertThrows(IOException.class, () -> Download.of(uri, limits).close())
+                        .getMessage());
+        hungUp.await();
+    }
+
+    /** Java reads no head without end. */
+    @Test
+    void of_endlessHead_isGivenUp() throws Exception {
+        URI uri = endless("HTTP/1.1 200 OK\r\n", "X: " + "x".repeat(1000) + "\r\n", 0);
+        assertThrows(IOException.class, () -> Download.of(uri, LIMITS).close());
+        hungUp.await();
     }
 }

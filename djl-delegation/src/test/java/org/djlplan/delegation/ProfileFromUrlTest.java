@@ -124,6 +124,25 @@ class ProfileFromUrlTest extends PinnedFixture {
         assertFalse(warnings.get(0).contains("secret"), warnings::toString);
     }
 
+    @Test
+    void choose_archiveOfAnHttpsServerBehindAProxy_serves() throws Exception {
+        try (SecureServer secure = new SecureServer(folder);
+                TestProxy proxy = new TestProxy()) {
+            secure.trust();
+            secure.server()
+                    .createContext(
+                            "/",
+                            exchange -> DownloadTest.answer(exchange, content.length, content));
+            String url = "https://" + TestProxy.HOST + ":" + secure.port() + "/job.zip";
+            DelegationChoice choice = from(url, "delegation.onMissing", "fail").first();
+
+            assertEquals(TABLE.chosen(), choice.candidate());
+            assertEquals(Origin.STORED, choice.origin());
+            assertEquals(List.of(), log.lines("WARN"));
+            assertEquals(1, proxy.requests().size());
+        }
+    }
+
     /** The next place is looked in, and the job is pinned as ever. */
     @Test
     void choose_serverAwayAndKeptBesideTheModel_thatServes() throws Exception {

@@ -196,6 +196,34 @@ class SharedChoiceTest extends ProviderFixture {
         assertTrue(awaited.reason().contains("does not work"), awaited.reason());
     }
 
+    /** In the middle of a job: it serves here, and others get it when the store works again. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Shared.Trouble.class,
+            names = {"DEAD", "READ_ONLY", "HANGS"})
+    void choose_storeFailsMeanwhile_servesHereAndIsPublishedLater(Shared.Trouble trouble)
+            throws Exception {
+        try (Choosing choosing =
+                choose(
+                        (request, runner, progress, verified) -> {
+                            store.trouble = trouble;
+                            return TABLE;
+                        })) {
+            assertEquals(CPU, choosing.first().candidate());
+            assertEquals(chosen(Origin.MEASURED), nextBetter());
+            List<String> told =
+                    log.lines("WARN").stream().filter(line -> line.contains("not work")).toList();
+            assertEquals(1, told.size(), told::toString);
+            store.trouble = Shared.Trouble.NONE;
+            store.go.countDown();
+            Await.until(
+                    () -> store.entries.keySet().stream().anyMatch(name -> name.endsWith(".json")));
+        }
+        nextMachine();
+        assertEquals(chosen(Origin.STORED), first(NEVER, "blocking"));
+        assertEquals(1, profiles.get());
+    }
+
     @Test
     void choose_storeFailsLater_whatWasVerifiedServes() throws Exception {
         first((request, runner, progress, verified) -> TABLE, "blocking");

@@ -226,6 +226,11 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
         return PlanOptions.sharedBudget(options.getOrDefault(key, property).toString());
     }
 
+    /** Returns the options that are set here. */
+    Map<String, Object> options() {
+        return options;
+    }
+
     private static boolean plan(ModelPlanning planning, Model model) throws TranslateException {
         try {
             return planning.plan(model);

@@ -10,16 +10,18 @@ import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.TranslatorFactory;
 import com.google.common.base.Throwables;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.djlplan.memplan.budget.BudgetShares;
 import org.djlplan.memplan.budget.BudgetTooSmallException;
 import org.djlplan.memplan.config.Budget;
 import org.djlplan.memplan.config.OptionKey;
+import org.djlplan.memplan.djl.SharedModels;
 import org.djlplan.memplan.report.BudgetReport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,13 +52,14 @@ public final class SharedBudget {
 
     private static final double MEGA = 1e6;
 
-    /** That of {@code memplan.sharedBudget}, guarded by the class; null before it was asked for. */
-    private static SharedBudget ofProcess;
+    /** That of {@code memplan.sharedBudget}, as large as who last loaded a first model said. */
+    private static final SharedBudget OF_PROCESS = of(Long.MAX_VALUE);
 
-    private final long bytes;
+    /** Changes while there are no members, guarded by this. */
+    private volatile long bytes;
 
-    /** Those that are open, guarded by this. */
-    private final List<Member> members = new ArrayList<>();
+    /** Those that are open; changes guarded by this. */
+    private final List<Member> members = new CopyOnWriteArrayList<>();
 
     /** A model that is loaded, and what of the budget is its. */
     private static final class Member {
@@ -120,38 +123,84 @@ public final class SharedBudget {
     }
 
     /**
-     * Loads a model inside of the budget that its options name for all models of this process, if
-     * they name one.
+     * Returns a view of the model of a key, inside of the budget that its options name for all
+     * models of this process, if they name one. The size is that of those that are used; if there
+     * are none, another one counts from now on.
      *
-     * @throws IllegalArgumentException if models are open that have another one in common
+     * @param terms the options that are compared with those of a model that is there
+     * @throws IllegalArgumentException if models are used that share another size
      */
-    static <I, O> ZooModel<I, O> loadInProcess(Criteria<I, O> criteria)
+    static <I, O> ZooModel<I, O> getInProcess(
+            SharedModels models, String key, Criteria<I, O> criteria, Map<String, Object> terms)
             throws IOException, ModelException {
-        if (!(criteria.getTranslatorFactory() instanceof PlannedTranslatorFactory planned)) {
-            return criteria.loadModel();
+        OptionalLong size =
+                criteria.getTranslatorFactory() instanceof PlannedTranslatorFactory planned
+                        ? planned.sharedBudgetBytes()
+                        : OptionalLong.empty();
+        if (size.isEmpty()) {
+            return models.get(key, criteria, terms, Criteria::loadModel);
         }
-        OptionalLong bytes = planned.sharedBudgetBytes();
-        if (bytes.isEmpty()) {
-            return criteria.loadModel();
+        if (OF_PROCESS.bytes != size.getAsLong()) {
+            // Those that wait for somebody else to ask for them.
+            boolean unused = models.closeUnused(OF_PROCESS::has);
+            OF_PROCESS.resize(size.getAsLong());
         }
-        synchronized (SharedBudget.class) {
-            if (ofProcess == null || ofProcess.bytes != bytes.getAsLong()) {
-                if (ofProcess != null && ofProcess.isUsed()) {
-                    throw new IllegalArgumentException(
-                            "%s=%d: models of this process share %d bytes"
-                                    .formatted(
-                                            OptionKey.SHARED_BUDGET.key(),
-                                            bytes.getAsLong(),
-                                            ofProcess.bytes));
-                }
-                ofProcess = of(bytes.getAsLong());
+        terms.put(OptionKey.SHARED_BUDGET.key(), size.getAsLong());
+        return OF_PROCESS.get(models, key, criteria, terms, size.getAsLong());
+    }
+
+    /** Returns a view of the model of a key; those that nobody uses are closed to make room. */
+    <I, O> ZooModel<I, O> get(
+            SharedModels models, String key, Criteria<I, O> criteria, Map<String, Object> terms)
+            throws IOException, ModelException {
+        terms.put(SharedBudget.class.getSimpleName(), this);
+        return get(models, key, criteria, terms, bytes);
+    }
+
+    private <I, O> ZooModel<I, O> get(
+            SharedModels models,
+            String key,
+            Criteria<I, O> criteria,
+            Map<String, Object> terms,
+            long size)
+            throws IOException, ModelException {
+        SharedModels.Loader<I, O> loader = wanted -> load(wanted, size);
+        try {
+            return models.get(key, criteria, terms, loader);
+        } catch (IOException | ModelException e) {
+            if (refusal(e).isEmpty() || !models.closeUnused(this::has)) {
+                throw e;
             }
-            return ofProcess.load(criteria);
+            return models.get(key, criteria, terms, loader);
         }
     }
 
-    private synchronized boolean isUsed() {
-        return members.stream().anyMatch(member -> member.model.getNDManager().isOpen());
+    private synchronized <I, O> ZooModel<I, O> load(Criteria<I, O> criteria, long size)
+            throws IOException, ModelException {
+        resize(size);
+        return load(criteria);
+    }
+
+    private boolean has(Model model) {
+        return members.stream().anyMatch(member -> member.model == model);
+    }
+
+    private synchronized void resize(long size) {
+        if (size == bytes) {
+            return;
+        }
+        List<String> users =
+                members.stream()
+                        .map(member -> member.model)
+                        .filter(model -> model.getNDManager().isOpen())
+                        .map(Model::getName)
+                        .toList();
+        if (!users.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "%s=%d: %s share %d bytes; another size counts when they are closed"
+                            .formatted(OptionKey.SHARED_BUDGET.key(), size, users, bytes));
+        }
+        bytes = size;
     }
 
     /** Returns what all models together may take, in bytes. */

@@ -111,7 +111,7 @@ public enum OptionKey implements Option {
             "such as `256MB`: the memory that all models together may take that "
                     + "`PlannedModels.get` loads in this JVM, as those of an executor; "
                     + "[divided](how-it-works/budget.md#what-a-budget-is) by what they need and by "
-                    + "their weights"),
+                    + "their weights; another size counts when none of them is used"),
     BUDGET_MODE(
             "strict",
             Origin.ANYONE,

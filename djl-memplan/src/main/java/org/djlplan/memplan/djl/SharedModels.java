@@ -8,13 +8,19 @@ import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.Translator;
 import com.google.common.collect.MapMaker;
+import com.google.common.collect.Sets;
 import java.io.IOException;
 import java.lang.ref.Cleaner;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.djlplan.memplan.runtime.Later;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -62,23 +68,48 @@ public final class SharedModels {
      */
     public <I, O> ZooModel<I, O> get(String key, Criteria<I, O> criteria)
             throws IOException, ModelException {
-        return get(key, criteria, Criteria::loadModel);
+        return get(key, criteria, Map.of(), Criteria::loadModel);
     }
 
-    /** The same for a model that somebody else loads. */
-    public <I, O> ZooModel<I, O> get(String key, Criteria<I, O> criteria, Loader<I, O> loader)
+    /**
+     * The same for a model that somebody else loads, on terms.
+     *
+     * @param terms options, by which a model that is there is compared: one that nobody uses is
+     *     closed and loaded anew if it was loaded on others
+     * @throws IllegalArgumentException if the key's model has other types, or is used on other
+     *     terms
+     */
+    public <I, O> ZooModel<I, O> get(
+            String key, Criteria<I, O> criteria, Map<String, ?> terms, Loader<I, O> loader)
             throws IOException, ModelException {
         ClassLoader context = Thread.currentThread().getContextClassLoader();
         return models.computeIfAbsent(
                         context == null ? SharedModels.class.getClassLoader() : context,
                         of -> new ConcurrentHashMap<>())
                 .computeIfAbsent(key, Shared::new)
-                .view(criteria, loader);
+                .view(criteria, terms, loader);
     }
 
     /** Closes the models of a class loader that have no views, without waiting. */
     public void closeUnused(ClassLoader context) {
-        models.getOrDefault(context, Map.of()).values().forEach(Shared::closeUnused);
+        for (Shared each : models.getOrDefault(context, Map.of()).values()) {
+            boolean unused = each.closeUnused(model -> true);
+        }
+    }
+
+    /**
+     * The same for some models, whatever their class loader. Returns whether one was closed.
+     *
+     * @param some which ones
+     */
+    public boolean closeUnused(Predicate<Model> some) {
+        boolean closed = false;
+        for (Map<String, Shared> ofLoader : models.values()) {
+            for (Shared each : ofLoader.values()) {
+                closed |= each.closeUnused(some);
+            }
+        }
+        return closed;
     }
 
     /** The model of a key, which may be loaded, closed and loaded again. */
@@ -93,12 +124,16 @@ public final class SharedModels {
             this.key = key;
         }
 
-        synchronized <I, O> ZooModel<I, O> view(Criteria<I, O> criteria, Loader<I, O> loader)
+        synchronized <I, O> ZooModel<I, O> view(
+                Criteria<I, O> criteria, Map<String, ?> terms, Loader<I, O> loader)
                 throws IOException, ModelException {
+            if (users != null && users.count == 0 && !users.terms.equals(terms)) {
+                users.close();
+            }
             ZooModel<?, ?> there = users == null ? null : users.model.get();
             if (there == null || !there.getNDManager().isOpen()) {
                 ZooModel<I, O> loaded = loader.load(criteria);
-                users = new Users(this, loaded, criteria);
+                users = new Users(this, loaded, criteria, terms);
                 logger.info("{} is loaded, for all who use {}", loaded.getName(), key);
                 return users.add(loaded);
             }
@@ -112,15 +147,26 @@ public final class SharedModels {
                                 + " to "
                                 + users.output);
             }
+            if (!users.terms.equals(terms)) {
+                // Not what they are: some may be secrets.
+                throw new IllegalArgumentException(
+                        "the model of "
+                                + key
+                                + " is used with other "
+                                + users.keysOfOthers(terms)
+                                + ", which count when it is closed; or give it another key");
+            }
             @SuppressWarnings("unchecked") // it was loaded for these types
             ZooModel<I, O> same = (ZooModel<I, O>) there;
             return users.add(same);
         }
 
-        synchronized void closeUnused() {
-            if (users != null && users.count == 0) {
+        synchronized boolean closeUnused(Predicate<Model> some) {
+            boolean closes = users != null && users.count == 0 && some.test(users.inner);
+            if (closes) {
                 users.close();
             }
+            return closes;
         }
     }
 
@@ -132,6 +178,7 @@ public final class SharedModels {
         private final WeakReference<ZooModel<?, ?>> model;
         private final Class<?> input;
         private final Class<?> output;
+        private final Map<String, ?> terms;
         private int count;
         private long lastNanos;
 
@@ -139,12 +186,19 @@ public final class SharedModels {
         @SuppressWarnings("unused")
         private ZooModel<?, ?> kept;
 
-        Users(Shared of, ZooModel<?, ?> model, Criteria<?, ?> criteria) {
+        Users(Shared of, ZooModel<?, ?> model, Criteria<?, ?> criteria, Map<String, ?> terms) {
             this.of = of;
             this.inner = model.getWrappedModel();
             this.model = new WeakReference<>(model);
             input = criteria.getInputClass();
             output = criteria.getOutputClass();
+            this.terms = terms;
+        }
+
+        Set<String> keysOfOthers(Map<String, ?> others) {
+            return Sets.union(terms.keySet(), others.keySet()).stream()
+                    .filter(each -> !Objects.equals(terms.get(each), others.get(each)))
+                    .collect(Collectors.toCollection(TreeSet::new));
         }
 
         <I, O> View<I, O> add(ZooModel<I, O> loaded) {

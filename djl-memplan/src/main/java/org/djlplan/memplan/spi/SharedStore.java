@@ -15,6 +15,9 @@ import java.util.Optional;
  *   <li>An entry appears and changes as a whole: whoever reads one gets nothing, or all that one
  *       writer wrote, also while others write and when a writer dies.
  *   <li>Of several that put an absent entry at once, by {@link #putIfAbsent}, at most one succeeds.
+ *       To look whether there is one, and then to write or rename, does not do: an object store
+ *       needs a PUT with {@code If-None-Match: *}. One that cannot do this throws there; then what
+ *       it has is used, and nothing is measured for it.
  *   <li>Whoever reads after a write has returned gets what it wrote, or something newer.
  * </ul>
  *

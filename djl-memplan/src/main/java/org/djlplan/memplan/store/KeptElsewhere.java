@@ -1,5 +1,6 @@
 package org.djlplan.memplan.store;
 
+import com.google.common.io.ByteStreams;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -34,10 +35,17 @@ public final class KeptElsewhere<T> {
     private static final int ZIP = 0x504b;
     private static final int GZIP = 0x1f8b;
 
+    /** Of a tar: more than models and what is kept of them. A small archive may have any number. */
+    private static final long MOST_TAR_BYTES = 8L << 30;
+
+    /** Of a zip, those of the right name. */
+    private static final int MOST_ENTRIES = 64;
+
     private final Codec<T> codec;
     private final StoredFile<T> format;
     private final Path location;
     private final String name;
+    private final long mostTarBytes;
     private final AtomicBoolean reported = new AtomicBoolean();
 
     /**
@@ -45,6 +53,11 @@ public final class KeptElsewhere<T> {
      * @param name what messages call it
      */
     public KeptElsewhere(Codec<T> codec, Path location, String name) {
+        this(codec, location, name, MOST_TAR_BYTES);
+    }
+
+    KeptElsewhere(Codec<T> codec, Path location, String name, long mostTarBytes) {
+        this.mostTarBytes = mostTarBytes;
         this.codec = codec;
         this.format = new StoredFile<>(codec);
         this.location = location;
@@ -101,7 +114,8 @@ public final class KeptElsewhere<T> {
 
     private Optional<T> inZip(StoreKey key) throws IOException {
         try (ZipFile zip = new ZipFile(location.toFile())) {
-            for (ZipEntry entry : zip.stream().filter(e -> isOf(key, e.getName())).toList()) {
+            for (ZipEntry entry :
+                    zip.stream().filter(e -> isOf(key, e.getName())).limit(MOST_ENTRIES).toList()) {
                 try (InputStream in = zip.getInputStream(entry)) {
                     Optional<T> value = read(key, in);
                     if (value.isPresent()) {
@@ -117,7 +131,9 @@ public final class KeptElsewhere<T> {
         // Not by the type of its own: that method returns another one in other versions.
         try (ArchiveInputStream<?> tar =
                 new TarArchiveInputStream(
-                        new BufferedInputStream(new GZIPInputStream(compressed)))) {
+                        new BufferedInputStream(
+                                ByteStreams.limit(
+                                        new GZIPInputStream(compressed), mostTarBytes)))) {
             ArchiveEntry entry = tar.getNextEntry();
             while (entry != null) {
                 if (!entry.isDirectory() && isOf(key, entry.getName())) {

@@ -165,7 +165,6 @@ class LeaseTest {
         assertFalse(lease.isHeld());
     }
 
-    /** Whatever an entry says, the worst is that nobody measures. */
     /** What was written for a machine that had given it up looks like its next lease. */
     @Test
     void tryAcquire_holderOfAGhostTookTheNext_waitsForThatToLapse() throws IOException {
@@ -183,6 +182,7 @@ class LeaseTest {
         assertTrue(other.tryAcquire().isPresent());
     }
 
+    /** Whatever an entry says, the worst is that nobody measures. */
     @Test
     void tryAcquire_forgedEntries_keepOutAndNoMore() throws IOException {
         for (byte[] forged : List.of(new byte[0], new byte[1 << 20], new byte[] {-1, 0, '\n'})) {

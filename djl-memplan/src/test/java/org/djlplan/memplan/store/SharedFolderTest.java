@@ -13,6 +13,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
+import java.util.zip.GZIPOutputStream;
+import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
+import org.apache.commons.compress.archivers.tar.TarArchiveOutputStream;
 import org.djlplan.memplan.spi.SharedStore;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.BeforeEach;
@@ -134,5 +137,35 @@ class SharedFolderTest {
                 new KeptElsewhere<>(new PlanCodec(), folder, "folder")
                         .load(SamplePlans.KEY)
                         .orElseThrow());
+    }
+
+    /** A few bytes of an archive may stand for any number, which nobody is to wait for. */
+    @Test
+    void load_archiveOfMoreThanThereMayBe_isAnError() throws IOException {
+        values(store).save(SamplePlans.KEY, SamplePlans.small());
+        Path plan = folder.resolve(names().get(0));
+        Path archive = folder.resolve("archive.tar.gz");
+        byte[] zeros = new byte[1 << 20];
+        try (TarArchiveOutputStream tar =
+                new TarArchiveOutputStream(new GZIPOutputStream(Files.newOutputStream(archive)))) {
+            TarArchiveEntry first = new TarArchiveEntry("net.tflite");
+            first.setSize(zeros.length);
+            tar.putArchiveEntry(first);
+            tar.write(zeros);
+            tar.closeArchiveEntry();
+            tar.putArchiveEntry(new TarArchiveEntry(plan.toFile(), plan.getFileName().toString()));
+            Files.copy(plan, tar);
+            tar.closeArchiveEntry();
+        }
+        SamplePlans.assertSame(
+                SamplePlans.small(),
+                new KeptElsewhere<>(new PlanCodec(), archive, "archive", 2 << 20)
+                        .load(SamplePlans.KEY)
+                        .orElseThrow());
+        assertThrows(
+                IOException.class,
+                () ->
+                        new KeptElsewhere<>(new PlanCodec(), archive, "archive", zeros.length)
+                                .load(SamplePlans.KEY));
     }
 }

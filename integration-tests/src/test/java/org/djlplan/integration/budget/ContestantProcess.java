@@ -21,11 +21,11 @@ import java.util.concurrent.TimeoutException;
 import org.djlplan.integration.support.BudgetModels;
 import org.djlplan.integration.support.ChildJvm;
 import org.djlplan.integration.support.FrozenThread;
-import org.djlplan.integration.support.MemoryGroup;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.child.ChildProcess;
 import org.djlplan.memplan.child.ChildProcess.Answer;
 import org.djlplan.memplan.child.JavaCommand;
+import org.djlplan.memplan.testing.MemoryGroup;
 
 /**
  * A model in a JVM of its own, whose resident memory is measured from outside: exactly, as Linux

@@ -159,14 +159,20 @@ class OwnEngineTest {
         }
     }
 
+    /** Returns an archive of one file. */
+    private Path zipped(Path file, String name) throws IOException {
+        Path archive = folder.resolve("archive.zip");
+        try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(archive))) {
+            zip.putNextEntry(new ZipEntry(name));
+            Files.copy(file, zip);
+        }
+        return archive;
+    }
+
     @Test
     void load_fromFolderArchiveUrlAndStream_areTheSameModel() throws Exception {
         Path file = Files.copy(TestModels.built("chains"), folder.resolve("chains.tflite"));
-        Path archive = folder.resolve("archive.zip");
-        try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(archive))) {
-            zip.putNextEntry(new ZipEntry("archive/inside.tflite"));
-            Files.copy(file, zip);
-        }
+        Path archive = zipped(file, "archive/inside.tflite");
         List<ByteBuffer> expected = predict(criteria(file));
         assertEquals(expected, predict(criteria(folder).optModelName("chains")));
         assertEquals(expected, predict(criteria(archive).optModelName("inside")));
@@ -206,11 +212,7 @@ class OwnEngineTest {
     @Test
     void load_fromUrlsOfArchives_areTheSameModelPlannedAndPlain() throws Exception {
         Path file = Files.copy(TestModels.built("chains"), folder.resolve("inside.tflite"));
-        Path zipped = folder.resolve("zipped.zip");
-        try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(zipped))) {
-            zip.putNextEntry(new ZipEntry("inside.tflite"));
-            Files.copy(file, zip);
-        }
+        Path zipped = zipped(file, "inside.tflite");
         Path tarred = folder.resolve("tarred.tar.gz");
         Process tar =
                 new ProcessBuilder("tar", "-czf", tarred.toString(), "inside.tflite")
@@ -225,7 +227,7 @@ class OwnEngineTest {
                 List.of(
                         zipped.toUri().toString(),
                         tarred.toUri().toString(),
-                        web + "zipped.zip",
+                        web + "archive.zip",
                         web + "tarred.tar.gz")) {
             assertEquals(expected, predict(urls(url)), url);
             assertEquals(

@@ -120,6 +120,30 @@ class FleetChoiceTest {
         }
     }
 
+    /** Of two jobs in one JVM: what one delegates is nothing to the other. */
+    @Test
+    void load_otherPinsAtOnce_eachServesItsOwn() throws Exception {
+        Path file = machine("two-pins");
+        try (StockInterpreter stock = new StockInterpreter(file, 1);
+                ZooModel<NDList, NDList> pinned =
+                        load(
+                                file,
+                                "delegation.profileFrom",
+                                archive,
+                                "delegation.onMissing",
+                                "fail");
+                ZooModel<NDList, NDList> cpu = load(file, "delegation.onMissing", "cpu")) {
+            List<ByteBuffer> inputs = stock.randomInputs(1);
+            List<ByteBuffer> delegated = Planned.predict(pinned, inputs, stock.shapes());
+            for (int i = 0; i < 3; i++) {
+                assertEquals(stock.run(inputs), Planned.predict(cpu, inputs, stock.shapes()));
+                assertEquals(delegated, Planned.predict(pinned, inputs, stock.shapes()));
+            }
+            assertTheSame(pinned);
+            assertEquals(0, report(cpu).delegatedOperators());
+        }
+    }
+
     /** DJL extracts it to its cache, with what was measured. */
     @Test
     void load_modelInAnArchive_bringsItsChoice() throws Exception {

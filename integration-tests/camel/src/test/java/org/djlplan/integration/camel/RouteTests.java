@@ -11,9 +11,7 @@ import ai.djl.modality.cv.ImageFactory;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ModelZoo;
 import ai.djl.repository.zoo.ZooModel;
-import java.awt.image.BufferedImage;
 import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -22,15 +20,16 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import javax.imageio.ImageIO;
 import org.apache.camel.ProducerTemplate;
 import org.apache.camel.impl.DefaultCamelContext;
+import org.djlplan.memplan.PlannedModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.report.PlanReport.Predictions;
+import org.djlplan.memplan.report.PoolReport;
+import org.djlplan.memplan.testing.TestImage;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -47,6 +46,10 @@ import org.junit.jupiter.api.io.TempDir;
 abstract class RouteTests {
 
     private static final int EXCHANGES = 24;
+    private static final int RESTARTS = 50;
+
+    /** What the JVM compiles meanwhile, and less than an interpreter of 5 MB for each start. */
+    private static final long MOST_GROWN_BYTES = 100_000_000;
 
     private final String engine;
     private final Map<String, String> arguments;
@@ -108,19 +111,6 @@ abstract class RouteTests {
                 .loadModel();
     }
 
-    private static byte[] image(int seed) throws IOException {
-        BufferedImage image = new BufferedImage(60, 40, BufferedImage.TYPE_INT_RGB);
-        Random random = new Random(seed);
-        for (int y = 0; y < image.getHeight(); y++) {
-            for (int x = 0; x < image.getWidth(); x++) {
-                image.setRGB(x, y, random.nextInt());
-            }
-        }
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        ImageIO.write(image, "png", bytes);
-        return bytes.toByteArray();
-    }
-
     /** Returns what a stock predictor says of the images. */
     private List<List<Double>> expected() throws Exception {
         List<List<Double>> expected = new ArrayList<>();
@@ -133,7 +123,7 @@ abstract class RouteTests {
             for (int seed = 0; seed < EXCHANGES; seed++) {
                 Image image =
                         ImageFactory.getInstance()
-                                .fromInputStream(new ByteArrayInputStream(image(seed)));
+                                .fromInputStream(new ByteArrayInputStream(TestImage.png(seed)));
                 expected.add(predictor.predict(image).getProbabilities());
             }
         }
@@ -147,7 +137,7 @@ abstract class RouteTests {
                         seed -> {
                             try {
                                 return template.requestBody(
-                                                route, image(seed), Classifications.class)
+                                                route, TestImage.png(seed), Classifications.class)
                                         .getProbabilities();
                             } catch (IOException e) {
                                 throw new UncheckedIOException(e);
@@ -199,6 +189,50 @@ abstract class RouteTests {
         try (ZooModel<Image, Classifications> model = load();
                 DefaultCamelContext camel = start(model)) {
             assertPlanned(expected, camel, "direct:zoo", LabelsFactory.loaded);
+        }
+    }
+
+    /** What a route may leave behind, once for each time that it is started. */
+    private record Left(PoolReport.Arenas arenas, PoolReport.Workspaces workspaces, long bytes) {
+
+        static Left now() throws IOException {
+            System.gc();
+            String pages = Files.readString(Path.of("/proc/self/statm")).split(" ", -1)[1];
+            PoolReport pools = PlannedModels.pools();
+            return new Left(pools.arenas(), pools.workspaces(), Long.parseLong(pages) * 4096);
+        }
+    }
+
+    private static void restart(DefaultCamelContext camel, String route, int times)
+            throws Exception {
+        String id =
+                camel.getRoutes().stream()
+                        .filter(each -> each.getEndpoint() == camel.hasEndpoint(route))
+                        .findFirst()
+                        .orElseThrow()
+                        .getRouteId();
+        ProducerTemplate template = camel.createProducerTemplate();
+        for (int i = 0; i < times; i++) {
+            camel.getRouteController().stopRoute(id);
+            camel.getRouteController().startRoute(id);
+            template.requestBody(route, TestImage.png(i), Classifications.class);
+        }
+    }
+
+    @Test
+    void boundModel_routeStoppedAndStartedOften_nothingGrows() throws Exception {
+        List<List<Double>> expected = expected();
+        try (ZooModel<Image, Classifications> model = load();
+                DefaultCamelContext camel = start(model)) {
+            restart(camel, "direct:bound", RESTARTS / 5);
+            Left before = Left.now();
+            restart(camel, "direct:bound", RESTARTS);
+            Left after = Left.now();
+            assertEquals(before.arenas(), after.arenas());
+            assertEquals(before.workspaces(), after.workspaces());
+            long grown = after.bytes() - before.bytes();
+            assertTrue(grown < MOST_GROWN_BYTES, () -> grown + " bytes more");
+            assertPlanned(expected, camel, "direct:bound", model);
         }
     }
 }

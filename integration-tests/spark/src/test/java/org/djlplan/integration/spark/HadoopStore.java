@@ -49,8 +49,13 @@ public class HadoopStore implements SharedStore, Serializable {
         write(name, content, Options.Rename.OVERWRITE);
     }
 
+    /** Where a rename copies or replaces, as in object stores, both of two would succeed. */
     @Override
     public boolean putIfAbsent(String name, byte[] content) throws IOException {
+        URI root = files().getDefaultFileSystem().getUri();
+        if (!root.getScheme().equals("hdfs")) {
+            throw new IOException(root + " makes no file exclusively, as HDFS does");
+        }
         try {
             write(name, content, Options.Rename.NONE);
             return true;

@@ -3,6 +3,7 @@ package org.djlplan.integration.spark;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDList;
@@ -10,15 +11,22 @@ import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileContext;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
@@ -30,11 +38,13 @@ import org.djlplan.memplan.source.tflite.TfLiteWriter;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
-/** A store in a Hadoop file system: one of this machine, and HDFS with two data nodes. */
+/**
+ * A store in a Hadoop file system: HDFS with two data nodes, and that of this machine, whose rename
+ * looks first and replaces then, as those of object stores.
+ */
 @Tag("pipelines")
 class HadoopStoreTest {
 
@@ -76,17 +86,49 @@ class HadoopStoreTest {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void entries_putTwice_theFirstOrTheLast(Kind kind) throws Exception {
-        HadoopStore store = new HadoopStore(shared(kind));
+    @Test
+    void entries_putTwice_theFirstOrTheLast() throws Exception {
+        HadoopStore store = new HadoopStore(shared(Kind.HDFS));
         assertEquals(Optional.empty(), store.get(NAME));
         assertTrue(store.putIfAbsent(NAME, bytes("first")));
         assertFalse(store.putIfAbsent(NAME, bytes("second")));
         assertArrayEquals(bytes("first"), store.get(NAME).orElseThrow());
         store.put(NAME, bytes("third"));
         assertArrayEquals(bytes("third"), store.get(NAME).orElseThrow());
-        assertEquals(List.of(NAME), names(shared(kind)));
+        assertEquals(List.of(NAME), names(shared(Kind.HDFS)));
+    }
+
+    /** Machines that begin at once. */
+    @Test
+    void putIfAbsent_manyAtOnce_oneMakesIt() throws Exception {
+        int machines = 8;
+        HadoopStore store = new HadoopStore(shared(Kind.HDFS));
+        ExecutorService threads = Executors.newFixedThreadPool(machines);
+        try {
+            for (int round = 0; round < 20; round++) {
+                String name = NAME + round;
+                CyclicBarrier start = new CyclicBarrier(machines);
+                List<Callable<Optional<String>>> all = new ArrayList<>();
+                for (int i = 0; i < machines; i++) {
+                    String machine = "machine " + i;
+                    all.add(
+                            () -> {
+                                start.await();
+                                return store.putIfAbsent(name, bytes(machine))
+                                        ? Optional.of(machine)
+                                        : Optional.empty();
+                            });
+                }
+                List<String> made = new ArrayList<>();
+                for (Future<Optional<String>> each : threads.invokeAll(all)) {
+                    each.get().ifPresent(made::add);
+                }
+                assertEquals(1, made.size(), made::toString);
+                assertArrayEquals(bytes(made.get(0)), store.get(name).orElseThrow());
+            }
+        } finally {
+            threads.shutdownNow();
+        }
     }
 
     private static List<String> names(String uri) throws Exception {
@@ -124,14 +166,36 @@ class HadoopStoreTest {
     }
 
     /** A factory of a closure carries it. */
-    @ParameterizedTest
-    @EnumSource
-    void load_secondMachine_hasTheChoiceOfTheFirst(Kind kind) throws Exception {
-        DelegationReport first = loaded(kind, "first", "blocking");
+    @Test
+    void load_secondMachine_hasTheChoiceOfTheFirst() throws Exception {
+        DelegationReport first = loaded(Kind.HDFS, "first", "blocking");
         assertEquals("MEASURED", first.origin(), first.reason());
         // The file system's classes are loaded by now, so that the store answers in time.
-        DelegationReport second = loaded(kind, "second", "blocking");
+        DelegationReport second = loaded(Kind.HDFS, "second", "blocking");
         assertEquals("STORED", second.origin(), second.reason());
         assertEquals(first.choiceId(), second.choiceId());
+    }
+
+    /** As an object store, whose files are renamed by copies: both of two machines may succeed. */
+    @Test
+    void load_fileSystemThatMakesNothingExclusively_nothingIsMeasuredAndWhatIsThereServes()
+            throws Exception {
+        HadoopStore store = new HadoopStore(shared(Kind.LOCAL));
+        DelegationReport alone = loaded(Kind.LOCAL, "alone", "blocking");
+        assertEquals("UNVERIFIED", alone.origin(), alone.reason());
+        assertTrue(alone.reason().contains("does not work"), alone.reason());
+        assertThrows(IOException.class, () -> store.putIfAbsent(NAME, bytes("first")));
+        assertEquals(Optional.empty(), store.get(NAME));
+
+        DelegationReport measured = loaded(Kind.HDFS, "measured", "blocking");
+        HadoopStore other = new HadoopStore(shared(Kind.HDFS));
+        for (String name : names(shared(Kind.HDFS))) {
+            if (name.endsWith(".profile.json")) {
+                store.put(name, other.get(name).orElseThrow());
+            }
+        }
+        DelegationReport second = loaded(Kind.LOCAL, "second", "blocking");
+        assertEquals("STORED", second.origin(), second.reason());
+        assertEquals(measured.choiceId(), second.choiceId());
     }
 }

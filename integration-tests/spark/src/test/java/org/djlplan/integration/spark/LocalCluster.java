@@ -5,6 +5,10 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
@@ -15,6 +19,29 @@ final class LocalCluster {
 
     /** An executor's cache is in its own folder, as on a machine of its own. */
     static final String JVM = "-Dai.djl.offline=true -DDJL_CACHE_DIR=cache";
+
+    private static final Path BUNDLE = Path.of(System.getProperty("djlplan.bundle"));
+
+    private static final Path OLD_GUAVA = Path.of("target", "guava-14.0.1.jar").toAbsolutePath();
+
+    /** What {@link Sources} tells where a job brings its jars. */
+    static final Set<String> SOURCES_WITH_JARS =
+            Set.of(BUNDLE.getFileName().toString(), OLD_GUAVA.getFileName().toString());
+
+    /** Parts of the names of jars of DJL that any job brings. */
+    private static final List<String> DJL = List.of("/api-", "/gson-", "/jna-");
+
+    /** Those of what only the test's own JVM has. */
+    private static final List<String> OTHERS =
+            List.of(
+                    "/tensorflow-lite-",
+                    "/pytorch-",
+                    "/djl-",
+                    "/guava-",
+                    "/failureaccess-",
+                    "/flatbuffers-",
+                    "/asm-",
+                    "/junit");
 
     private LocalCluster() {}
 
@@ -47,6 +74,40 @@ final class LocalCluster {
                 .set("spark.driver.host", "127.0.0.1")
                 .set("spark.ui.enabled", "false")
                 .set("spark.local.dir", folder.resolve("local").toString());
+    }
+
+    /**
+     * Returns the settings of two executors with one core each, which have what Spark has, with an
+     * old Guava, and what a job brings them: its classes, the bundle, DJL, and an engine.
+     *
+     * @param engine parts of the names of its jars
+     */
+    static SparkConf ofTwoWithJars(Path folder, List<String> engine) throws Exception {
+        List<String> ofSpark = new ArrayList<>();
+        ofSpark.add(OLD_GUAVA.toString());
+        jars().filter(jar -> !isOf(DJL, jar) && !isOf(OTHERS, jar)).forEach(ofSpark::add);
+        Path classes =
+                Path.of(
+                        LocalCluster.class
+                                .getProtectionDomain()
+                                .getCodeSource()
+                                .getLocation()
+                                .toURI());
+        List<String> ofJob = new ArrayList<>();
+        ofJob.add(archive(classes, folder.resolve("job.jar")).toString());
+        ofJob.add(BUNDLE.toString());
+        jars().filter(jar -> isOf(DJL, jar) || isOf(engine, jar)).forEach(ofJob::add);
+        return of(2, 1, folder, String.join(File.pathSeparator, ofSpark), JVM)
+                .set("spark.jars", String.join(",", ofJob));
+    }
+
+    private static boolean isOf(List<String> parts, String jar) {
+        return parts.stream().anyMatch(jar::contains);
+    }
+
+    private static Stream<String> jars() {
+        return Arrays.stream(classPath().split(File.pathSeparator))
+                .filter(jar -> jar.endsWith(".jar"));
     }
 
     /** Returns the class path of this JVM. */

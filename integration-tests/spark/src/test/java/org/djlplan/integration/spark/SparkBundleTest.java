@@ -7,10 +7,7 @@ import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.NoopTranslator;
-import java.io.File;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -18,7 +15,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.junit.jupiter.api.Tag;
@@ -32,46 +28,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("pipelines")
 class SparkBundleTest {
 
-    private static final Path BUNDLE = Path.of(System.getProperty("djlplan.bundle"));
-
-    private static final Path OLD_GUAVA = Path.of("target", "guava-14.0.1.jar").toAbsolutePath();
-
-    /** Parts of the names of jars that a job brings. */
-    private static final List<String> DJL =
-            List.of("/api-", "/gson-", "/jna-", "/tensorflow-lite-");
-
-    /** Those of what only the test's own JVM has. */
-    private static final List<String> OTHERS =
-            List.of("/djl-", "/guava-", "/failureaccess-", "/flatbuffers-", "/asm-", "/junit");
-
     private static final List<Integer> SEEDS = IntStream.range(0, 8).boxed().toList();
 
     @TempDir Path folder;
-
-    private static boolean isOf(List<String> parts, String jar) {
-        return parts.stream().anyMatch(jar::contains);
-    }
-
-    private static List<String> jars() {
-        return Arrays.stream(LocalCluster.classPath().split(File.pathSeparator))
-                .filter(jar -> jar.endsWith(".jar"))
-                .toList();
-    }
-
-    private SparkConf configuration() throws Exception {
-        List<String> ofSpark = new ArrayList<>();
-        ofSpark.add(OLD_GUAVA.toString());
-        jars().stream().filter(jar -> !isOf(DJL, jar) && !isOf(OTHERS, jar)).forEach(ofSpark::add);
-        Path classes =
-                Path.of(getClass().getProtectionDomain().getCodeSource().getLocation().toURI());
-        List<String> ofJob = new ArrayList<>();
-        ofJob.add(LocalCluster.archive(classes, folder.resolve("job.jar")).toString());
-        ofJob.add(BUNDLE.toString());
-        jars().stream().filter(jar -> isOf(DJL, jar)).forEach(ofJob::add);
-        return LocalCluster.of(
-                        2, 1, folder, String.join(File.pathSeparator, ofSpark), LocalCluster.JVM)
-                .set("spark.jars", String.join(",", ofJob));
-    }
 
     /** Returns the bits of the rows' outputs by the same choice in this JVM. */
     private Map<Integer, Integer> expected() throws Exception {
@@ -100,7 +59,9 @@ class SparkBundleTest {
         MeasuredModel measured = MeasuredModel.in(folder);
         List<Examined> rows;
         Set<String> sources;
-        try (JavaSparkContext spark = new JavaSparkContext(configuration())) {
+        try (JavaSparkContext spark =
+                new JavaSparkContext(
+                        LocalCluster.ofTwoWithJars(folder, List.of("/tensorflow-lite-")))) {
             spark.sc().addArchive(measured.archive() + "#classifier");
             rows =
                     spark.parallelize(SEEDS, 4)
@@ -115,9 +76,7 @@ class SparkBundleTest {
                     new HashSet<>(
                             spark.parallelize(SEEDS, 4).mapPartitions(new Sources()).collect());
         }
-        assertEquals(
-                Set.of(BUNDLE.getFileName().toString(), OLD_GUAVA.getFileName().toString()),
-                sources);
+        assertEquals(LocalCluster.SOURCES_WITH_JARS, sources);
         assertEquals(2, rows.stream().map(Examined::process).distinct().count());
         for (Examined row : rows) {
             assertEquals(

@@ -144,21 +144,28 @@ class SparkRouteTest {
         spark.sc().addFile(alone.toString());
         spark.sc().addFile(measured.archive().toString());
 
-        List<Examined> rows =
-                examine(
-                        new Examination(
-                                "pinned",
-                                Examination.FILES + "mobilenet_v2.tflite",
-                                Map.of(
-                                        "delegation.profileFrom",
-                                        Examination.FILES + "classifier.zip",
-                                        "delegation.onMissing",
-                                        "fail"),
-                                false),
-                        PARTITIONS);
+        Map<String, String> pin =
+                Map.of(
+                        "delegation.profileFrom",
+                        Examination.FILES + "classifier.zip",
+                        "delegation.onMissing",
+                        "fail");
+        List<Examined> rows = examine(pinned(pin), PARTITIONS);
 
         assertTheDriversChoice(rows);
         assertEquals(2, processes(rows));
+
+        // Later jobs, whose executors have the model of the one before.
+        List<Examined> other = examine(pinned(Map.of("delegation.onMissing", "cpu")), PARTITIONS);
+        assertEquals(2, processes(other));
+        for (Examined row : other) {
+            assertTrue(row.choice().startsWith("0 of "), row.choice());
+        }
+        assertTheDriversChoice(examine(pinned(pin), PARTITIONS));
+    }
+
+    private static Examination pinned(Map<String, String> options) {
+        return new Examination("pinned", Examination.FILES + "mobilenet_v2.tflite", options, false);
     }
 
     /** Both begin at once: one of them measures, and all find it in the store from then on. */
@@ -192,30 +199,33 @@ class SparkRouteTest {
         assertArrayEquals(table, Files.readAllBytes(kept.get(0)));
     }
 
-    /** Of the executors' JVMs, in which others have no budget. */
+    /** Of the executors' JVMs, in which others have no budget; a second job has another size. */
     @Test
     void sharedBudget_twoModelsOfAnExecutor_dividedAndBitsAsWithout() {
         String model = folder.resolve("model").toString();
         Map<String, String> alone = Map.of("delegation.enabled", "false", "memplan.threads", "1");
-        Map<String, String> shared = new HashMap<>(alone);
-        shared.put("memplan.sharedBudget", "64MB");
-
-        List<BudgetShares.Share> rows =
-                spark.parallelize(SEEDS, PARTITIONS)
-                        .mapPartitions(
-                                new BudgetShares(
-                                        new Examination("one", model, shared, false),
-                                        new Examination("other", model, shared, false)))
-                        .collect();
-
         Map<Integer, Integer> bits =
                 bits(examine(new Examination("alone", model, alone, false), PARTITIONS));
-        assertEquals(SEEDS.size(), rows.size());
-        for (BudgetShares.Share row : rows) {
-            assertEquals(bits.get(row.seed()), row.firstBits());
-            assertEquals(bits.get(row.seed()), row.secondBits());
-            long sum = row.firstBytes() + row.secondBytes();
-            assertTrue(sum <= 64_000_000 && sum >= 63_999_998, row::toString);
+        for (int megabytes : new int[] {64, 80}) {
+            Map<String, String> shared = new HashMap<>(alone);
+            shared.put("memplan.sharedBudget", megabytes + "MB");
+
+            List<BudgetShares.Share> rows =
+                    spark.parallelize(SEEDS, PARTITIONS)
+                            .mapPartitions(
+                                    new BudgetShares(
+                                            new Examination("one", model, shared, false),
+                                            new Examination("other", model, shared, false)))
+                            .collect();
+
+            assertEquals(SEEDS.size(), rows.size());
+            for (BudgetShares.Share row : rows) {
+                assertEquals(bits.get(row.seed()), row.firstBits());
+                assertEquals(bits.get(row.seed()), row.secondBits());
+                long sum = row.firstBytes() + row.secondBytes();
+                long all = megabytes * 1_000_000L;
+                assertTrue(sum <= all && sum >= all - 2, row::toString);
+            }
         }
     }
 

@@ -19,13 +19,16 @@ import java.util.stream.IntStream;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.util.CollectionAccumulator;
 import org.djlplan.memplan.PlannedTranslatorFactory;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** A network of PyTorch that an archive brings to two executors, in JVMs of their own. */
+/**
+ * A network of PyTorch that an archive brings to two executors, in JVMs of their own; djl-plan and
+ * the engine are there, or the job brings them, too.
+ */
 @Tag("pipelines")
 @Tag("pytorch")
 class SparkTorchTest {
@@ -37,13 +40,22 @@ class SparkTorchTest {
 
     private static final int BATCHES = PARTITIONS * 7;
 
-    @TempDir static Path folder;
+    @TempDir Path folder;
 
-    private static JavaSparkContext spark;
+    private JavaSparkContext spark;
 
-    @BeforeAll
-    static void start() throws Exception {
-        spark = new JavaSparkContext(LocalCluster.ofTwo(folder));
+    /** How executors have djl-plan and the engine. */
+    private enum Way {
+        CLASS_PATH,
+        JARS_OF_THE_JOB
+    }
+
+    private void start(Way way) throws Exception {
+        spark =
+                new JavaSparkContext(
+                        way == Way.CLASS_PATH
+                                ? LocalCluster.ofTwo(folder)
+                                : LocalCluster.ofTwoWithJars(folder, List.of("/pytorch-")));
         Path network = Files.createDirectory(folder.resolve("network"));
         try (Model model = Model.newInstance("network", "PyTorch")) {
             model.setBlock(Features.network());
@@ -55,8 +67,8 @@ class SparkTorchTest {
         spark.sc().addArchive(archive + "#network");
     }
 
-    @AfterAll
-    static void stop() {
+    @AfterEach
+    void stop() {
         spark.stop();
     }
 
@@ -74,7 +86,7 @@ class SparkTorchTest {
                 .toList();
     }
 
-    private static List<float[]> features(Features function) {
+    private List<float[]> features(Features function) {
         return spark.parallelize(images(), PARTITIONS).mapPartitions(function).collect();
     }
 
@@ -112,8 +124,11 @@ class SparkTorchTest {
         }
     }
 
-    @Test
-    void mapPartitions_networkOfBlocks_bitsOfStockAndFiguresInAccumulators() {
+    @ParameterizedTest
+    @EnumSource
+    void mapPartitions_networkOfBlocks_bitsOfStockAndFiguresInAccumulators(Way way)
+            throws Exception {
+        start(way);
         Figures stock = new Figures(spark.sc());
         Figures planned = new Figures(spark.sc());
         CollectionAccumulator<Long> processes = spark.sc().collectionAccumulator();
@@ -125,6 +140,12 @@ class SparkTorchTest {
         assertArrayEquals(expected.toArray(), first.toArray());
         assertArrayEquals(expected.toArray(), second.toArray());
         assertEquals(2, Set.copyOf(processes.value()).size(), "executors");
+        if (way == Way.JARS_OF_THE_JOB) {
+            assertEquals(
+                    LocalCluster.SOURCES_WITH_JARS,
+                    Set.copyOf(
+                            spark.parallelize(List.of(0)).mapPartitions(new Sources()).collect()));
+        }
         assertEquals(PARTITIONS * ROWS, stock.rows.value());
         assertEquals(0, stock.planned.value());
         assertEquals(0, stock.unplanned.value());

@@ -12,10 +12,8 @@ import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import java.awt.image.BufferedImage;
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -30,7 +28,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -40,9 +37,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
-import javax.imageio.ImageIO;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.testing.TestImage;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -63,7 +60,7 @@ class SpringBootRouteTest {
 
     /** Of the class path, what is not the application's. */
     private static final String FOR_TESTS =
-            ".*/(junit|opentest4j|apiguardian|spring-boot-loader-tools).*";
+            ".*/(junit|opentest4j|apiguardian|spring-boot-loader-tools|djl-memplan-[^/]*-tests).*";
 
     @TempDir static Path folder;
 
@@ -221,19 +218,6 @@ class SpringBootRouteTest {
         }
     }
 
-    private static byte[] image(int seed) throws IOException {
-        BufferedImage image = new BufferedImage(60, 40, BufferedImage.TYPE_INT_RGB);
-        Random random = new Random(seed);
-        for (int y = 0; y < image.getHeight(); y++) {
-            for (int x = 0; x < image.getWidth(); x++) {
-                image.setRGB(x, y, random.nextInt());
-            }
-        }
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        ImageIO.write(image, "png", bytes);
-        return bytes.toByteArray();
-    }
-
     /** Returns what the model says without djl-plan's choices. */
     private static List<String> expected() throws Exception {
         Criteria<Image, Classifications> criteria =
@@ -249,7 +233,7 @@ class SpringBootRouteTest {
             for (int seed = 0; seed < IMAGES; seed++) {
                 Image image =
                         ImageFactory.getInstance()
-                                .fromInputStream(new ByteArrayInputStream(image(seed)));
+                                .fromInputStream(new ByteArrayInputStream(TestImage.png(seed)));
                 classes.add(predictor.predict(image).best().getClassName());
             }
         }
@@ -281,7 +265,8 @@ class SpringBootRouteTest {
             List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
             for (int seed = 0; seed < IMAGES; seed++) {
                 answers.add(
-                        application.classify(HttpRequest.BodyPublishers.ofByteArray(image(seed))));
+                        application.classify(
+                                HttpRequest.BodyPublishers.ofByteArray(TestImage.png(seed))));
             }
 
             List<String> classes = new ArrayList<>();
@@ -309,7 +294,7 @@ class SpringBootRouteTest {
 
     @Test
     void shutdown_duringARequest_answersAndClosesTheModel() throws Exception {
-        byte[] image = image(1);
+        byte[] image = TestImage.png(1);
         PipedOutputStream upload = new PipedOutputStream();
         try (Application application =
                         new Application(

@@ -220,13 +220,125 @@ class SharedBudgetTest {
             assertTrue(e.getMessage().startsWith("memplan.sharedBudget="), e.getMessage());
         } finally {
             System.clearProperty("djlplan.memplan.sharedBudget");
-            PlannedModels.closeUnused(Thread.currentThread().getContextClassLoader());
+            closeUnused();
         }
         try (ZooModel<NDList, NDList> alone =
                 PlannedModels.get("alone", inProcess(criteria(resnet), bytes * 2))) {
             assertEquals(bytes * 2, budget(alone));
         }
+        closeUnused();
+    }
+
+    private static void closeUnused() {
         PlannedModels.closeUnused(Thread.currentThread().getContextClassLoader());
+    }
+
+    /** As of jobs that follow each other in one executor; the models of the first are kept. */
+    @Test
+    void get_anotherSizeWhenNobodyUsesTheFormer_counts() throws Exception {
+        Path resnet = copy(BudgetModels.SMALL_RESNET);
+        Answers expected = Answers.of(resnet, 1, INPUTS);
+        long bytes = Budgeted.leastBytes(resnet, 1) * 2;
+        try {
+            PlannedModels.get("same", inProcess(criteria(resnet), bytes)).close();
+            PlannedModels.get("other", inProcess(criteria(resnet), bytes)).close();
+            for (long next : new long[] {bytes * 3 / 4, bytes * 2}) {
+                try (ZooModel<NDList, NDList> model =
+                        PlannedModels.get("same", inProcess(criteria(resnet), next))) {
+                    assertEquals(next, budget(model));
+                    assertAsStock(model, expected);
+                }
+            }
+        } finally {
+            closeUnused();
+        }
+        Freed.assertEverything();
+    }
+
+    @Test
+    void get_anotherSizeWhileOneIsUsed_isRefusedAndItGoesOn() throws Exception {
+        Path resnet = copy(BudgetModels.SMALL_RESNET);
+        Answers expected = Answers.of(resnet, 1, INPUTS);
+        long bytes = Budgeted.leastBytes(resnet, 1) * 2;
+        try (ZooModel<NDList, NDList> used =
+                PlannedModels.get("used", inProcess(criteria(resnet), bytes))) {
+            for (String key : List.of("used", "other")) {
+                String message =
+                        assertThrows(
+                                        IllegalArgumentException.class,
+                                        () ->
+                                                PlannedModels.get(
+                                                                key,
+                                                                inProcess(
+                                                                        criteria(resnet),
+                                                                        bytes * 2))
+                                                        .close())
+                                .getMessage();
+                assertEquals(
+                        "memplan.sharedBudget=%d: [%s] share %d bytes; another size counts when they are closed"
+                                .formatted(bytes * 2, used.getName(), bytes),
+                        message);
+            }
+            assertEquals(bytes, budget(used));
+            assertAsStock(used, expected);
+        } finally {
+            closeUnused();
+        }
+    }
+
+    @Test
+    void get_modelThatNobodyUses_isLoadedIntoTheBudgetAndOutOfIt() throws Exception {
+        Path resnet = copy(BudgetModels.SMALL_RESNET);
+        long bytes = Budgeted.leastBytes(resnet, 1) * 3 / 2;
+        Criteria<NDList, NDList> outside = criteria(resnet);
+        PlannedTranslatorFactory factory =
+                ((PlannedTranslatorFactory) outside.getTranslatorFactory())
+                        .with("memplan.budget", "none");
+        outside = outside.toBuilder().optTranslatorFactory(factory).build();
+        try {
+            for (int i = 0; i < 2; i++) {
+                try (ZooModel<NDList, NDList> model = PlannedModels.get("m", outside)) {
+                    assertTrue(PlanReport.of(model).orElseThrow().budget().isEmpty());
+                }
+                try (ZooModel<NDList, NDList> model =
+                        PlannedModels.get("m", inProcess(criteria(resnet), bytes))) {
+                    assertEquals(bytes, budget(model));
+                }
+            }
+        } finally {
+            closeUnused();
+        }
+    }
+
+    /** They are kept for a minute, as long as nobody needs what they have. */
+    @Test
+    void get_roomThatModelsHaveWhichNobodyUses_isMade() throws Exception {
+        Path resnet = copy(BudgetModels.SMALL_RESNET);
+        Path vgg = copy(BudgetModels.SMALL_VGG);
+        Answers expected = Answers.of(vgg, 1, INPUTS);
+        long bytes = (Budgeted.leastBytes(resnet, 1) + Budgeted.leastBytes(vgg, 1)) * 9 / 10;
+        SharedBudget shared = SharedBudget.of(bytes);
+        try {
+            PlannedModels.get("resnet", criteria(resnet), shared).close();
+            try (ZooModel<NDList, NDList> model = PlannedModels.get("vgg", criteria(vgg), shared)) {
+                assertEquals(bytes, budget(model));
+                assertAsStock(model, expected);
+                assertThrows(
+                        ModelException.class,
+                        () -> PlannedModels.get("resnet", criteria(resnet), shared).close());
+                assertAsStock(model, expected);
+            }
+            try (ZooModel<NDList, NDList> model =
+                    PlannedModels.get("resnet", inProcess(criteria(resnet), bytes))) {
+                assertEquals(bytes, budget(model));
+            }
+            try (ZooModel<NDList, NDList> model =
+                    PlannedModels.get("vgg", inProcess(criteria(vgg), bytes))) {
+                assertEquals(bytes, budget(model));
+            }
+        } finally {
+            closeUnused();
+        }
     }
 
     @Test
@@ -239,7 +351,7 @@ class SharedBudgetTest {
             assertEquals(shared.bytes(), budget(one));
             assertEquals(shared.bytes(), budget(other));
         }
-        PlannedModels.closeUnused(Thread.currentThread().getContextClassLoader());
+        closeUnused();
         try (ZooModel<NDList, NDList> next = shared.load(criteria(file))) {
             assertFalse(budget(next) < shared.bytes());
         }

@@ -35,6 +35,7 @@ import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.PlannedModels;
+import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.djl.SharedModels;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.testing.Await;
@@ -184,6 +185,37 @@ class SharedModelsTest {
             assertTrue(message.contains(NDList.class.getName()), message);
             predict(model, 4);
         }
+    }
+
+    private static ZooModel<NDList, NDList> plannedModel(Path file, int threads) throws Exception {
+        return PlannedModels.get(
+                "options",
+                criteria(file).toBuilder()
+                        .optTranslatorFactory(
+                                new PlannedTranslatorFactory().with("memplan.threads", threads))
+                        .build());
+    }
+
+    /** As of two jobs, one after the other; the model of the first is kept for a minute. */
+    @Test
+    void plannedModels_otherOptions_countOnceNobodyUsesTheModel() throws Exception {
+        ZooModel<NDList, NDList> first = plannedModel(file, 1);
+        try (ZooModel<NDList, NDList> same = plannedModel(file, 1)) {
+            assertSame(first.getWrappedModel(), same.getWrappedModel());
+        }
+        String message =
+                assertThrows(IllegalArgumentException.class, () -> plannedModel(file, 2).close())
+                        .getMessage();
+        assertEquals(
+                "the model of options is used with other [memplan.threads], which count when it is closed; or give it another key",
+                message);
+        predict(first, 5);
+        first.close();
+        try (ZooModel<NDList, NDList> second = plannedModel(file, 2)) {
+            assertNotSame(first.getWrappedModel(), second.getWrappedModel());
+            assertFalse(first.getNDManager().isOpen());
+        }
+        PlannedModels.closeUnused(Thread.currentThread().getContextClassLoader());
     }
 
     @Test

@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.integration.support.ChildJvm;
-import org.djlplan.integration.support.MemoryGroup;
 import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.torch.BlockModels;
 import org.djlplan.integration.torch.BlockModels.Kind;
@@ -19,6 +18,7 @@ import org.djlplan.integration.torch.FirstPrediction;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
+import org.djlplan.memplan.testing.MemoryGroup;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

@@ -1,11 +1,10 @@
-package org.djlplan.integration.support;
+package org.djlplan.memplan.testing;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Assumptions;
 
 /** A memory cgroup (version 1) of a test's own, in which processes are killed at a limit. */
@@ -62,9 +61,14 @@ public final class MemoryGroup implements AutoCloseable {
         return Long.parseLong(Files.readString(folder.resolve(file)).strip());
     }
 
+    /** Returns the file to which a process writes its number in order to be in the group. */
+    public String processes() {
+        return folder.resolve("cgroup.procs").toString();
+    }
+
     /** Returns what to put before a command so that it runs in the group. */
     public List<String> inside() {
-        return List.of("sh", "-c", "echo $$ > " + folder + "/cgroup.procs; exec \"$@\"", "sh");
+        return List.of("sh", "-c", "echo $$ > " + processes() + "; exec \"$@\"", "sh");
     }
 
     /** Removes the group, once its last process is gone. */
