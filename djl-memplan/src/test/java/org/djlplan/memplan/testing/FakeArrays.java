@@ -127,6 +127,7 @@ public final class FakeArrays {
                 case "getDataType" -> type;
                 case "getShape" -> shape;
                 case "getManager" -> owner[0];
+                case "getName" -> null;
                 case "isReleased" -> owner[0] == null;
                 case "toByteBuffer" -> content.asReadOnlyBuffer();
                 case "close" -> {
