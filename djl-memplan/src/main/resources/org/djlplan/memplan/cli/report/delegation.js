@@ -33,7 +33,7 @@ function bandPanel(delegation, operators, partitions) {
     el(
       'p',
       {},
-      `${counted(delegated, 'operator')} of ${count(operators.length)} in the delegate, ${counted(partitions.length, 'partition')}${delegation.origin ? ` (${shortened(delegation.origin)})` : ''}.`,
+      `${counted(delegated, 'operator')} of ${count(operators.length)} in the delegate, ${counted(partitions.length, 'partition')}${delegation.origin ? ` (${shortened(delegation.origin, 200)})` : ''}.`,
     ),
     ...loadsOf(delegation),
     legend([
