@@ -52,7 +52,7 @@ public final class SharedBudget {
 
     private static final double MEGA = 1e6;
 
-    /** That of {@code memplan.sharedBudget}, as large as who last loaded a first model said. */
+    /** That of {@code memplan.sharedBudget}: the size that the first of its models named. */
     private static final SharedBudget OF_PROCESS = of(Long.MAX_VALUE);
 
     /** Changes while there are no members, guarded by this. */

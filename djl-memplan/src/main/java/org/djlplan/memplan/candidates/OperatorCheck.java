@@ -41,18 +41,18 @@ import org.djlplan.memplan.spi.Tolerance;
  * kernels compute each from the values that the delegate had for it. What a candidate serves is
  * right if it is what the first model computes, and each of that one's operators is right.
  *
- * <p>A right operator's integers of 8 bits are one step off at most, and no more than a quarter of
- * them (with XNNPACK of 2.21 one of a hundred, and where the CPU kernels round twice, as those
- * without signs do, one of six); its floats are off by 1e-4 of the largest. Where a kernel
- * quantizes its floats while it runs, since its weights have 8 bits, these may be off by as much as
- * the CPU kernel's own are when each input moves by up to half a step: a right delegate of
- * TensorFlow Lite 2.21 stays below .9 of that.
+ * <p>A right operator's integers of 8 bits are one step off at most, and not in more than a quarter
+ * of the elements: CPU kernels that round twice, as those without signs do, are off from others in
+ * some. Its floats are off by 1e-4 of the largest. Where a kernel quantizes its floats while it
+ * runs, since its weights have 8 bits, these may be off by twice as much as the CPU kernel's own
+ * are when each input moves by up to half a step, and by 1.5 times as much in the Euclidean norm.
  */
 public final class OperatorCheck implements AutoCloseable {
 
     /** Larger models are judged by their outputs alone. */
     private static final long MOST_BYTES = 64L << 20;
 
+    /** The two copies lie in files. */
     private static final long MOST_CONSTANT_BYTES = 256L << 20;
 
     private static final int INPUTS = 2;

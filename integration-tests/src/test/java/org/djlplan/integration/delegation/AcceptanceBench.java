@@ -136,7 +136,7 @@ class AcceptanceBench {
         int[] all = new int[2];
         for (Path file : files) {
             Graph graph = graph(file);
-            List<Integer> sites = sites(graph);
+            List<Integer> sites = FaultyDelegate.allOver(candidates(graph), SITES);
             try (StockInterpreter stock = new StockInterpreter(file, 1)) {
                 Closeness closeness =
                         Closeness.measure(
@@ -212,17 +212,6 @@ class AcceptanceBench {
 
     private static boolean isFloat(Graph graph, Operator operator) {
         return graph.tensors().get(operator.outputs().get(0)).type() == ElementType.FLOAT32;
-    }
-
-    /** Operators all over a model. */
-    private static List<Integer> sites(Graph graph) {
-        List<Integer> all = candidates(graph);
-        int count = Math.min(SITES, all.size());
-        List<Integer> sites = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            sites.add(all.get((2 * i + 1) * all.size() / (2 * count)));
-        }
-        return sites;
     }
 
     private static void print(String format, Object... arguments) {

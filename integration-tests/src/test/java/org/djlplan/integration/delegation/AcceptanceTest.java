@@ -28,7 +28,6 @@ import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.OutputError;
-import org.djlplan.memplan.spi.Tolerance;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -94,10 +93,6 @@ class AcceptanceTest {
         }
     }
 
-    private static boolean accepted(List<OutputError> errors) {
-        return errors.stream().allMatch(Tolerance.AUTO::admits);
-    }
-
     @Test
     void admits_floats_roundingButNoFaultAboveTheLimit() throws Exception {
         Path file = TestModels.built("hard_small");
@@ -106,20 +101,20 @@ class AcceptanceTest {
         Candidate all = new Candidate(FixedChoice.operators(file, delegate.name()), 1);
         try (CandidateInterpreters runner = open(file)) {
             List<OutputError> right = errors(runner, all, sites.get(0), Fault.NONE);
-            assertTrue(accepted(right), right.toString());
+            assertTrue(Closeness.accepted(right), right.toString());
             // More than a fixed limit of 1e-4 would admit: else nothing is tested here.
             assertTrue(right.stream().anyMatch(e -> e.difference() > 1e-4), right.toString());
             assertEquals(right, errors(runner, all, sites.get(0), Fault.DENORMALS));
             for (int site : sites) {
-                assertFalse(accepted(errors(runner, all, site, Fault.NOT_A_NUMBER)));
+                assertFalse(Closeness.accepted(errors(runner, all, site, Fault.NOT_A_NUMBER)));
                 for (Fault fault : GROSS) {
                     List<OutputError> errors = errors(runner, all, site, fault);
-                    assertFalse(accepted(errors), site + " " + fault + ": " + errors);
+                    assertFalse(Closeness.accepted(errors), site + " " + fault + ": " + errors);
                 }
                 for (Fault fault : SMALL) {
                     List<OutputError> errors = errors(runner, all, site, fault);
                     assertTrue(
-                            !accepted(errors) || Closeness.inUnits(errors) <= 1,
+                            !Closeness.accepted(errors) || Closeness.inUnits(errors) <= 1,
                             site + " " + fault + ": " + errors);
                 }
             }
@@ -143,7 +138,7 @@ class AcceptanceTest {
             }
             for (Fault fault : List.of(Fault.F16, Fault.BF16, Fault.INT8)) {
                 List<OutputError> errors = errors(runner, all, FaultyDelegate.EVERY, fault);
-                assertFalse(accepted(errors), fault + ": " + errors);
+                assertFalse(Closeness.accepted(errors), fault + ": " + errors);
             }
         }
     }
@@ -157,16 +152,16 @@ class AcceptanceTest {
         try (CandidateInterpreters runner = open(file)) {
             for (int site : sites) {
                 // The engine's convolutions round as exact sums do that are rounded once.
-                assertTrue(accepted(errors(runner, all, site, Fault.HALF_EVEN)));
+                assertTrue(Closeness.accepted(errors(runner, all, site, Fault.HALF_EVEN)));
                 for (Fault fault : GROSS) {
                     List<OutputError> errors = errors(runner, all, site, fault);
-                    assertFalse(accepted(errors), site + " " + fault + ": " + errors);
+                    assertFalse(Closeness.accepted(errors), site + " " + fault + ": " + errors);
                 }
                 for (Fault fault : SMALL) {
                     List<OutputError> errors = errors(runner, all, site, fault);
                     // What rounds to one step in the operator may pass, as right roundings do.
                     assertTrue(
-                            !accepted(errors)
+                            !Closeness.accepted(errors)
                                     || errors.get(0).difference()
                                             <= errors.get(0).noise().largest(),
                             site + " " + fault + ": " + errors);
@@ -201,7 +196,7 @@ class AcceptanceTest {
             }
             List<OutputError> errors =
                     Closeness.measure(graph, stock, inputs, NOISE_RUNS).errors(outputs);
-            assertTrue(accepted(errors), report + ": " + errors);
+            assertTrue(Closeness.accepted(errors), report + ": " + errors);
         }
     }
 }

@@ -93,10 +93,6 @@ class EightBitsAcceptanceBench {
         }
     }
 
-    private static boolean accepted(List<OutputError> errors) {
-        return errors.stream().allMatch(Tolerance.AUTO::admits);
-    }
-
     private static String summary(List<OutputError> errors) {
         OutputError worst = errors.get(0);
         for (OutputError each : errors) {
@@ -105,7 +101,7 @@ class EightBitsAcceptanceBench {
         return String.format(
                 Locale.ROOT,
                 "%s: %.2g of %.2g, its operators %.2f of what is accepted of one",
-                accepted(errors) ? "accepted" : "REFUSED",
+                Closeness.accepted(errors) ? "accepted" : "REFUSED",
                 worst.difference(),
                 Tolerance.AUTO.limit(worst),
                 worst.byOperator().map(OutputError.ByOperator::share).orElse(Double.NaN));
@@ -120,7 +116,7 @@ class EightBitsAcceptanceBench {
 
     private static void printFaulty(FaultyDelegate delegate, Path file) throws Exception {
         Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), file.getFileName().toString());
-        List<Integer> sites = sites(graph);
+        List<Integer> sites = FaultyDelegate.allOver(candidates(graph), SITES);
         delegate.claim(sites, true);
         delegate.select(FaultyDelegate.EVERY, Fault.NONE);
         Candidate all = new Candidate(FixedChoice.operators(file, delegate.name()), 1);
@@ -140,7 +136,7 @@ class EightBitsAcceptanceBench {
                     double moves = furthest(right, outputs(model, stock));
                     if (moves > 1) {
                         effectiveHere++;
-                        if (accepted(judge.prepare(all).errors())) {
+                        if (Closeness.accepted(judge.prepare(all).errors())) {
                             acceptedHere++;
                             most = Math.max(most, moves);
                         }
@@ -195,19 +191,11 @@ class EightBitsAcceptanceBench {
         return most;
     }
 
-    /** Operators all over a model. */
-    private static List<Integer> sites(Graph graph) {
-        List<Integer> candidates =
-                graph.operators().stream()
-                        .filter(operator -> !NO_SITES.contains(operator.type()))
-                        .map(Operator::index)
-                        .toList();
-        int count = Math.min(SITES, candidates.size());
-        List<Integer> sites = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            sites.add(candidates.get((2 * i + 1) * candidates.size() / (2 * count)));
-        }
-        return sites;
+    private static List<Integer> candidates(Graph graph) {
+        return graph.operators().stream()
+                .filter(operator -> !NO_SITES.contains(operator.type()))
+                .map(Operator::index)
+                .toList();
     }
 
     private static void print(String format, Object... arguments) {

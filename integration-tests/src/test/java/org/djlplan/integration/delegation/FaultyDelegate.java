@@ -6,6 +6,7 @@ import com.sun.jna.Library;
 import com.sun.jna.Native;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.djlplan.integration.nativecode.NativeProgram;
 
 /**
@@ -94,6 +95,14 @@ final class FaultyDelegate {
      */
     void claim(List<Integer> operators, boolean withXnnpack) {
         functions.faulty_claim(Ints.toArray(operators), operators.size(), withXnnpack ? 1 : 0);
+    }
+
+    /** Returns so many of some operators, if there are so many, from all over a model. */
+    static List<Integer> allOver(List<Integer> operators, int most) {
+        int count = Math.min(most, operators.size());
+        return IntStream.range(0, count)
+                .mapToObj(i -> operators.get((2 * i + 1) * operators.size() / (2 * count)))
+                .toList();
     }
 
     /** Damages the outputs of a claimed operator from now on. */

@@ -113,10 +113,6 @@ class OperatorAcceptanceTest {
         return new Candidate(FixedChoice.operators(file, of), 1);
     }
 
-    private static boolean accepted(List<OutputError> errors) {
-        return errors.stream().allMatch(Tolerance.AUTO::admits);
-    }
-
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -131,7 +127,7 @@ class OperatorAcceptanceTest {
         Path file = file(model);
         try (CandidateInterpreters runner = Served.candidates(file, Delegates.XNNPACK)) {
             List<OutputError> errors = runner.prepare(all(file, Delegates.XNNPACK)).errors();
-            assertTrue(accepted(errors), errors.toString());
+            assertTrue(Closeness.accepted(errors), errors.toString());
             for (OutputError error : errors) {
                 assertTrue(error.byOperator().orElseThrow().isRight(), error.toString());
             }
@@ -159,7 +155,7 @@ class OperatorAcceptanceTest {
                     List<OutputError> errors = runner.prepare(all).errors();
                     runner.release(all);
                     String what = site + " " + fault + ": " + errors;
-                    assertFalse(accepted(errors), what);
+                    assertFalse(Closeness.accepted(errors), what);
                     assertEquals(site, errors.get(0).byOperator().orElseThrow().operator(), what);
                 }
             }
@@ -176,7 +172,7 @@ class OperatorAcceptanceTest {
         try (CandidateInterpreters runner = Served.candidates(file, delegate.name())) {
             delegate.select(site, Fault.CHANNEL_ZERO, 5);
             List<OutputError> errors = runner.prepare(all).errors();
-            assertFalse(accepted(errors), errors.toString());
+            assertFalse(Closeness.accepted(errors), errors.toString());
             assertEquals(
                     Double.POSITIVE_INFINITY,
                     errors.get(0).byOperator().map(ByOperator::share).orElseThrow());
@@ -193,7 +189,7 @@ class OperatorAcceptanceTest {
             List<OutputError> errors = runner.prepare(all).errors();
             assertTrue(errors.get(0).byOperator().isEmpty(), errors.toString());
             assertTrue(errors.get(0).difference() > 4, errors.toString());
-            assertFalse(accepted(errors), errors.toString());
+            assertFalse(Closeness.accepted(errors), errors.toString());
         }
     }
 
@@ -210,7 +206,7 @@ class OperatorAcceptanceTest {
                         EngineLibrary.loaded());
         try (CandidateRunner runner = model.newProcess(Urgency.AWAITED, Tolerance.AUTO)) {
             List<OutputError> errors = runner.prepare(all(file, Delegates.XNNPACK)).errors();
-            assertTrue(accepted(errors), errors.toString());
+            assertTrue(Closeness.accepted(errors), errors.toString());
             assertTrue(errors.get(0).byOperator().isPresent(), errors.toString());
         }
     }
