@@ -1,6 +1,8 @@
 package org.djlplan.memplan.runtime;
 
 import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.thread.DaemonThreads;
@@ -23,6 +25,8 @@ public final class Later {
                 new ScheduledThreadPoolExecutor(1, DaemonThreads.named("djl-plan-later"));
         executor.setKeepAliveTime(100, TimeUnit.MILLISECONDS);
         executor.allowCoreThreadTimeOut(true);
+        // What is cancelled would keep the class loader of its code.
+        executor.setRemoveOnCancelPolicy(true);
         return executor;
     }
 
@@ -32,12 +36,20 @@ public final class Later {
      * @return whether it will be; not if no thread is to be had
      */
     public static boolean run(Duration after, Runnable work) {
+        return schedule(after, work).isPresent();
+    }
+
+    /**
+     * Has work done after a while, unless it is cancelled before.
+     *
+     * @return empty if no thread is to be had
+     */
+    public static Optional<Future<?>> schedule(Duration after, Runnable work) {
         try {
-            var unused = THREAD.schedule(work, after.toNanos(), TimeUnit.NANOSECONDS);
-            return true;
+            return Optional.of(THREAD.schedule(work, after.toNanos(), TimeUnit.NANOSECONDS));
         } catch (OutOfMemoryError e) {
             logger.debug("no thread is to be had", e);
-            return false;
+            return Optional.empty();
         }
     }
 }

@@ -56,6 +56,7 @@ public final class ServedModel implements TfLiteModel {
     private final InterpreterFactory factory;
     private final ServedCandidates candidates;
     private final InterpreterPool pool;
+    private final Settling settling;
     private final Optional<String> delegate;
     private final String engine;
     private final IntUnaryOperator numberInFile;
@@ -175,6 +176,7 @@ public final class ServedModel implements TfLiteModel {
                         idleAfter,
                         candidates,
                         model::close);
+        settling = new Settling(model::releasePages);
     }
 
     /** Builds the first interpreter; if that fails, the model is closed. */
@@ -307,6 +309,7 @@ public final class ServedModel implements TfLiteModel {
             try {
                 Optional<List<OutputTensor>> results = attempt(effective, values);
                 if (results.isPresent()) {
+                    settling.begin();
                     return results.get();
                 }
                 if (factory.leftToEngine().isEmpty()) {
@@ -465,6 +468,7 @@ public final class ServedModel implements TfLiteModel {
     @Override
     public void close() {
         planner.close();
+        settling.close();
         pool.close();
     }
 }

@@ -1,0 +1,86 @@
+package org.djlplan.memplan.serving;
+
+import com.google.common.annotations.VisibleForTesting;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Future;
+import org.djlplan.memplan.runtime.Later;
+import org.djlplan.memplan.runtime.ProcessMemory;
+
+/**
+ * Gives back to the system what loading a model leaves behind: pages of its file that nothing reads
+ * again, such as weights that the engine converted, and what the C library keeps of freed memory. A
+ * few times in the first half minute, each after twice the time, as Java's compiler, too, takes and
+ * frees the most in it. In the background; what is needed again costs a page fault.
+ */
+final class Settling implements AutoCloseable {
+
+    private static final Duration FIRST = Duration.ofSeconds(1);
+    private static final int TIMES = 5;
+    private static final Duration APART = Duration.ofMillis(500);
+
+    private static volatile long lastTrimNanos = System.nanoTime() - APART.toNanos();
+
+    private final Runnable releasePages;
+    private final Duration first;
+    private volatile boolean begun;
+    private int done;
+    private Optional<Future<?>> next = Optional.empty();
+
+    /**
+     * @param releasePages gives the pages of the model's file back, also when it is closed
+     */
+    Settling(Runnable releasePages) {
+        this(releasePages, FIRST);
+    }
+
+    @VisibleForTesting
+    Settling(Runnable releasePages, Duration first) {
+        this.releasePages = releasePages;
+        this.first = first;
+    }
+
+    /** Tells that the model has predicted. Takes no time but for the first time. */
+    void begin() {
+        if (!begun) {
+            start();
+        }
+    }
+
+    private synchronized void start() {
+        if (!begun) {
+            begun = true;
+            next = Later.schedule(first, this::settle);
+        }
+    }
+
+    private void settle() {
+        if (done == 0) {
+            releasePages.run();
+        }
+        trim();
+        synchronized (this) {
+            done++;
+            next =
+                    next.isPresent() && done < TIMES
+                            ? Later.schedule(first.multipliedBy(1L << done), this::settle)
+                            : Optional.empty();
+        }
+    }
+
+    /** Once for models that were loaded together. On the one thread of later work. */
+    private static void trim() {
+        long now = System.nanoTime();
+        if (now - lastTrimNanos >= APART.toNanos()) {
+            ProcessMemory.trim();
+            lastTrimNanos = System.nanoTime();
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        begun = true;
+        next.ifPresent(future -> future.cancel(false));
+        next = Optional.empty();
+    }
+}
