@@ -71,9 +71,10 @@ public final class OperatorCheck implements AutoCloseable {
     /** Of so many elements all may be off. */
     private static final int FEW = 4;
 
-    /**
-     * XNNPACK converts steps to others by a factor of 8 bits, which is off by up to half a step.
-     */
+    /** XNNPACK has factors of 8 bits for these, which are off by up to half a step. */
+    private static final ImmutableSet<String> CONVERSIONS =
+            ImmutableSet.of("QUANTIZE", "LEAKY_RELU");
+
     private static final double MOST_OFF_CONVERTED = .5;
 
     /** Of an operator with few outputs one move may be far too small. */
@@ -319,7 +320,7 @@ public final class OperatorCheck implements AutoCloseable {
             Map<Integer, OutputTensor> values,
             Map<Integer, OutputTensor> right,
             Map<Integer, Deviation> moves) {
-        double mostOff = operator.type().equals("QUANTIZE") ? MOST_OFF_CONVERTED : MOST_OFF;
+        double mostOff = CONVERSIONS.contains(operator.type()) ? MOST_OFF_CONVERTED : MOST_OFF;
         double most = 0;
         for (int id : operator.outputs()) {
             Deviation deviation = OutputDifferences.of(values.get(id), right.get(id));
