@@ -74,12 +74,7 @@ class TrainedAcceptanceTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "onet, DYNAMIC_RANGE",
-        "onet, INT8",
-        "face_detection_short_range, DYNAMIC_RANGE",
-        "face_detection_short_range, UINT8"
-    })
+    @CsvSource({"onet, DYNAMIC_RANGE", "onet, INT8", "face_detection_short_range, UINT8"})
     void admits_faultInOneOperator_isRefused(String model, Conversion conversion) throws Exception {
         Path file = conversion.file(model);
         Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), model);
