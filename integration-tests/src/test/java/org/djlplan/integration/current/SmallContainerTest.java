@@ -41,7 +41,7 @@ class SmallContainerTest {
     @Tag("long")
     @Test
     void load_anyContainer_livesAndServesRightAnswers() throws Exception {
-        for (int limit = 200; limit < 700; limit += 50) {
+        for (int limit = 200; limit < 700; limit += 150) {
             ChildJvm.Result result = run("mobilenet_v2_dynamic", limit);
             assertTrue(
                     result.out().contains("same true") || result.out().contains("served MEASURED"),
