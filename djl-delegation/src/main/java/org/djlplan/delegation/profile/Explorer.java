@@ -1,5 +1,6 @@
 package org.djlplan.delegation.profile;
 
+import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Sets;
 import com.google.common.math.Quantiles;
@@ -8,6 +9,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.function.Consumer;
@@ -16,6 +18,7 @@ import org.djlplan.delegation.choice.MemoryModel;
 import org.djlplan.delegation.choice.Preference;
 import org.djlplan.delegation.choice.Race.Contender;
 import org.djlplan.delegation.choice.Unions;
+import org.djlplan.delegation.partition.DelegatedGraph;
 import org.djlplan.delegation.partition.Piece;
 import org.djlplan.delegation.partition.PieceGraph;
 import org.djlplan.delegation.profile.Shortlist.Forecast;
@@ -29,8 +32,9 @@ import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
  * <ol>
  *   <li>Nothing delegated, and everything. If that is clearly better, and one partition, there is
  *       nothing else to learn.
- *   <li>If everything fails or is wrong, each partition alone; if one does, its pieces alone. What
- *       fails is left out from then on.
+ *   <li>If it is known which operator is wrong, everything but that one. If everything fails, or is
+ *       wrong for another reason, each partition alone; if one does, its pieces alone. What fails
+ *       is left out from then on.
  *   <li>Node times of both give the cost of each partition on both sides.
  *   <li>Partitions are cut where that can matter: all if memory does, else those that count and are
  *       not clearly better in the delegate.
@@ -48,6 +52,9 @@ final class Explorer {
 
     /** Of fewer pieces, most unions are raced anyway. */
     private static final int FEW = 5;
+
+    /** Where more operators are wrong than so many, the delegate is. */
+    private static final int MOST_LEFT_OUT = 8;
 
     /** Later there is no time to learn about neighbours. */
     private static final double PART_OF_BUDGET = 0.25;
@@ -191,8 +198,28 @@ final class Explorer {
     private Optional<Contender> all(int threads) throws InterruptedException {
         Optional<Contender> all = trials.prove(union(threads, parts));
         if (all.isEmpty() && !sound) {
-            parts = soundParts(threads);
             sound = true;
+            all = allButWrong(threads);
+            if (all.isEmpty()) {
+                parts = soundParts(threads);
+                all = trials.prove(union(threads, parts));
+            }
+        }
+        return all;
+    }
+
+    /** Leaves out one operator after the other, as long as it is known which one is wrong. */
+    private Optional<Contender> allButWrong(int threads) throws InterruptedException {
+        Optional<Contender> all = Optional.empty();
+        for (int leftOut = 0; all.isEmpty() && leftOut < MOST_LEFT_OUT; leftOut++) {
+            OptionalInt wrong = trials.wrongOperator(union(threads, parts));
+            if (wrong.isEmpty()) {
+                return all;
+            }
+            List<Set<Integer>> partitions =
+                    DelegatedGraph.partitionsWithout(
+                            graph, withConstants(parts), Set.of(wrong.getAsInt()));
+            parts = operators(PieceGraph.of(graph, partitions, 1));
             all = trials.prove(union(threads, parts));
         }
         return all;
@@ -242,9 +269,11 @@ final class Explorer {
 
     /** Returns sets of operators as pieces, cut into up to so many. */
     private PieceGraph pieces(List<SortedSet<Integer>> sets, int maxPieces) {
-        List<Set<Integer>> withConstants = new ArrayList<>(sets);
-        withConstants.add(constants);
-        return PieceGraph.of(graph, withConstants, maxPieces);
+        return PieceGraph.of(graph, withConstants(sets), maxPieces);
+    }
+
+    private List<Set<Integer>> withConstants(List<SortedSet<Integer>> sets) {
+        return ImmutableList.<Set<Integer>>builder().addAll(sets).add(constants).build();
     }
 
     /** Returns the candidate that delegates some sets of operators. */

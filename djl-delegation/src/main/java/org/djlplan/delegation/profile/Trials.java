@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import org.djlplan.delegation.choice.Race.Contender;
 import org.djlplan.delegation.table.Entry;
@@ -16,6 +17,7 @@ import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
+import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
@@ -99,6 +101,19 @@ final class Trials {
         String message = String.valueOf(e.getMessage());
         outcomes.put(
                 candidate, new Outcome.Rejected(new Entry.Failed(candidate, e.kind(), message)));
+    }
+
+    /** Returns the operator that was found to be wrong in a candidate; empty if none was. */
+    OptionalInt wrongOperator(Candidate candidate) {
+        return outcomes.get(candidate) instanceof Outcome.Rejected rejected
+                        && rejected.entry() instanceof Entry.Wrong wrong
+                ? wrong.errors().stream()
+                        .flatMap(error -> error.byOperator().stream())
+                        // An infinite one is of the whole, or of who knows which.
+                        .filter(worst -> !worst.isRight() && Double.isFinite(worst.share()))
+                        .mapToInt(OutputError.ByOperator::operator)
+                        .findFirst()
+                : OptionalInt.empty();
     }
 
     /** Returns the node times of a proven candidate; empty if it failed. */

@@ -244,6 +244,28 @@ class ProfilerTest {
     }
 
     @Test
+    void profile_operatorsKnownToBeWrong_theyAloneAreLeftOut() throws InterruptedException {
+        ChainTruth truth = new ChainTruth(8);
+        Arrays.fill(truth.cpuNanos, 5 * MILLI);
+        SimulatedRunner runner = runner(truth).wrongAndNamed(2).wrongAndNamed(5);
+
+        ProfileTable table = profile(runner, settings(LATENCY));
+
+        assertEquals(Set.of(0, 1, 3, 4, 6, 7), table.chosen().operators());
+        assertEquals(2, table.entries().stream().filter(Entry.Wrong.class::isInstance).count());
+    }
+
+    @Test
+    void profile_everyOperatorKnownToBeWrong_choosesTheCpu() throws InterruptedException {
+        ChainTruth truth = new ChainTruth(2, 2);
+        Arrays.fill(truth.cpuNanos, MILLI);
+        SimulatedRunner runner = runner(truth);
+        truth.partitions().forEach(p -> p.forEach(runner::wrongAndNamed));
+
+        assertEquals(Candidate.cpu(1), profile(runner, settings(LATENCY)).chosen());
+    }
+
+    @Test
     void profile_everythingCrashes_stopsSoonOnTheCpu() throws InterruptedException {
         ChainTruth truth = new ChainTruth(2, 2, 2, 2, 2, 2, 2, 2);
         Arrays.fill(truth.cpuNanos, MILLI);

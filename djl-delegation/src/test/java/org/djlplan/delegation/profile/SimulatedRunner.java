@@ -63,6 +63,13 @@ final class SimulatedRunner implements CandidateRunner {
         return this;
     }
 
+    /** The same, where the comparison tells which operator it is. */
+    SimulatedRunner wrongAndNamed(int operator) {
+        OutputError error = new OutputError(ElementType.INT8, 9);
+        wrong.put(operator, error.withOperators(new OutputError.ByOperator(operator, 9)));
+        return this;
+    }
+
     /** Makes a candidate crash when it is timed. */
     SimulatedRunner crashingWhenTimed(Candidate candidate) {
         crashing.add(candidate);

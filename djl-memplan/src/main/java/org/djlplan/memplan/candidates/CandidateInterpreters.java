@@ -100,7 +100,8 @@ public final class CandidateInterpreters implements CandidateRunner {
         this.planner = planner;
         this.delegates = delegates;
         this.tolerance = tolerance;
-        comparesOperators = tolerance.hard().isEmpty() && OperatorCheck.bytes(model.graph()) > 0;
+        comparesOperators =
+                tolerance.hard().isEmpty() && OperatorCheck.bytes(model.graph()).isPresent();
         cpuOutputs = new CpuOutputs(model.graph(), tolerance, comparesOperators);
     }
 

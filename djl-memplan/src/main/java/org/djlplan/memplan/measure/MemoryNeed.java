@@ -44,7 +44,7 @@ record MemoryNeed(long heapBytes, long candidateBytes) {
 
     static MemoryNeed of(Graph graph) {
         long ends = bytes(graph, graph.inputs()) + bytes(graph, graph.outputs());
-        long compared = OperatorCheck.bytes(graph);
+        long compared = OperatorCheck.bytes(graph).orElse(0);
         long heap =
                 Math.min(
                         MOST_HEAP_BYTES,

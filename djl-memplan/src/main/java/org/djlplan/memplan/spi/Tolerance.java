@@ -32,7 +32,7 @@ import org.djlplan.memplan.spi.OutputError.Deviation;
  * alone have 8 bits and kernels quantize the floats between the layers while they run. There the
  * delegate's operators are compared one by one, each with its CPU kernel given the same values (see
  * {@link ByOperator}). If all are right, outputs may differ by four steps, or 1e-2, and beyond that
- * by as much as the CPU kernels' own move when every input moves by one step of 8 bits.
+ * by twice as much as the CPU kernels' own move when every input moves by one step of 8 bits.
  *
  * @param hard the limit of floating-point types that the user set; quantized outputs may be one
  *     step off then. Empty for the rule above
@@ -43,7 +43,7 @@ public record Tolerance(OptionalDouble hard) {
     public static final Tolerance AUTO = new Tolerance(OptionalDouble.empty());
 
     /** Changes with the rule: what was refused by an older one is not believed. */
-    public static final int VERSION = 4;
+    public static final int VERSION = 5;
 
     private static final Deviation ANY =
             new Deviation(Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY, Integer.MAX_VALUE);
@@ -60,6 +60,9 @@ public record Tolerance(OptionalDouble hard) {
 
     /** However ill-conditioned a model is. */
     private static final double MOST = 1e-2;
+
+    /** Where operators are right, what they round comes on top of the roundings of the inputs. */
+    private static final double NOISES_BY_OPERATOR = 2;
 
     /** So many steps are accepted of few elements, whatever the model is. */
     private static final double FEW_STEPS = 4;
@@ -85,10 +88,14 @@ public record Tolerance(OptionalDouble hard) {
         return switch (error.type()) {
             case FLOAT16, FLOAT32, FLOAT64 ->
                     byOperator
-                            ? Math.max(MOST * error.headroom(), noise)
+                            ? Math.max(MOST * error.headroom(), NOISES_BY_OPERATOR * noise)
                             : limit(noise, error.headroom());
             case INT8, UINT8, INT16, UINT16 ->
-                    hard.isPresent() ? 1 : Math.max(FEW_STEPS, byOperator ? noise : steps(noise));
+                    hard.isPresent()
+                            ? 1
+                            : Math.max(
+                                    FEW_STEPS,
+                                    byOperator ? NOISES_BY_OPERATOR * noise : steps(noise));
             default -> 0;
         };
     }
@@ -134,7 +141,7 @@ public record Tolerance(OptionalDouble hard) {
                     case FLOAT16, FLOAT32, FLOAT64 -> MOST * error.headroom();
                     default -> FEW_ELEMENTS;
                 };
-        return Math.max(least, error.noise().spread());
+        return Math.max(least, NOISES_BY_OPERATOR * error.noise().spread());
     }
 
     private static boolean isFew(Deviation deviation) {

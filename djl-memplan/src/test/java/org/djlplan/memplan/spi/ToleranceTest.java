@@ -107,20 +107,20 @@ class ToleranceTest {
     }
 
     @Test
-    void admits_byOperator_asFarAsStepsOfTheInputsMoveOutputs() {
+    void admits_byOperator_twiceAsFarAsStepsOfTheInputsMoveOutputs() {
         OutputError error = steps(41, .1, 1).withOperators(new ByOperator(3, 1));
         assertFalse(Tolerance.AUTO.admits(error));
         assertFalse(Tolerance.AUTO.refuses(error));
-        OutputError known = error.withNoise(new Deviation(50, .1, 0));
+        OutputError known = error.withNoise(new Deviation(25, .05, 0));
         assertTrue(Tolerance.AUTO.admits(known));
         assertEquals(50, Tolerance.AUTO.limit(known));
-        assertFalse(Tolerance.AUTO.admits(error.withNoise(new Deviation(40, .1, 0))));
-        assertFalse(Tolerance.AUTO.admits(error.withNoise(new Deviation(50, .09, 0))));
+        assertFalse(Tolerance.AUTO.admits(error.withNoise(new Deviation(20, .05, 0))));
+        assertFalse(Tolerance.AUTO.admits(error.withNoise(new Deviation(25, .04, 0))));
         assertTrue(Tolerance.AUTO.admits(steps(4, .01, 1).withOperators(new ByOperator(3, 1))));
         OutputError floats = floats(.06, .07).withOperators(new ByOperator(3, .5));
         assertTrue(Tolerance.AUTO.admits(floats));
-        assertFalse(Tolerance.AUTO.admits(floats.withNoise(new Deviation(.05, .07, 0))));
-        assertFalse(Tolerance.AUTO.admits(floats.withNoise(new Deviation(.07, .05, 0))));
+        assertFalse(Tolerance.AUTO.admits(floats.withNoise(new Deviation(.029, .07, 0))));
+        assertFalse(Tolerance.AUTO.admits(floats.withNoise(new Deviation(.07, .029, 0))));
         assertTrue(Tolerance.AUTO.admits(floats(.01, 0).withOperators(new ByOperator(3, .5))));
     }
 

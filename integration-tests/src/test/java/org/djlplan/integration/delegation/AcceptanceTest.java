@@ -163,7 +163,7 @@ class AcceptanceTest {
                     assertTrue(
                             !Closeness.accepted(errors)
                                     || errors.get(0).difference()
-                                            <= errors.get(0).noise().largest(),
+                                            <= 2 * errors.get(0).noise().largest(),
                             site + " " + fault + ": " + errors);
                 }
             }

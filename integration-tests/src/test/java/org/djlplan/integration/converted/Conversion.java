@@ -1,0 +1,59 @@
+package org.djlplan.integration.converted;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import org.djlplan.integration.converted.AllIntegers.Form;
+import org.djlplan.integration.support.RealModels;
+import org.djlplan.memplan.source.tflite.TfLiteFile;
+import org.djlplan.memplan.source.tflite.TfLiteReader;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
+
+/** What a trained model of floats is converted to. */
+public enum Conversion {
+    /** Weights have 8 bits, and floats are between the layers. */
+    DYNAMIC_RANGE,
+    /** The same, with weights of 4 bits, but for depthwise convolutions. */
+    FOUR_BITS,
+    /** Integers of 8 bits with signs, weights with a scale for each channel. */
+    INT8,
+    /** Integers of 8 bits without signs, a scale for each tensor. */
+    UINT8;
+
+    private static final int HALF_BYTE = 4;
+
+    /** Returns the file of a real model that is there, converted. */
+    public Path file(String model) throws IOException {
+        Path file =
+                Path.of(
+                        "target",
+                        "converted-models",
+                        model + "_" + name().toLowerCase(Locale.ROOT) + ".tflite");
+        if (!Files.exists(file)) {
+            Files.createDirectories(file.getParent());
+            TfLiteWriter.write(
+                    of(PlainFloats.of(TfLiteReader.read(RealModels.TFLITE.file(model)))), file);
+        }
+        return file.toAbsolutePath();
+    }
+
+    private TfLiteFile of(TfLiteFile floats) throws IOException {
+        return switch (this) {
+            case DYNAMIC_RANGE -> FewBitWeights.of(floats, Byte.SIZE);
+            case FOUR_BITS -> FewBitWeights.of(floats, HALF_BYTE);
+            case INT8 -> AllIntegers.of(floats, Form.SIGNED, ranges(floats));
+            case UINT8 -> AllIntegers.of(floats, Form.UNSIGNED, ranges(floats));
+        };
+    }
+
+    private static Ranges ranges(TfLiteFile floats) throws IOException {
+        Path folder = Files.createTempDirectory("djlplan-ranges");
+        try {
+            return Ranges.of(floats, folder);
+        } finally {
+            Files.deleteIfExists(folder.resolve("calibrated.tflite"));
+            Files.delete(folder);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+package org.djlplan.integration.converted;
+
+import com.google.common.collect.ImmutableMap;
+import com.google.common.primitives.Floats;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.source.tflite.TfLiteTensor.Quantization;
+
+/**
+ * Weights rounded to steps on either side of 0, as many as fit into some bits; a scale for each
+ * channel of the output, or one for all.
+ *
+ * @param steps the weights
+ * @param scales one, or one for each channel
+ * @param dimension that channels are counted along
+ */
+record Weights(int[] steps, float[] scales, int dimension) {
+
+    private static final float LEAST = 1e-12f;
+
+    /** Operators with weights, and along which dimension of these output channels are counted. */
+    private static final ImmutableMap<String, Integer> CHANNELS =
+            ImmutableMap.of("CONV_2D", 0, "DEPTHWISE_CONV_2D", 3, "FULLY_CONNECTED", 0);
+
+    /** Where such operators have them. */
+    static final int POSITION = 1;
+
+    static final int BIAS_POSITION = 2;
+
+    /** Returns along which dimension an operator's weights have channels; empty if it has none. */
+    static Optional<Integer> dimension(String operator) {
+        return Optional.ofNullable(CHANNELS.get(operator));
+    }
+
+    /**
+     * Rounds weights.
+     *
+     * @param leastScales that each channel's scale must not be below; empty for any
+     */
+    static Weights byChannel(
+            float[] values, List<Integer> shape, int dimension, int bits, float[] leastScales) {
+        int most = (1 << (bits - 1)) - 1;
+        int channels = shape.get(dimension);
+        int run = shape.subList(dimension + 1, shape.size()).stream().reduce(1, (a, b) -> a * b);
+        float[] scales = new float[channels];
+        Arrays.fill(scales, LEAST);
+        for (int i = 0; i < values.length; i++) {
+            int channel = i / run % channels;
+            scales[channel] = Math.max(scales[channel], Math.abs(values[i]) / most);
+        }
+        for (int i = 0; i < leastScales.length; i++) {
+            scales[i] = Math.max(scales[i], leastScales[i]);
+        }
+        int[] steps = new int[values.length];
+        for (int i = 0; i < steps.length; i++) {
+            steps[i] = Math.round(values[i] / scales[i / run % channels]);
+        }
+        return new Weights(steps, scales, dimension);
+    }
+
+    /** Rounds weights to one scale. */
+    static Weights together(float[] values, int bits, float[] leastScales) {
+        float least = leastScales.length == 0 ? 0 : Floats.max(leastScales);
+        return byChannel(values, List.of(1, values.length), 0, bits, new float[] {least});
+    }
+
+    /** Returns the scale of an output channel. */
+    float scale(int channel) {
+        return scales[channel % scales.length];
+    }
+
+    /** Returns bytes that hold the steps, with a number in the place of 0. */
+    ByteBuffer bytes(int zero) {
+        ByteBuffer bytes = ModelEdit.littleEndian(steps.length);
+        for (int step : steps) {
+            bytes.put((byte) (step + zero));
+        }
+        return bytes.rewind();
+    }
+
+    /** Returns bytes that hold two steps of four bits each, the first in the lower half. */
+    ByteBuffer halfBytes() {
+        ByteBuffer bytes = ModelEdit.littleEndian((steps.length + 1) / 2);
+        for (int i = 0; i < steps.length; i += 2) {
+            int second = i + 1 < steps.length ? steps[i + 1] : 0;
+            bytes.put((byte) ((steps[i] & 0xf) | second << 4));
+        }
+        return bytes.rewind();
+    }
+
+    /** Returns what a tensor says of them. */
+    Quantization quantization(int zero) {
+        return new Quantization(
+                List.of(),
+                List.of(),
+                Floats.asList(scales),
+                Collections.nCopies(scales.length, (long) zero),
+                Optional.empty(),
+                dimension);
+    }
+}

@@ -1,0 +1,73 @@
+package org.djlplan.integration.current;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.djlplan.integration.support.ChildJvm;
+import org.djlplan.integration.support.TestModels;
+import org.djlplan.memplan.testing.MemoryGroup;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A model with weights of 8 bits, whose operators are compared one by one, in a container: that
+ * takes more memory than to compare outputs.
+ */
+@Tag("djl-current")
+class SmallContainerTest {
+
+    private static final long MIB = 1 << 20;
+
+    @TempDir Path folder;
+
+    @Test
+    void load_noRoomToMeasure_servesTheCpuKernelsAnswers() throws Exception {
+        ChildJvm.Result result = run("mobilenet_v2_dynamic_64", 170);
+        assertTrue(result.out().contains("served UNVERIFIED false"), result::printed);
+        assertTrue(result.out().contains("same true"), result::printed);
+        assertEquals(1, result.warnings().size(), result::printed);
+        assertTrue(result.warnings().get(0).contains("MB of memory are left"), result::printed);
+    }
+
+    @Test
+    void load_room_delegates() throws Exception {
+        assertDelegated(run("mobilenet_v2_dynamic_64", 700));
+    }
+
+    /** Somewhere between there is room to begin with it, and none to end. */
+    @Tag("long")
+    @Test
+    void load_anyContainer_livesAndServesRightAnswers() throws Exception {
+        for (int limit = 200; limit < 700; limit += 150) {
+            ChildJvm.Result result = run("mobilenet_v2_dynamic", limit);
+            assertTrue(
+                    result.out().contains("same true") || result.out().contains("served MEASURED"),
+                    limit + ": " + result.printed());
+            assertTrue(result.out().contains("agreed true"), result::printed);
+        }
+        assertDelegated(run("mobilenet_v2_dynamic", 1024));
+    }
+
+    private static void assertDelegated(ChildJvm.Result result) {
+        assertTrue(result.out().contains("served MEASURED true"), result::printed);
+        assertTrue(result.out().contains("agreed true"), result::printed);
+    }
+
+    /** Loads a copy, beside which nothing is kept, in a container with so many MiB. */
+    private ChildJvm.Result run(String model, int limit) throws Exception {
+        Path own = Files.createTempDirectory(folder, "model").resolve("model.tflite");
+        Files.copy(TestModels.built(model), own);
+        try (MemoryGroup group = MemoryGroup.of(limit * MIB)) {
+            ChildJvm.Result result =
+                    new ChildJvm(folder)
+                            .before(group.inside())
+                            .options("-Xmx64m", "-XX:+UseSerialGC")
+                            .run(SmallContainerProgram.class, own.toString());
+            assertEquals(0, result.exitCode(), result::printed);
+            return result;
+        }
+    }
+}
