@@ -14,6 +14,7 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Goal.Objective;
+import org.djlplan.memplan.config.Masked;
 import org.djlplan.memplan.config.Nearest;
 import org.djlplan.memplan.config.Quantities;
 import org.djlplan.memplan.config.Threads;
@@ -151,7 +152,11 @@ public record DelegationOptions(
                 .orElseThrow(
                         () ->
                                 new IllegalArgumentException(
-                                        key.key() + "=" + text + ": must be " + allowed));
+                                        key.key()
+                                                + "="
+                                                + Masked.text(text)
+                                                + ": must be "
+                                                + allowed));
     }
 
     private static <E extends Enum<E>> Optional<E> constant(E[] constants, String text) {

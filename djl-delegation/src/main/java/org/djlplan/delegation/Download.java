@@ -49,7 +49,7 @@ final class Download implements AutoCloseable {
 
     /**
      * Fetches what is there, on a thread of its own: names of hosts are looked up without a limit.
-     * Proxies, certificates and passwords are those of {@code java.net}.
+     * Proxies and certificates are those of {@code java.net}, passwords those of {@link Passwords}.
      *
      * @throws IOException if the server has nothing, or does not keep to the limits
      */
@@ -86,6 +86,7 @@ final class Download implements AutoCloseable {
     private static final class Fetch {
 
         private final URI from;
+        private final Passwords passwords;
         private final Limits limits;
 
         /** Guarded by this; null while there is none. */
@@ -95,6 +96,7 @@ final class Download implements AutoCloseable {
 
         Fetch(URI from, Limits limits) {
             this.from = from;
+            passwords = new Passwords(from);
             this.limits = limits;
         }
 
@@ -110,7 +112,7 @@ final class Download implements AutoCloseable {
                         return kept(write(now, limits, end));
                     }
                     if (!REDIRECTIONS.contains(code)) {
-                        throw new IOException("the server answers " + code);
+                        throw new IOException(Passwords.explained(code, uri));
                     }
                     uri = next(now, uri);
                 } finally {
@@ -124,7 +126,7 @@ final class Download implements AutoCloseable {
             if (givenUp) {
                 throw late(limits);
             }
-            connection = (HttpURLConnection) uri.toURL().openConnection();
+            connection = passwords.open(uri);
             connection.setConnectTimeout((int) limits.silence().toMillis());
             connection.setReadTimeout((int) limits.silence().toMillis());
             connection.setInstanceFollowRedirects(false);

@@ -5,8 +5,8 @@ import static com.google.common.base.Preconditions.checkArgument;
 import java.net.URI;
 import java.nio.file.FileSystemNotFoundException;
 import java.nio.file.Path;
-import java.util.Objects;
 import java.util.Optional;
+import org.djlplan.memplan.config.Masked;
 
 /** Where something was kept that a job reads and never writes. */
 public sealed interface Location {
@@ -50,11 +50,7 @@ public sealed interface Location {
         /** Without a user or a query, which may be secrets. */
         @Override
         public String toString() {
-            return uri.getScheme()
-                    + "://"
-                    + uri.getHost()
-                    + (uri.getPort() < 0 ? "" : ":" + uri.getPort())
-                    + Objects.requireNonNullElse(uri.getRawPath(), "");
+            return Masked.text(uri.toString());
         }
     }
 }

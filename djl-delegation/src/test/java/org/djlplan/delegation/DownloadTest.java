@@ -30,6 +30,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Servers of all kinds. What hangs for good is given up: else these tests do not end. */
 @Timeout(60)
@@ -65,11 +67,13 @@ class DownloadTest {
     private String failure(HttpHandler handler, Limits limits) throws IOException {
         server.createContext("/", handler);
         long before = temporaryFiles();
-        String message =
-                assertThrows(IOException.class, () -> Download.of(at("/"), limits).close())
-                        .getMessage();
+        String message = failure(at("/"), limits);
         assertEquals(before, temporaryFiles());
         return message;
+    }
+
+    static String failure(URI uri, Limits limits) {
+        return assertThrows(IOException.class, () -> Download.of(uri, limits).close()).getMessage();
     }
 
     private static long temporaryFiles() throws IOException {
@@ -114,24 +118,15 @@ class DownloadTest {
         }
     }
 
-    @Test
-    void of_redirectionForEver_isGivenUp() throws IOException {
-        assertEquals("more than 3 redirections", failure(redirection("/"), LIMITS));
-    }
-
-    @Test
-    void of_redirectionToAFile_isNotFollowed() throws IOException {
-        assertEquals("redirected to file", failure(redirection("file:///etc/passwd"), LIMITS));
-    }
-
-    @Test
-    void of_redirectionToNothing_isNotFollowed() throws IOException {
-        assertEquals("redirected to no URL", failure(redirection("http://[/"), LIMITS));
-    }
-
-    @Test
-    void of_redirectionToNoHost_isNotFollowed() throws IOException {
-        assertEquals("redirected to no host", failure(redirection("http:///there"), LIMITS));
+    @ParameterizedTest
+    @CsvSource({
+        "/, more than 3 redirections",
+        "file:///etc/passwd, redirected to file",
+        "http://[/, redirected to no URL",
+        "http:///there, redirected to no host"
+    })
+    void of_redirectionThatLeadsNowhere_isNotFollowed(String to, String error) throws IOException {
+        assertEquals(error, failure(redirection(to), LIMITS));
     }
 
     @Test
@@ -202,9 +197,7 @@ class DownloadTest {
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             URI uri = URI.create("http://localhost:" + silent.getLocalPort());
             Limits limits = new Limits(Duration.ofMillis(200), Duration.ofSeconds(20), 1000);
-            String message =
-                    assertThrows(IOException.class, () -> Download.of(uri, limits).close())
-                            .getMessage();
+            String message = failure(uri, limits);
             assertTrue(message.contains("timed out"), message);
         }
     }
@@ -234,10 +227,7 @@ class DownloadTest {
     void of_slowHead_isGivenUpAndHungUp() throws Exception {
         URI uri = endless("HTTP/1.1 200 OK\r\nX: ", "x", 20);
         Limits limits = new Limits(Duration.ofMillis(200), Duration.ofMillis(100), 1000);
-        assertEquals(
-                "not there in 100 ms",
-                assertThrows(IOException.class, () -> Download.of(uri, limits).close())
-                        .getMessage());
+        assertEquals("not there in 100 ms", failure(uri, limits));
         hungUp.await();
     }
 

@@ -2,8 +2,8 @@ package org.djlplan.delegation;
 
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import javax.net.ssl.HttpsURLConnection;
@@ -27,6 +28,9 @@ final class SecureServer implements AutoCloseable {
 
     private static final char[] PASSWORD = "password".toCharArray();
 
+    /** Of this JVM: making one takes a second. */
+    private static Optional<byte[]> made = Optional.empty();
+
     private final SSLSocketFactory before = HttpsURLConnection.getDefaultSSLSocketFactory();
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final SSLContext context;
@@ -35,7 +39,7 @@ final class SecureServer implements AutoCloseable {
     /**
      * Starts it; it answers nothing yet.
      *
-     * @param folder for its key
+     * @param folder for its key, until that is made
      */
     SecureServer(Path folder) throws Exception {
         context = context(key(folder));
@@ -45,7 +49,10 @@ final class SecureServer implements AutoCloseable {
         server.start();
     }
 
-    private static Path key(Path folder) throws IOException, InterruptedException {
+    private static synchronized byte[] key(Path folder) throws IOException, InterruptedException {
+        if (made.isPresent()) {
+            return made.get();
+        }
         Path file = folder.resolve("server.p12");
         Process keytool =
                 new ProcessBuilder(
@@ -72,14 +79,14 @@ final class SecureServer implements AutoCloseable {
         if (keytool.waitFor() != 0) {
             throw new IOException(said);
         }
-        return file;
+        byte[] key = Files.readAllBytes(file);
+        made = Optional.of(key);
+        return key;
     }
 
-    private static SSLContext context(Path file) throws IOException, GeneralSecurityException {
+    private static SSLContext context(byte[] key) throws IOException, GeneralSecurityException {
         KeyStore keys = KeyStore.getInstance("PKCS12");
-        try (InputStream in = Files.newInputStream(file)) {
-            keys.load(in, PASSWORD);
-        }
+        keys.load(new ByteArrayInputStream(key), PASSWORD);
         KeyStore trusted = KeyStore.getInstance("PKCS12");
         trusted.load(null, null);
         String alias = keys.aliases().nextElement();

@@ -8,7 +8,10 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -25,12 +28,33 @@ final class TestProxy implements AutoCloseable {
     private static final List<String> PROPERTIES =
             List.of("http.proxyHost", "http.proxyPort", "https.proxyHost", "https.proxyPort");
 
+    private static final List<String> PASSWORDS =
+            List.of(
+                    "http.proxyUser",
+                    "http.proxyPassword",
+                    "https.proxyUser",
+                    "https.proxyPassword");
+
     private final List<String> requests = new CopyOnWriteArrayList<>();
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final ServerSocket socket;
+    private final Optional<String> wanted;
 
+    /** For everybody. */
     TestProxy() throws IOException {
+        this(Optional.empty());
+    }
+
+    /**
+     * @param password that it wants, after the user and a colon; empty if it wants none
+     */
+    TestProxy(Optional<String> password) throws IOException {
+        wanted =
+                password.map(
+                        text ->
+                                "proxy-authorization: basic "
+                                        + Base64.getEncoder().encodeToString(bytes(text)));
         socket = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         threads.execute(this::accept);
         for (String property : PROPERTIES) {
@@ -70,6 +94,20 @@ final class TestProxy implements AutoCloseable {
             InputStream in = client.getInputStream();
             String line = line(in);
             requests.add(line);
+            List<String> header = new ArrayList<>();
+            for (String next = line(in); !next.isEmpty(); next = line(in)) {
+                header.add(next);
+            }
+            if (!wanted.map(text -> header.stream().anyMatch(text::equalsIgnoreCase))
+                    .orElse(true)) {
+                client.getOutputStream()
+                        .write(
+                                bytes(
+                                        "HTTP/1.1 407 Who?\r\nProxy-Authenticate: Basic realm=\"x\"\r\n"
+                                                + "Content-Length: 0\r\nConnection: close\r\n\r\n"));
+                close(client);
+                return;
+            }
             String[] words = line.split(" ", -1);
             boolean tunnel = words[0].equals("CONNECT");
             URI uri = URI.create(tunnel ? "https://" + words[1] : words[1]);
@@ -79,13 +117,10 @@ final class TestProxy implements AutoCloseable {
             Socket server = new Socket(InetAddress.getLoopbackAddress(), uri.getPort());
             sockets.add(server);
             if (tunnel) {
-                String header = line(in);
-                while (!header.isEmpty()) {
-                    header = line(in);
-                }
                 client.getOutputStream().write(bytes("HTTP/1.1 200 OK\r\n\r\n"));
             } else {
-                server.getOutputStream().write(bytes("GET " + uri.getRawPath() + " HTTP/1.1\r\n"));
+                header.add(0, "GET " + uri.getRawPath() + " HTTP/1.1");
+                server.getOutputStream().write(bytes(String.join("\r\n", header) + "\r\n\r\n"));
             }
             threads.execute(() -> copy(server, client));
             copy(client, server);
@@ -129,6 +164,7 @@ final class TestProxy implements AutoCloseable {
     @Override
     public void close() throws IOException {
         PROPERTIES.forEach(System::clearProperty);
+        PASSWORDS.forEach(System::clearProperty);
         socket.close();
         sockets.forEach(TestProxy::close);
         threads.shutdownNow();

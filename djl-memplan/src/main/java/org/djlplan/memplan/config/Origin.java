@@ -57,7 +57,11 @@ public enum Origin {
                 ("%1$s=%2$s: not in DJL's arguments, which a model's folder can write, too (who may"
                                 + " set it: %3$s). The application sets it by -D%4$s%1$s=%2$s or"
                                 + " PlannedTranslatorFactory.with(\"%1$s\", \"%2$s\")")
-                        .formatted(option.key(), value, text, GivenOptions.PROPERTY_PREFIX));
+                        .formatted(
+                                option.key(),
+                                Masked.text(value),
+                                text,
+                                GivenOptions.PROPERTY_PREFIX));
     }
 
     private boolean admits(Option option, String value) {

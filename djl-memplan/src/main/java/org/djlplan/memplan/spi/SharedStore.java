@@ -16,15 +16,19 @@ import java.util.Optional;
  *       writer wrote, also while others write and when a writer dies.
  *   <li>Of several that put an absent entry at once, by {@link #putIfAbsent}, at most one succeeds.
  *       To look whether there is one, and then to write or rename, does not do: an object store
- *       needs a PUT with {@code If-None-Match: *}. One that cannot do this throws there; then what
- *       it has is used, and nothing is measured for it.
+ *       needs a PUT with {@code If-None-Match: *}, and a server that looks and writes in one step
+ *       then. One that cannot do this throws there; then what it has is used, and nothing is
+ *       measured for it.
  *   <li>Whoever reads after a write has returned gets what it wrote, or something newer.
  * </ul>
  *
  * <p>It need not be fast or always there, list or remove anything, or have a clock. Its methods are
  * called by several threads at once, never by one that loads a model or predicts. A call that takes
- * long is interrupted, and its result not waited for; what it was to write may still be written
- * later. What it returns is believed no more than a file that comes with a model.
+ * more than 5 s is interrupted, and its result not waited for; what it was to write may still be
+ * written later. Four run at most, so a client that no interrupt ends has a time-out of its own.
+ * Whatever a call throws, checked or not, means that it did not work; it does not repeat {@link
+ * #putIfAbsent} by itself, as the second answer would be no if only the first one was lost. What it
+ * returns is believed no more than a file that comes with a model.
  *
  * <p>Names have at most 120 of the characters {@code a-zA-Z0-9._-}. Entries are a few kilobytes.
  */

@@ -61,6 +61,13 @@ class TfLiteFileTest {
                 List.of());
     }
 
+    /** Two operators, of which the second reads what the first writes. */
+    private static TfLiteFile chain(Integer... outputs) {
+        return model(
+                operator(List.of(INPUT, TfLiteOperator.ABSENT), List.of(MIDDLE)),
+                operator(List.of(MIDDLE, INPUT), List.of(outputs)));
+    }
+
     private static void assertInvalid(String path, String problem, TfLiteOperator... operators) {
         InvalidModelException e = assertThrows(InvalidModelException.class, () -> model(operators));
         assertEquals(path, e.path());
@@ -69,19 +76,13 @@ class TfLiteFileTest {
 
     @Test
     void construct_operatorsInOrder_isAModel() {
-        TfLiteFile model =
-                model(
-                        operator(List.of(INPUT, TfLiteOperator.ABSENT), List.of(MIDDLE)),
-                        operator(List.of(MIDDLE, INPUT), List.of(OUTPUT)));
+        TfLiteFile model = chain(OUTPUT);
         assertEquals(List.of(INPUT), model.main().operators().get(0).presentInputs());
     }
 
     @Test
     void withOutputs_everyTensor_hasOtherOutputsOnly() {
-        TfLiteFile model =
-                model(
-                        operator(List.of(INPUT, TfLiteOperator.ABSENT), List.of(MIDDLE)),
-                        operator(List.of(MIDDLE, INPUT), List.of(OUTPUT)));
+        TfLiteFile model = chain(OUTPUT);
         TfLiteFile exposed = model.withOutputs(List.of(MIDDLE, OUTPUT));
         assertEquals(List.of(MIDDLE, OUTPUT), exposed.main().outputs());
         assertEquals(model, exposed.withOutputs(List.of(OUTPUT)));
@@ -89,10 +90,7 @@ class TfLiteFileTest {
 
     @Test
     void withOperatorsApart_chain_everyOperatorReadsInputsAndWritesOutputs() {
-        TfLiteFile model =
-                model(
-                        operator(List.of(INPUT, TfLiteOperator.ABSENT), List.of(MIDDLE)),
-                        operator(List.of(MIDDLE, INPUT), List.of(OUTPUT, TfLiteOperator.ABSENT)));
+        TfLiteFile model = chain(OUTPUT, TfLiteOperator.ABSENT);
         TfLiteSubgraph apart = model.withOperatorsApart().main();
         assertEquals(List.of(INPUT, MIDDLE), apart.inputs());
         assertEquals(List.of(5, 6), apart.outputs());
