@@ -7,8 +7,9 @@ public final class ReportFormatException extends IllegalArgumentException {
 
     /**
      * @param where path of the value in the report, such as {@code plan.tensors[3].first}
+     * @param problem may quote the file: what would begin a new line in it is shown as a space
      */
     ReportFormatException(String where, String problem) {
-        super("no report: " + where + " " + problem);
+        super(("no report: " + where + " " + problem).replaceAll("[\\p{Cntrl}]", " "));
     }
 }

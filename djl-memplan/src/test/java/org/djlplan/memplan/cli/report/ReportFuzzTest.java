@@ -63,6 +63,12 @@ class ReportFuzzTest {
         assertEquals(TEXT, Report.parse(bytes(TEXT)).toJson().toString());
     }
 
+    /** What a random byte once made of a name. */
+    @Example
+    void newLineInAName_isNotInTheMessage() {
+        assertReadOrRefused(bytes(TEXT.replace("arena", "\narena")));
+    }
+
     @Property(tries = 300)
     void anyValueStrange(@ForAll long seed) {
         JsonElement json = JsonParser.parseString(TEXT);
