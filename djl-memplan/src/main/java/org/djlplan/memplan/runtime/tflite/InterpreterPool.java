@@ -133,7 +133,11 @@ public final class InterpreterPool implements AutoCloseable {
 
     /** Returns whether there may be one interpreter more. The caller holds the lock. */
     private boolean hasRoom() {
-        return idle.size() + busy.size() + building + closing < most();
+        return all() < most();
+    }
+
+    private int all() {
+        return idle.size() + busy.size() + building + closing;
     }
 
     /** Going back to a candidate that served lately takes no building. */
@@ -168,13 +172,16 @@ public final class InterpreterPool implements AutoCloseable {
 
     /**
      * Keeps the pool from ending, and with it the model, until {@link #leave}: an interpreter is
-     * built outside.
+     * built outside. Waits for those that are being closed, so that there is one too many at most.
      *
      * @throws IllegalStateException if it is closed
      */
     public void enter() {
         lock.lock();
         try {
+            while (!closed && closing > 0 && all() > most()) {
+                changed.awaitUninterruptibly();
+            }
             checkState(!closed, "the model is closed");
             visits++;
         } finally {

@@ -402,6 +402,38 @@ class InterpreterPoolTest {
         assertEnded();
     }
 
+    /** Closing may be slow: the next is not built meanwhile. */
+    @Test
+    void enter_oneTooManyIsBeingClosed_waitsForIt() throws Exception {
+        candidates = candidates(ALL);
+        try (InterpreterPool pool = pool(1)) {
+            ModelInterpreter busy = borrow(pool);
+            DelegationChoice cpu = FakeEngine.cpu(1);
+            switchTo(pool, cpu, Optional.of(built(cpu)));
+            CountDownLatch mayClose = new CountDownLatch(1);
+            atClose = () -> Await.until(() -> mayClose.getCount() == 0);
+            Call<Void> closing = Call.of(() -> giveBack(pool, busy));
+            Await.until(() -> pool.interpreters().size() == 1);
+            Call<Void> next = Call.of(() -> enterAndLeave(pool));
+            next.assertWaits();
+            mayClose.countDown();
+            next.get();
+            closing.get();
+        }
+        assertEnded();
+    }
+
+    private static Void giveBack(InterpreterPool pool, ModelInterpreter interpreter) {
+        pool.giveBack(interpreter);
+        return null;
+    }
+
+    private static Void enterAndLeave(InterpreterPool pool) {
+        pool.enter();
+        pool.leave();
+        return null;
+    }
+
     @Test
     void close_whileOthersWait_theyAreTold() throws Exception {
         InterpreterPool pool = pool(1);
