@@ -24,7 +24,8 @@ final class Machine {
                     "aws.accessKeyId",
                     "aws.secretAccessKey",
                     "aws.region",
-                    "aws.endpointUrlS3");
+                    "aws.endpointUrlS3",
+                    "aws.requestChecksumCalculation");
 
     private Machine() {}
 
