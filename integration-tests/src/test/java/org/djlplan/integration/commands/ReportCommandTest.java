@@ -2,34 +2,23 @@ package org.djlplan.integration.commands;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
-import com.google.gson.JsonPrimitive;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.DjlPlanProcess;
-import org.djlplan.integration.support.DjlPlanProcess.Result;
 import org.djlplan.integration.torch.TorchScriptModels;
-import org.djlplan.memplan.cli.demo.Activation;
-import org.djlplan.memplan.cli.demo.NetworkBuilder;
-import org.djlplan.memplan.cli.demo.Value;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteSubgraph;
 import org.djlplan.memplan.source.tflite.TfLiteTensor;
@@ -39,11 +28,10 @@ import org.djlplan.memplan.usage.UsageRecords;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
-/** {@code djlplan report} with real engines, as a user starts it. */
+/** {@code djlplan report}: workers, names and shapes, and what is left when it ends. */
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
-class ReportCommandTest {
+class ReportCommandTest extends ReportTests {
 
     private static final List<String> HOSTILE =
             List.of(
@@ -53,78 +41,19 @@ class ReportCommandTest {
                     "\u202eright to left\u2028\u0000",
                     "n".repeat(10_000));
 
-    private static final int RUNS = 21;
-
-    @TempDir Path folder;
-
-    private static TfLiteFile network() {
-        NetworkBuilder network = new NetworkBuilder("net", 1);
-        Value x = network.input("in", 1, 16, 16, 8);
-        for (int i = 0; i < 6; i++) {
-            x = network.conv2d(x, 8, 3, 1, Activation.RELU6);
-        }
-        return network.output(x).build();
-    }
-
-    private Result djlplan(String... arguments) throws Exception {
-        Result result = DjlPlanProcess.run(folder, arguments);
-        assertEquals(0, result.exitCode(), result.err());
-        return result;
-    }
-
-    private JsonObject read(String name) throws IOException {
-        return JsonParser.parseString(Files.readString(folder.resolve(name))).getAsJsonObject();
-    }
-
-    private static Optional<JsonObject> strategy(JsonObject plan, String name) {
-        return plan.getAsJsonArray("strategies").asList().stream()
-                .map(JsonElement::getAsJsonObject)
-                .filter(each -> each.get("name").getAsString().equals(name))
-                .findFirst();
-    }
-
-    @Test
-    void liveModel_hasTheNumbersOfPlanAndRun_andTheEnginesArena() throws Exception {
-        Path model = folder.resolve("net.tflite");
-        TfLiteWriter.write(network(), model);
-        String data = folder.resolve("data.json").toString();
-        djlplan("report", model.toString(), "--json", data);
-        JsonObject plan = read("data.json").getAsJsonObject("plan");
-        Result planned = DjlPlanProcess.run(folder, "plan", "--live", "--json", model.toString());
-        JsonObject numbers = JsonParser.parseString(planned.out()).getAsJsonObject();
-        for (String key : List.of("naiveBytes", "lowerBoundBytes", "aliasedLowerBoundBytes")) {
-            assertEquals(numbers.get(key), plan.get(key), key);
-        }
-        assertEquals(numbers.getAsJsonObject("best").get("strategy"), plan.get("best"));
-        JsonObject run =
-                djlplan("run", "--json", "--no-delegation", "--iterations", "1", model.toString())
-                        .json();
-        JsonObject engine = strategy(plan, "engine").orElseThrow();
-        assertEquals(run.get("stockArenaBytes").getAsLong(), engine.get("totalBytes").getAsLong());
-        assertTrue(
-                engine.getAsJsonArray("offsets").asList().stream()
-                        .anyMatch(offset -> !offset.isJsonNull()));
-        assertTrue(plan.getAsJsonArray("operators").contains(new JsonPrimitive("CONV_2D")));
-    }
-
     /** Three predict at once: never more are busy or wait, and each has run. */
     @Tag("long")
     @Test
     void predictors_showTheWorkers_andWhatTheMemoryIsFor() throws Exception {
-        Path model = folder.resolve("net.tflite");
-        TfLiteWriter.write(network(), model);
-        String data = folder.resolve("data.json").toString();
-        djlplan(
-                "report",
-                model.toString(),
-                "--predictors",
-                "3",
-                "--iterations",
-                "300",
-                "--no-delegation",
-                "--json",
-                data);
-        JsonObject report = read("data.json");
+        Path model = net();
+        JsonObject report =
+                report(
+                        model.toString(),
+                        "--predictors",
+                        "3",
+                        "--iterations",
+                        "300",
+                        "--no-delegation");
         int most = 0;
         for (JsonElement each : report.getAsJsonObject("workers").getAsJsonArray("samples")) {
             JsonObject sample = each.getAsJsonObject();
@@ -149,67 +78,12 @@ class ReportCommandTest {
         assertTrue(owners.get("mapped file") <= Files.size(model) + 4096, owners.toString());
     }
 
-    private static void assertRecorded(JsonObject run, JsonObject plan) {
-        assertEquals(run.get("naiveBytes").getAsLong(), plan.get("naiveBytes").getAsLong());
-        assertEquals(
-                run.get("lowerBoundBytes").getAsLong(), plan.get("lowerBoundBytes").getAsLong());
-        assertEquals(
-                run.get("arenaBytes").getAsLong(),
-                strategy(plan, "in use").orElseThrow().get("totalBytes").getAsLong());
-    }
-
-    @Tag("long")
-    @Test
-    void recordedNetwork_hasTheNumbersOfRun() throws Exception {
-        String data = folder.resolve("data.json").toString();
-        djlplan("report", "zoo:resnet18", "--input-shape", "1,3,32,32", "--json", data);
-        JsonObject report = read("data.json");
-        JsonObject plan = report.getAsJsonObject("plan");
-        assertEquals("recording", report.getAsJsonObject("model").get("view").getAsString());
-        assertTrue(plan.getAsJsonArray("tensors").size() > 50, "allocations");
-        Map<String, Integer> makers = makers(plan);
-        assertTrue(makers.get("aten::conv2d") >= 20, makers::toString);
-        assertTrue(makers.get("aten::batch_norm") >= 20, makers::toString);
-        assertFalse(makers.containsKey(""), makers::toString);
-        JsonObject run =
-                djlplan(
-                                "run",
-                                "--json",
-                                "--iterations",
-                                "5",
-                                "--input-shape",
-                                "1,3,32,32",
-                                "zoo:resnet18")
-                        .json();
-        assertRecorded(run, plan);
-        plan.addProperty("naiveBytes", plan.get("naiveBytes").getAsLong() - 64);
-        assertThrows(AssertionError.class, () -> assertRecorded(run, plan), "a wrong number");
-    }
-
-    /** Returns how many tensors each operator makes. */
-    private static Map<String, Integer> makers(JsonObject plan) {
-        Map<String, Integer> made = new TreeMap<>();
-        for (JsonElement tensor : plan.getAsJsonArray("tensors")) {
-            int producer = tensor.getAsJsonObject().get("producer").getAsInt();
-            assertEquals(producer, tensor.getAsJsonObject().get("first").getAsInt());
-            made.merge(
-                    plan.getAsJsonArray("operators").get(producer).getAsString(), 1, Integer::sum);
-        }
-        return made;
-    }
-
     @Test
     void recordedTorchScript_hasTheOperatorOfEachAllocation_andShapes() throws Exception {
         Path model = folder.resolve("cnn.pt");
         Files.copy(TorchScriptModels.named("cnn").file(), model);
-        djlplan(
-                "report",
-                model.toString(),
-                "--input-shape",
-                "1,3,32,32",
-                "--json",
-                folder.resolve("data.json").toString());
-        JsonObject plan = read("data.json").getAsJsonObject("plan");
+        JsonObject plan =
+                report(model.toString(), "--input-shape", "1,3,32,32").getAsJsonObject("plan");
         assertShapesFill(plan);
         // Names are the engine's; how many blocks a kernel takes depends on the processor.
         assertEquals(
@@ -251,14 +125,7 @@ class ReportCommandTest {
 
     @Test
     void blockView_namesArraysAfterTheBlocksOfTheirParameters() throws Exception {
-        djlplan(
-                "report",
-                "zoo:lenet",
-                "--view",
-                "block",
-                "--json",
-                folder.resolve("data.json").toString());
-        JsonObject plan = read("data.json").getAsJsonObject("plan");
+        JsonObject plan = report("zoo:lenet", "--view", "block").getAsJsonObject("plan");
         Map<String, String> makers = new TreeMap<>();
         for (JsonElement each : plan.getAsJsonArray("tensors")) {
             JsonObject tensor = each.getAsJsonObject();
@@ -312,229 +179,6 @@ class ReportCommandTest {
         try (Stream<Path> left = Files.list(files)) {
             assertEquals(List.of(page), left.toList());
         }
-    }
-
-    private static double median(JsonObject way) {
-        List<Double> nanos =
-                way.getAsJsonArray("latencyNanos").asList().stream()
-                        .map(JsonElement::getAsDouble)
-                        .sorted()
-                        .toList();
-        assertEquals(RUNS, nanos.size(), way.toString());
-        return nanos.get(RUNS / 2);
-    }
-
-    /** The table is of what the workers told of themselves, the latencies are what they sent. */
-    private static void assertMediansOfTheTable(JsonObject run) {
-        JsonObject table = run.getAsJsonArray("tables").get(0).getAsJsonObject();
-        List<JsonElement> row =
-                table.getAsJsonArray("rows").asList().stream()
-                        .map(JsonElement::getAsJsonArray)
-                        .filter(each -> each.get(0).getAsString().equals("latency, median"))
-                        .findFirst()
-                        .orElseThrow()
-                        .asList();
-        for (int i = 0; i < 2; i++) {
-            JsonObject way = run.getAsJsonArray("ways").get(i).getAsJsonObject();
-            String cell = row.get(1 + i).getAsString();
-            double millis = Double.parseDouble(cell.replace(" ms", ""));
-            assertEquals(millis, median(way) / 1e6, 0.0011 + millis / 100, cell);
-        }
-    }
-
-    @Tag("long")
-    @Test
-    void runs_haveTheLatenciesOfTheTable() throws Exception {
-        Path model = folder.resolve("net.tflite");
-        TfLiteWriter.write(network(), model);
-        djlplan(
-                "report",
-                model.toString(),
-                "--runs",
-                Integer.toString(RUNS),
-                "--threads",
-                "1",
-                "--no-delegation",
-                "--json",
-                folder.resolve("data.json").toString());
-        JsonObject run = read("data.json").getAsJsonObject("run");
-        JsonObject table = run.getAsJsonArray("tables").get(0).getAsJsonObject();
-        assertMediansOfTheTable(run);
-        assertTrue(table.get("notes").toString().contains("planned: outputs are identical"));
-        JsonObject planned = run.getAsJsonArray("ways").get(1).getAsJsonObject();
-        assertEquals("planned", planned.get("name").getAsString());
-        JsonArray slower = new JsonArray();
-        planned.getAsJsonArray("latencyNanos").forEach(n -> slower.add(2 * n.getAsDouble() + 1e7));
-        planned.add("latencyNanos", slower);
-        assertThrows(AssertionError.class, () -> assertMediansOfTheTable(run), "wrong latencies");
-    }
-
-    private static void assertWithin(JsonObject budgets) {
-        long stock = budgets.get("stockPeakBytes").getAsLong();
-        List<JsonElement> points = budgets.getAsJsonArray("points").asList();
-        JsonObject share = points.get(0).getAsJsonObject();
-        JsonObject fixed = points.get(1).getAsJsonObject();
-        assertEquals(0.75 * stock, share.get("budgetBytes").getAsDouble(), 1);
-        assertEquals(24_000_000, fixed.get("budgetBytes").getAsLong());
-        for (JsonObject point : List.of(share, fixed)) {
-            double ratio = point.get("latencyRatio").getAsDouble();
-            assertTrue(point.get("lowRatio").getAsDouble() <= ratio, point.toString());
-            assertTrue(point.get("highRatio").getAsDouble() >= ratio, point.toString());
-            long bytes = point.get("budgetBytes").getAsLong();
-            assertTrue(point.get("pinnedBytes").getAsLong() <= bytes, point.toString());
-            JsonObject resident = point.getAsJsonObject("resident");
-            assertEquals(
-                    resident.getAsJsonArray("nanos").size(),
-                    resident.getAsJsonArray("bytes").size());
-            for (JsonElement each : resident.getAsJsonArray("bytes")) {
-                assertTrue(each.getAsLong() <= bytes, point.toString());
-            }
-        }
-    }
-
-    @Tag("long")
-    @Test
-    void budgets_areSharesOfTheStockPeak_andNeverExceeded() throws Exception {
-        NetworkBuilder network = new NetworkBuilder("weights", 1);
-        Value x = network.input("in", 1, 8, 8, 256);
-        for (int i = 0; i < 16; i++) {
-            x = network.conv2d(x, 256, 3, 1, Activation.RELU6);
-        }
-        Path model = folder.resolve("weights.tflite");
-        TfLiteWriter.write(network.output(x).build(), model);
-        djlplan(
-                "report",
-                model.toString(),
-                "--budgets",
-                "3/4,24MB",
-                "--iterations",
-                "3",
-                "--threads",
-                "1",
-                "--no-delegation",
-                "--json",
-                folder.resolve("data.json").toString());
-        JsonObject budgets = read("data.json").getAsJsonObject("budget");
-        assertWithin(budgets);
-        budgets.addProperty("stockPeakBytes", budgets.get("stockPeakBytes").getAsLong() + 64);
-        assertThrows(AssertionError.class, () -> assertWithin(budgets), "a wrong number");
-    }
-
-    /** Times differ from run to run. */
-    private static JsonObject withoutTimes(JsonObject plan) {
-        JsonObject copy = plan.deepCopy();
-        copy.getAsJsonArray("strategies").forEach(s -> s.getAsJsonObject().remove("millis"));
-        return copy;
-    }
-
-    private static void assertSamePlan(JsonObject model, JsonObject alone) {
-        JsonObject plan = model.getAsJsonObject("plan");
-        assertEquals(withoutTimes(alone), withoutTimes(plan));
-        JsonObject best = strategy(plan, plan.get("best").getAsString()).orElseThrow();
-        assertEquals(best.get("totalBytes"), model.get("arenaBytes"));
-    }
-
-    @Tag("long")
-    @Test
-    void with_hasThePlanOfTheOtherModelAlone() throws Exception {
-        Path model = folder.resolve("net.tflite");
-        TfLiteWriter.write(network(), model);
-        NetworkBuilder network = new NetworkBuilder("other", 1);
-        Value x = network.conv2d(network.input("in", 1, 8, 8, 4), 16, 3, 1, Activation.RELU6);
-        x = network.conv2d(x, 4, 1, 1, Activation.NONE);
-        Path other = folder.resolve("other.tflite");
-        TfLiteWriter.write(network.output(x).build(), other);
-        String both = folder.resolve("both.json").toString();
-        String alone = folder.resolve("alone.json").toString();
-        djlplan("report", model.toString(), "--with", other.toString(), "--json", both);
-        djlplan("report", other.toString(), "--json", alone);
-        JsonArray models = read("both.json").getAsJsonArray("models");
-        JsonObject own = models.get(0).getAsJsonObject();
-        JsonObject second = models.get(1).getAsJsonObject();
-        JsonObject expected = read("alone.json").getAsJsonObject("plan");
-        assertSamePlan(own, read("both.json").getAsJsonObject("plan"));
-        assertSamePlan(second, expected);
-        second.addProperty("arenaBytes", second.get("arenaBytes").getAsLong() + 64);
-        assertThrows(AssertionError.class, () -> assertSamePlan(second, expected), "wrong bytes");
-    }
-
-    /** Returns first step, step after the last, size and offset of what a strategy placed. */
-    private static List<List<Long>> places(JsonObject plan, String name) {
-        JsonArray offsets = strategy(plan, name).orElseThrow().getAsJsonArray("offsets");
-        List<List<Long>> places = new ArrayList<>();
-        for (int i = 0; i < offsets.size(); i++) {
-            JsonObject tensor = plan.getAsJsonArray("tensors").get(i).getAsJsonObject();
-            if (!offsets.get(i).isJsonNull()) {
-                places.add(
-                        List.of(
-                                tensor.get("first").getAsLong(),
-                                tensor.get("last").getAsLong() + 1,
-                                tensor.get("bytes").getAsLong(),
-                                offsets.get(i).getAsLong()));
-            }
-        }
-        return places;
-    }
-
-    /** The file's columns are id, lower, upper, size, offset and alias. */
-    private List<List<Long>> places(String csv) throws IOException {
-        return Files.readAllLines(folder.resolve(csv)).stream()
-                .skip(1)
-                .map(line -> List.of(line.split(",")).subList(1, 5))
-                .map(row -> row.stream().map(Long::valueOf).toList())
-                .toList();
-    }
-
-    @Tag("long")
-    @Test
-    void everyStrategy_hasTheOffsetsAndIntervalsOfPlan() throws Exception {
-        Path model = folder.resolve("net.tflite");
-        TfLiteWriter.write(network(), model);
-        djlplan("report", model.toString(), "--json", folder.resolve("data.json").toString());
-        JsonObject plan = read("data.json").getAsJsonObject("plan");
-        Set<String> names = new TreeSet<>();
-        for (JsonElement each :
-                planned("plan", "--live", "--json", model.toString()).getAsJsonArray("results")) {
-            JsonObject result = each.getAsJsonObject();
-            if (result.get("layout").getAsString().equals("offsets")) {
-                String name = result.get("strategy").getAsString();
-                names.add(name.replace("+in-place", ""));
-                assertEquals(
-                        result.get("totalBytes"),
-                        strategy(plan, name).orElseThrow().get("totalBytes"),
-                        name);
-            }
-        }
-        assertTrue(names.size() > 3, names.toString());
-        String csv = folder.resolve("plan.csv").toString();
-        for (String name : names) {
-            JsonObject best =
-                    planned(
-                                    "plan",
-                                    "--live",
-                                    "--json",
-                                    "--strategy",
-                                    name,
-                                    "--out",
-                                    csv,
-                                    model.toString())
-                            .getAsJsonObject("best");
-            List<List<Long>> written = places("plan.csv");
-            String made = best.get("strategy").getAsString();
-            assertEquals(written, places(plan, made), made);
-            JsonArray offsets = strategy(plan, made).orElseThrow().getAsJsonArray("offsets");
-            for (int i = 0; i < offsets.size(); i++) {
-                if (!offsets.get(i).isJsonNull()) {
-                    offsets.set(i, new JsonPrimitive(offsets.get(i).getAsLong() + 64));
-                    break;
-                }
-            }
-            assertNotEquals(written, places(plan, made), "a wrong offset");
-        }
-    }
-
-    private JsonObject planned(String... arguments) throws Exception {
-        return JsonParser.parseString(djlplan(arguments).out()).getAsJsonObject();
     }
 
     @Test

@@ -4,19 +4,15 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
-import org.djlplan.memplan.testing.Await;
+import org.djlplan.memplan.testing.ControlGroup;
 import org.junit.jupiter.api.Assumptions;
 
 /** Threads of another process that stand still until this is closed: in a freezer (cgroup v1). */
 public final class FrozenThread implements AutoCloseable {
 
-    private static final Path GROUPS = Path.of("/sys/fs/cgroup/freezer");
-    private static final AtomicInteger MADE = new AtomicInteger();
-
     private final String name;
-    private final Path folder;
+    private final ControlGroup group;
     private final List<String> threads;
 
     /**
@@ -31,27 +27,21 @@ public final class FrozenThread implements AutoCloseable {
         if (threads.isEmpty()) {
             throw new IllegalArgumentException("no thread " + name + " in process " + pid);
         }
-        Path folder =
-                GROUPS.resolve(
-                        "djlplan-test-"
-                                + ProcessHandle.current().pid()
-                                + "-"
-                                + MADE.incrementAndGet());
         try {
-            Files.createDirectories(folder);
+            ControlGroup group = new ControlGroup("freezer");
             for (String thread : threads) {
-                Files.writeString(folder.resolve("tasks"), thread);
+                group.set("tasks", thread);
             }
-            Files.writeString(folder.resolve("freezer.state"), "FROZEN");
+            group.set("freezer.state", "FROZEN");
+            return new FrozenThread(name, group, threads);
         } catch (IOException e) {
             return Assumptions.abort("no freezer of version 1 can be made here: " + e);
         }
-        return new FrozenThread(name, folder, threads);
     }
 
-    private FrozenThread(String name, Path folder, List<String> threads) {
+    private FrozenThread(String name, ControlGroup group, List<String> threads) {
         this.name = name;
-        this.folder = folder;
+        this.group = group;
         this.threads = threads;
     }
 
@@ -79,17 +69,10 @@ public final class FrozenThread implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        Files.writeString(folder.resolve("freezer.state"), "THAWED");
+        group.set("freezer.state", "THAWED");
         for (String thread : threads) {
-            Files.writeString(GROUPS.resolve("tasks"), thread);
+            group.release(thread);
         }
-        Await.until(
-                () -> {
-                    try {
-                        return Files.deleteIfExists(folder) || !Files.exists(folder);
-                    } catch (IOException e) {
-                        return false;
-                    }
-                });
+        group.close();
     }
 }
