@@ -1,8 +1,10 @@
 package org.djlplan.delegation;
 
+import com.google.common.annotations.VisibleForTesting;
 import java.io.IOException;
 import java.net.Authenticator;
 import java.net.HttpURLConnection;
+import java.net.MalformedURLException;
 import java.net.PasswordAuthentication;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -47,10 +49,15 @@ final class Passwords {
         return connection;
     }
 
-    private boolean isTheSameServer(URI uri) {
+    @VisibleForTesting
+    boolean isTheSameServer(URI uri) throws MalformedURLException {
         return given.getScheme().equalsIgnoreCase(uri.getScheme())
                 && given.getHost().equalsIgnoreCase(uri.getHost())
-                && given.getPort() == uri.getPort();
+                && port(given) == port(uri);
+    }
+
+    private static int port(URI uri) throws MalformedURLException {
+        return uri.getPort() < 0 ? uri.toURL().getDefaultPort() : uri.getPort();
     }
 
     /** Returns what an answer means that is neither a file nor the way to one. */

@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Servers and proxies that want a password: who is told it, and who is not. */
@@ -122,6 +123,20 @@ class PasswordsTest {
     void of_passwordInTheUrl_isToldToThatServer() throws IOException {
         plain.createContext("/closed", this::answerIfTold);
         assertThere(at(plain, "me:se%3Ac%40ret@", "/closed"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "https://host/, https://host:443/other, true",
+        "https://HOST:443/, https://host/, true",
+        "http://host/, http://host:80/, true",
+        "https://host/, https://host:8443/, false",
+        "https://host/, http://host:443/, false",
+        "https://host/, https://host.example/, false"
+    })
+    void isTheSameServer_alsoWherePortsAreSaid(URI given, URI other, boolean same)
+            throws IOException {
+        assertEquals(same, new Passwords(given).isTheSameServer(other));
     }
 
     @Test

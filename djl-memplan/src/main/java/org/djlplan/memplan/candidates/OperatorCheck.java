@@ -71,7 +71,10 @@ public final class OperatorCheck implements AutoCloseable {
     /** Of so many elements all may be off. */
     private static final int FEW = 4;
 
-    /** XNNPACK has factors of 8 bits for these, which are off by up to half a step. */
+    /**
+     * XNNPACK rounds the factors of these to 1/256 ({@code xnn_init_qs8_cvt_scalar_params}, {@code
+     * xnn_init_qs8_lrelu_scalar_params}), so their results are off by up to half a step.
+     */
     private static final ImmutableSet<String> CONVERSIONS =
             ImmutableSet.of("QUANTIZE", "LEAKY_RELU");
 

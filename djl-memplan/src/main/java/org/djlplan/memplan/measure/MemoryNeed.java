@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.stream.Stream;
 import org.djlplan.memplan.candidates.OperatorCheck;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.FileRegion;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
@@ -77,11 +78,13 @@ record MemoryNeed(long heapBytes, long candidateBytes) {
                 .sum();
     }
 
-    /** Halves are widened to floats. */
+    /** Halves are widened to floats, and numbers of 4 bits to bytes by CPU kernels. */
     private static long packedBytes(Tensor constant) {
-        return constant.type() == ElementType.FLOAT16
-                ? constant.bytes() / constant.type().bytes() * FLOAT_BYTES
-                : constant.bytes();
+        return switch (constant.type()) {
+            case FLOAT16 -> constant.bytes() / constant.type().bytes() * FLOAT_BYTES;
+            case INT4 -> 2 * constant.region().map(FileRegion::lengthBytes).orElse(0L);
+            default -> constant.bytes();
+        };
     }
 
     /** Returns how many bytes must be free before one is started. */

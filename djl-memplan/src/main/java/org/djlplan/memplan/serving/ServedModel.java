@@ -21,6 +21,7 @@ import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.NoArenaException;
 import org.djlplan.memplan.runtime.PlanFigures;
+import org.djlplan.memplan.runtime.Settling;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.tflite.InputShapes;
 import org.djlplan.memplan.runtime.tflite.InterpreterFactory;

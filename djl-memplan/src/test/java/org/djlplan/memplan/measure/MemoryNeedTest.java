@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.graph.FileRegion;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
@@ -54,6 +55,27 @@ class MemoryNeedTest {
                 MemoryNeed.of(
                         new Graph("net", halves.operators(), tensors, List.of(0), List.of(3)));
         assertEquals(48 * MIB + 32 * 2 * MIB + 4 * 4 * MIB, need.heapBytes());
+        assertEquals(20 * MIB + 8 * MIB, need.candidateBytes());
+    }
+
+    /** Two of them are in a byte of the file. */
+    @Test
+    void of_weightsOfFourBits_countAsBytes() {
+        Graph halves = graph(20 * MIB, MIB, 3 * MIB);
+        List<Tensor> tensors = new ArrayList<>(halves.tensors());
+        tensors.set(
+                1,
+                new Tensor(
+                        1,
+                        "t1",
+                        ElementType.INT4,
+                        List.of(),
+                        0,
+                        Storage.CONSTANT,
+                        Optional.of(new FileRegion(0, 10 * MIB))));
+        MemoryNeed need =
+                MemoryNeed.of(
+                        new Graph("net", halves.operators(), tensors, List.of(0), List.of(3)));
         assertEquals(20 * MIB + 8 * MIB, need.candidateBytes());
     }
 

@@ -34,8 +34,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The engine for current DJL beside DJL 0.27.0 with its own engine, and beside XNNPACK switched on
- * by hand for everything in the same library: JVMs of their own that take turns, prediction by
- * prediction. Prints a table; asserts nothing, because machines are noisy.
+ * by hand for everything in the same library, twice: JVMs of their own that take turns, prediction
+ * by prediction. Prints a table; asserts nothing, because machines are noisy.
  */
 @Tag("bench")
 @Tag("djl-current")
@@ -77,7 +77,12 @@ class CurrentLatencyBench {
     @TempDir Path folder;
 
     /** Medians of a model in one set of JVMs: milliseconds, and ratios of rounds. */
-    private record Row(double stockMillis, double planned, double oneLine, double againstHand) {}
+    private record Row(
+            double stockMillis,
+            double planned,
+            double oneLine,
+            double againstHand,
+            double handAgainstHand) {}
 
     @Test
     void printOnOneThread() throws Exception {
@@ -139,17 +144,18 @@ class CurrentLatencyBench {
                 "DJL %s, TFLite %s, %d thread(s), medians of %d sets of JVMs%n",
                 Engine.getDjlVersion(), Engine.getEngine("TFLite").getVersion(), threads, SETS);
         print(
-                "%-34s %9s %9s %9s %8s  %s%n",
-                "model", "0.27.0 ms", "planned", "one line", "/ hand", "delegated");
+                "%-34s %9s %9s %9s %8s %8s  %s%n",
+                "model", "0.27.0 ms", "planned", "one line", "/ hand", "hand/h.", "delegated");
         rows.forEach(
                 (model, sets) ->
                         print(
-                                "%-34s %9.3f %9.3f %9.4f %8.3f  %s%n",
+                                "%-34s %9.3f %9.3f %9.4f %8.3f %8.3f  %s%n",
                                 model.getFileName(),
                                 median(sets.stream().map(Row::stockMillis).toList()),
                                 median(sets.stream().map(Row::planned).toList()),
                                 median(sets.stream().map(Row::oneLine).toList()),
                                 median(sets.stream().map(Row::againstHand).toList()),
+                                median(sets.stream().map(Row::handAgainstHand).toList()),
                                 reasons.get(model)));
         List<List<Row>> floats =
                 rows.entrySet().stream()
@@ -159,6 +165,7 @@ class CurrentLatencyBench {
         printMean("planned / 0.27.0, floats", floats, Row::planned);
         printMean("one line / 0.27.0, floats", floats, Row::oneLine);
         printMean("one line / XNNPACK by hand", List.copyOf(rows.values()), Row::againstHand);
+        printMean("by hand / by hand", List.copyOf(rows.values()), Row::handAgainstHand);
     }
 
     private interface Column {
@@ -245,7 +252,7 @@ class CurrentLatencyBench {
 
         private static List<Way> ways(Path model) {
             Way stock = isOfIntegers(model) ? Way.BARE : Way.STOCK;
-            return List.of(stock, Way.PLANNED, Way.ONE_LINE, Way.BY_HAND);
+            return List.of(stock, Way.PLANNED, Way.ONE_LINE, Way.BY_HAND, Way.BY_HAND_TOO);
         }
 
         /** Returns what is delegated, and why. */
@@ -293,7 +300,8 @@ class CurrentLatencyBench {
                     Quantiles.median().compute(times[0]),
                     ratio(times[1], times[0]),
                     ratio(times[2], times[0]),
-                    ratio(times[2], times[3]));
+                    ratio(times[2], times[3]),
+                    ratio(times[4], times[3]));
         }
 
         /** Returns the median of the last predictions of a turn of three seconds. */

@@ -38,6 +38,8 @@ final class LatencyProgram {
         BARE,
         /** The C interface with XNNPACK for everything. */
         BY_HAND,
+        /** The same, in a JVM of its own: by how much two JVMs differ that do the same. */
+        BY_HAND_TOO,
         /** The one line without delegation. */
         PLANNED,
         /** The one line. */
@@ -98,7 +100,7 @@ final class LatencyProgram {
             shapes = model.shapes();
         }
         switch (way) {
-            case BARE, BY_HAND -> {
+            case BARE, BY_HAND, BY_HAND_TOO -> {
                 BareInterpreter bare =
                         way == Way.BARE
                                 ? BareInterpreter.cpu(file, threads)

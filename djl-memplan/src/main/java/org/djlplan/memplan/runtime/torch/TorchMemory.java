@@ -23,6 +23,7 @@ import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.runtime.NoArenaException;
 import org.djlplan.memplan.runtime.PlanFigures;
+import org.djlplan.memplan.runtime.Settling;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
 import org.djlplan.memplan.runtime.VirtualThreads;
 import org.djlplan.memplan.source.block.LivenessTrace;
@@ -49,6 +50,10 @@ public final class TorchMemory implements AutoCloseable {
     private final String model;
     private final NativeLoader.Use use;
     private final Optional<StreamedWeights> weights;
+
+    /** Of what recording and planning freed; the weights are not read from a file. */
+    private final Settling settling = new Settling(() -> {});
+
     private volatile Optional<String> stopped = Optional.empty();
     private volatile Optional<AllocationPlans> asked = Optional.empty();
     private volatile boolean closed;
@@ -130,6 +135,7 @@ public final class TorchMemory implements AutoCloseable {
             return TorchPrediction.unplanned();
         }
         tally.predictions.increment();
+        settling.begin();
         // The model may be closed meanwhile.
         NativeLoader.Use beginning = NativeLoader.hold();
         try {
@@ -316,6 +322,7 @@ public final class TorchMemory implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
+        settling.close();
         sequences.invalidateAll();
         asked.ifPresent(AllocationPlans::flush);
         weights.ifPresent(StreamedWeights::close);

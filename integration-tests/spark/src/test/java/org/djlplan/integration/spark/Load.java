@@ -32,7 +32,7 @@ import org.djlplan.memplan.report.PlanReport;
  * memory the executor has.
  *
  * @param engine of DJL
- * @param file of the model; {@code zoo:NAME} for one of DJL's own networks
+ * @param file of the model; for one of DJL's own networks the folder that {@link #save} made
  * @param shape of an input
  * @param options of the planned load; null for stock
  */
@@ -132,16 +132,14 @@ record Load(String engine, String file, long[] shape, Map<String, String> option
         }
     }
 
-    private Criteria<NDList, NDList> criteria() throws IOException {
+    private Criteria<NDList, NDList> criteria() {
         Criteria.Builder<NDList, NDList> criteria =
                 Criteria.builder().setTypes(NDList.class, NDList.class).optEngine(engine);
-        if (file.startsWith("zoo:")) {
-            String name = file.substring("zoo:".length());
-            criteria.optModelPath(saved(name))
-                    .optModelName(name)
-                    .optBlock(Networks.named(name).orElseThrow().blocks().get());
-        } else {
-            criteria.optModelPath(Path.of(file));
+        Path path = Path.of(file);
+        criteria.optModelPath(path);
+        if (Files.isDirectory(path)) {
+            String name = path.getFileName().toString();
+            criteria.optModelName(name).optBlock(Networks.named(name).orElseThrow().blocks().get());
         }
         if (options == null) {
             return criteria.optOption("numThreads", "1")
@@ -153,14 +151,18 @@ record Load(String engine, String file, long[] shape, Map<String, String> option
                 .build();
     }
 
-    private Path saved(String name) throws IOException {
-        Path folder = Files.createTempDirectory("load");
+    /**
+     * Writes the parameters of one of DJL's own networks.
+     *
+     * @param folder has the network's name
+     */
+    static void save(String engine, Path folder, Shape shape) throws IOException {
+        String name = folder.getFileName().toString();
         try (Model model = Model.newInstance(name, engine)) {
             model.setBlock(Networks.named(name).orElseThrow().blocks().get());
-            model.getBlock().initialize(model.getNDManager(), DataType.FLOAT32, new Shape(shape));
+            model.getBlock().initialize(model.getNDManager(), DataType.FLOAT32, shape);
             model.save(folder, name);
         }
-        return folder;
     }
 
     private static String choice(ZooModel<?, ?> model) {

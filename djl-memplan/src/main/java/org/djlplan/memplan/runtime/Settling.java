@@ -1,11 +1,9 @@
-package org.djlplan.memplan.serving;
+package org.djlplan.memplan.runtime;
 
 import com.google.common.annotations.VisibleForTesting;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Future;
-import org.djlplan.memplan.runtime.Later;
-import org.djlplan.memplan.runtime.ProcessMemory;
 
 /**
  * Gives back to the system what loading a model leaves behind: pages of its file that nothing reads
@@ -13,7 +11,7 @@ import org.djlplan.memplan.runtime.ProcessMemory;
  * few times in the first half minute, each after twice the time, as Java's compiler, too, takes and
  * frees the most in it. In the background; what is needed again costs a page fault.
  */
-final class Settling implements AutoCloseable {
+public final class Settling implements AutoCloseable {
 
     private static final Duration FIRST = Duration.ofSeconds(1);
     private static final int TIMES = 5;
@@ -30,7 +28,7 @@ final class Settling implements AutoCloseable {
     /**
      * @param releasePages gives the pages of the model's file back, also when it is closed
      */
-    Settling(Runnable releasePages) {
+    public Settling(Runnable releasePages) {
         this(releasePages, FIRST);
     }
 
@@ -41,7 +39,7 @@ final class Settling implements AutoCloseable {
     }
 
     /** Tells that the model has predicted. Takes no time but for the first time. */
-    void begin() {
+    public void begin() {
         if (!begun) {
             start();
         }

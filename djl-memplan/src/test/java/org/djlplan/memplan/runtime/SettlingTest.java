@@ -1,4 +1,4 @@
-package org.djlplan.memplan.serving;
+package org.djlplan.memplan.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.djlplan.memplan.runtime.Later;
 import org.junit.jupiter.api.Test;
 
 class SettlingTest {

@@ -1,0 +1,76 @@
+package org.djlplan.integration.torch.memory;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.ZooModel;
+import com.sun.jna.Native;
+import com.sun.jna.Pointer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.torch.Torch;
+import org.djlplan.integration.torch.TorchScriptModel;
+import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.memplan.runtime.ProcessMemory;
+import org.djlplan.memplan.testing.Await;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What was freed before a model predicts, and the C library keeps. */
+@OnEveryDjl
+class TorchSettlingTest {
+
+    private static final TorchScriptModel SMALL = TorchScriptModels.named("cnn");
+
+    /** Less than what the C library gets from the system, and gives back, by itself. */
+    private static final int BLOCK_BYTES = 64 << 10;
+
+    private static final int BLOCKS = 2048;
+
+    /** Every so many blocks one stays in use, so that no heap ends in free memory. */
+    private static final int KEPT = 16;
+
+    @TempDir Path folder;
+
+    private final ProcessMemory memory = new ProcessMemory();
+
+    /** Leaves memory that was written between blocks that are in use, and returns those. */
+    private static List<Long> leaveHoles() {
+        List<Long> all = new ArrayList<>();
+        for (int i = 0; i < BLOCKS; i++) {
+            long block = Native.malloc(BLOCK_BYTES);
+            all.add(block);
+            new Pointer(block).setMemory(0, BLOCK_BYTES, (byte) 1);
+        }
+        List<Long> kept = new ArrayList<>();
+        for (int i = 0; i < BLOCKS; i++) {
+            if (i % KEPT == KEPT - 1) {
+                kept.add(all.get(i));
+            } else {
+                Native.free(all.get(i));
+            }
+        }
+        return kept;
+    }
+
+    private long anonymousBytes() {
+        return memory.anonymousBytes().orElseThrow();
+    }
+
+    @Test
+    void predict_once_theSystemGetsItBack() throws Exception {
+        try (ZooModel<NDList, NDList> model = Torch.load(Torch.copy(SMALL, folder), Map.of())) {
+            List<Long> kept = leaveHoles();
+            try {
+                long before = anonymousBytes();
+                Torch.predict(model, SMALL.inputSets().get(0), 1);
+                long most = before - (long) BLOCKS * BLOCK_BYTES / 2;
+                Await.until(
+                        () -> anonymousBytes() < most, () -> anonymousBytes() + " of " + before);
+            } finally {
+                kept.forEach(Native::free);
+            }
+        }
+    }
+}
