@@ -93,10 +93,11 @@ class SparkBench {
             double coldSeconds = (System.nanoTime() - begin) / 1e9;
             List<Share> warm = new ArrayList<>();
             List<Double> rates = new ArrayList<>();
+            int rows = way.rows / JOBS;
             for (int job = 0; job < JOBS; job++) {
                 begin = System.nanoTime();
-                warm.addAll(predict(spark, load, way.rows / JOBS, partitions));
-                rates.add(way.rows / JOBS * 1e9 / (System.nanoTime() - begin));
+                warm.addAll(predict(spark, load, rows, partitions));
+                rates.add(rows * 1e9 / (System.nanoTime() - begin));
             }
             Map<Long, Long> added = new TreeMap<>();
             Stream.concat(cold.stream(), warm.stream())
