@@ -48,7 +48,7 @@ class SparkBench {
             "-Dai.djl.offline=true -Dai.djl.tflite.disable_alternative=true -Xms1g -XX:+AlwaysPreTouch";
 
     private static final Path TARGET = Path.of("target").toAbsolutePath();
-    private static final Path MODELS = TARGET.resolve("../../models").normalize();
+    static final Path MODELS = TARGET.resolve("../../models").normalize();
 
     @TempDir static Path folder;
 
@@ -64,7 +64,8 @@ class SparkBench {
             int bits,
             String choice) {}
 
-    private static String classPath(boolean oldDjl) throws IOException {
+    /** Returns the class path of executors. */
+    static String classPath(boolean oldDjl) throws IOException {
         String own = LocalCluster.classPath();
         if (oldDjl) {
             Path old = TARGET.resolve("../../target/djl/0.27.0.txt");
