@@ -43,7 +43,7 @@ class TurnsBench {
 
         private final List<ChildProcess> both = new ArrayList<>();
         private final List<Double> rates = new ArrayList<>();
-        private double addedBytes;
+        private long addedBytes;
 
         Pair(boolean oldDjl, Path model, List<String> options) throws IOException {
             List<String> command =
@@ -108,8 +108,8 @@ class TurnsBench {
         List<Double> firsts = new ArrayList<>();
         List<Double> ratios = new ArrayList<>();
         List<Double> stockRates = new ArrayList<>();
-        List<Double> stockBytes = new ArrayList<>();
-        List<Double> plannedBytes = new ArrayList<>();
+        List<Double> stockMegabytes = new ArrayList<>();
+        List<Double> plannedMegabytes = new ArrayList<>();
         for (int set = 0; set < SETS; set++) {
             try (Pair stock = new Pair(oldDjl, model, List.of());
                     Pair planned = new Pair(oldDjl, model, options)) {
@@ -122,8 +122,8 @@ class TurnsBench {
                     ratios.add(stockBegins ? other / one : one / other);
                     stockRates.add(stockBegins ? one : other);
                 }
-                stockBytes.add(stock.addedBytes);
-                plannedBytes.add(planned.addedBytes);
+                stockMegabytes.add(stock.addedBytes / 1e6);
+                plannedMegabytes.add(planned.addedBytes / 1e6);
             }
         }
         System.out.printf(
@@ -136,8 +136,8 @@ class TurnsBench {
                 Quantiles.quartiles().index(1).compute(ratios),
                 Quantiles.quartiles().index(3).compute(ratios),
                 median(firsts),
-                median(stockBytes) / 1e6,
-                median(plannedBytes) / 1e6);
+                median(stockMegabytes),
+                median(plannedMegabytes));
     }
 
     private static double median(List<Double> values) {
