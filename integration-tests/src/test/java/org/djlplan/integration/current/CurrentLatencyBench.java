@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 import org.djlplan.integration.current.LatencyProgram.Way;
 import org.djlplan.integration.support.BudgetModels;
@@ -34,8 +35,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The engine for current DJL beside DJL 0.27.0 with its own engine, and beside XNNPACK switched on
- * by hand for everything in the same library, twice: JVMs of their own that take turns, prediction
- * by prediction. Prints a table; asserts nothing, because machines are noisy.
+ * by hand for everything in the same library: JVMs of their own that take turns, prediction by
+ * prediction. Prints a table; asserts nothing, because machines are noisy.
  */
 @Tag("bench")
 @Tag("djl-current")
@@ -68,6 +69,9 @@ class CurrentLatencyBench {
     private static final ImmutableList<String> JVM =
             ImmutableList.of("-Xms128m", "-Xmx128m", "-XX:+UseSerialGC", "-XX:+AlwaysPreTouch");
 
+    private static final ImmutableList<Way> ALL =
+            ImmutableList.of(Way.STOCK, Way.PLANNED, Way.ONE_LINE, Way.BY_HAND);
+
     private static final ImmutableList<String> BUILT =
             ImmutableList.of("mobilenet_v1", "mobilenet_v2", "inception", "mobilenet_v2_int8");
 
@@ -77,12 +81,19 @@ class CurrentLatencyBench {
     @TempDir Path folder;
 
     /** Medians of a model in one set of JVMs: milliseconds, and ratios of rounds. */
-    private record Row(
-            double stockMillis,
-            double planned,
-            double oneLine,
-            double againstHand,
-            double handAgainstHand) {}
+    private record Row(double stockMillis, double planned, double oneLine, double againstHand) {
+
+        static Row of(double[][] times) {
+            return new Row(
+                    Quantiles.median().compute(times[0]),
+                    ratio(times[1], times[0]),
+                    ratio(times[2], times[0]),
+                    ratio(times[2], times[3]));
+        }
+    }
+
+    /** Ratios to XNNPACK by hand: of the one line, and of the same by hand in another JVM. */
+    private record Beside(double oneLine, double byHand) {}
 
     @Test
     void printOnOneThread() throws Exception {
@@ -104,13 +115,13 @@ class CurrentLatencyBench {
         print("DJL %s, threads as they come%n", Engine.getDjlVersion());
         print("%-34s %9s %9s  %s%n", "model", "0.27.0 ms", "one line", "delegated");
         List<Double> logs = new ArrayList<>();
-        try (Players players = new Players()) {
+        try (Players players = new Players(List.of(Way.STOCK, Way.ONE_LINE))) {
             for (Path model : models()) {
                 String reason = players.load(model, LatencyProgram.AS_IT_COMES);
                 double[] stock = new double[TURNS];
                 double[] ratios = new double[TURNS];
                 for (int turn = 0; turn < TURNS; turn++) {
-                    stock[turn] = players.endOfTurn(Players.ways(model).get(0), model);
+                    stock[turn] = players.endOfTurn(players.ways(model).get(0), model);
                     ratios[turn] = players.endOfTurn(Way.ONE_LINE, model) / stock[turn];
                 }
                 double ratio = Quantiles.median().compute(ratios);
@@ -131,12 +142,13 @@ class CurrentLatencyBench {
         List<Path> models = models();
         Path small = copyOf(BudgetModels.TINY_RESNET.file());
         for (int set = 0; set < SETS; set++) {
-            try (Players players = new Players()) {
+            try (Players players = new Players(ALL)) {
                 players.warmUp(small, threads);
                 for (Path model : models) {
                     String reason = players.load(model, threads);
                     reasons.putIfAbsent(model, reason);
-                    rows.computeIfAbsent(model, m -> new ArrayList<>()).add(players.play(model));
+                    rows.computeIfAbsent(model, m -> new ArrayList<>())
+                            .add(Row.of(players.play(model)));
                 }
             }
         }
@@ -144,18 +156,17 @@ class CurrentLatencyBench {
                 "DJL %s, TFLite %s, %d thread(s), medians of %d sets of JVMs%n",
                 Engine.getDjlVersion(), Engine.getEngine("TFLite").getVersion(), threads, SETS);
         print(
-                "%-34s %9s %9s %9s %8s %8s  %s%n",
-                "model", "0.27.0 ms", "planned", "one line", "/ hand", "hand/h.", "delegated");
+                "%-34s %9s %9s %9s %8s  %s%n",
+                "model", "0.27.0 ms", "planned", "one line", "/ hand", "delegated");
         rows.forEach(
                 (model, sets) ->
                         print(
-                                "%-34s %9.3f %9.3f %9.4f %8.3f %8.3f  %s%n",
+                                "%-34s %9.3f %9.3f %9.4f %8.3f  %s%n",
                                 model.getFileName(),
                                 median(sets.stream().map(Row::stockMillis).toList()),
                                 median(sets.stream().map(Row::planned).toList()),
                                 median(sets.stream().map(Row::oneLine).toList()),
                                 median(sets.stream().map(Row::againstHand).toList()),
-                                median(sets.stream().map(Row::handAgainstHand).toList()),
                                 reasons.get(model)));
         List<List<Row>> floats =
                 rows.entrySet().stream()
@@ -165,21 +176,47 @@ class CurrentLatencyBench {
         printMean("planned / 0.27.0, floats", floats, Row::planned);
         printMean("one line / 0.27.0, floats", floats, Row::oneLine);
         printMean("one line / XNNPACK by hand", List.copyOf(rows.values()), Row::againstHand);
-        printMean("by hand / by hand", List.copyOf(rows.values()), Row::handAgainstHand);
     }
 
-    private interface Column {
-        double of(Row row);
+    /** By how much two JVMs differ that do the same is what a ratio can tell. */
+    @Test
+    void printBesideByHand() throws Exception {
+        Map<Path, List<Beside>> rows = new TreeMap<>();
+        List<Path> models = models();
+        Path small = copyOf(BudgetModels.TINY_RESNET.file());
+        for (int set = 0; set < SETS; set++) {
+            try (Players players =
+                    new Players(List.of(Way.ONE_LINE, Way.BY_HAND, Way.BY_HAND_TOO))) {
+                players.warmUp(small, 1);
+                for (Path model : models) {
+                    String unused = players.load(model, 1);
+                    double[][] times = players.play(model);
+                    rows.computeIfAbsent(model, m -> new ArrayList<>())
+                            .add(new Beside(ratio(times[0], times[1]), ratio(times[2], times[1])));
+                }
+            }
+        }
+        print("DJL %s, one thread, / XNNPACK by hand%n", Engine.getDjlVersion());
+        print("%-34s %9s %9s%n", "model", "one line", "by hand");
+        rows.forEach(
+                (model, sets) ->
+                        print(
+                                "%-34s %9.3f %9.3f%n",
+                                model.getFileName(),
+                                median(sets.stream().map(Beside::oneLine).toList()),
+                                median(sets.stream().map(Beside::byHand).toList())));
+        printMean("one line / by hand", List.copyOf(rows.values()), Beside::oneLine);
+        printMean("by hand / by hand", List.copyOf(rows.values()), Beside::byHand);
     }
 
     /** Prints the geometric mean over models, with its interval over the sets of JVMs. */
-    private static void printMean(String name, List<List<Row>> rows, Column column) {
+    private static <T> void printMean(String name, List<List<T>> rows, ToDoubleFunction<T> column) {
         List<Double> logs = new ArrayList<>();
         for (int set = 0; set < SETS; set++) {
             int jvms = set;
             logs.add(
                     rows.stream()
-                            .mapToDouble(row -> Math.log(column.of(row.get(jvms))))
+                            .mapToDouble(row -> Math.log(column.applyAsDouble(row.get(jvms))))
                             .average()
                             .orElseThrow());
         }
@@ -221,10 +258,18 @@ class CurrentLatencyBench {
     private static final class Players implements AutoCloseable {
 
         private final Map<Way, ChildProcess> processes = new EnumMap<>(Way.class);
+        private final ImmutableList<Way> ways;
 
-        Players() throws IOException {
-            for (Way way : Way.values()) {
+        /**
+         * @param ways of models of floats
+         */
+        Players(List<Way> ways) throws IOException {
+            this.ways = ImmutableList.copyOf(ways);
+            for (Way way : ways) {
                 processes.put(way, start(way));
+            }
+            if (ways.contains(Way.STOCK)) {
+                processes.put(Way.BARE, start(Way.BARE));
             }
         }
 
@@ -250,9 +295,10 @@ class CurrentLatencyBench {
                                     .toList()));
         }
 
-        private static List<Way> ways(Path model) {
-            Way stock = isOfIntegers(model) ? Way.BARE : Way.STOCK;
-            return List.of(stock, Way.PLANNED, Way.ONE_LINE, Way.BY_HAND, Way.BY_HAND_TOO);
+        List<Way> ways(Path model) {
+            return ways.stream()
+                    .map(way -> way == Way.STOCK && isOfIntegers(model) ? Way.BARE : way)
+                    .toList();
         }
 
         /** Returns what is delegated, and why. */
@@ -278,8 +324,8 @@ class CurrentLatencyBench {
             }
         }
 
-        /** Runs a model in turns. */
-        Row play(Path model) throws IOException, InterruptedException {
+        /** Runs a model in turns, and returns the milliseconds of each way's rounds. */
+        double[][] play(Path model) throws IOException, InterruptedException {
             List<Way> ways = ways(model);
             int[] counts = new int[ways.size()];
             for (int i = 0; i < counts.length; i++) {
@@ -296,12 +342,7 @@ class CurrentLatencyBench {
                     times[way][round] = millis(ways.get(way), model, counts[way]);
                 }
             }
-            return new Row(
-                    Quantiles.median().compute(times[0]),
-                    ratio(times[1], times[0]),
-                    ratio(times[2], times[0]),
-                    ratio(times[2], times[3]),
-                    ratio(times[4], times[3]));
+            return times;
         }
 
         /** Returns the median of the last predictions of a turn of three seconds. */
@@ -313,14 +354,6 @@ class CurrentLatencyBench {
                 millis = millis(way, model, count);
             }
             return millis(way, model, (int) (1 + LAST_MILLIS / millis));
-        }
-
-        private static double ratio(double[] ours, double[] others) {
-            double[] ratios = new double[ROUNDS];
-            for (int i = 0; i < ROUNDS; i++) {
-                ratios[i] = ours[i] / others[i];
-            }
-            return Quantiles.median().compute(ratios);
         }
 
         /** Returns the median of some predictions. */
@@ -350,6 +383,14 @@ class CurrentLatencyBench {
         public void close() {
             processes.values().forEach(ChildProcess::close);
         }
+    }
+
+    private static double ratio(double[] ours, double[] others) {
+        double[] ratios = new double[ROUNDS];
+        for (int i = 0; i < ROUNDS; i++) {
+            ratios[i] = ours[i] / others[i];
+        }
+        return Quantiles.median().compute(ratios);
     }
 
     private static double median(List<Double> values) {

@@ -42,7 +42,6 @@ class TurnsBench {
     private static final class Pair implements AutoCloseable {
 
         private final List<ChildProcess> both = new ArrayList<>();
-        private final List<Double> rates = new ArrayList<>();
         private long addedBytes;
 
         Pair(boolean oldDjl, Path model, List<String> options) throws IOException {
@@ -76,9 +75,7 @@ class TurnsBench {
                 Load.Share share = task.join();
                 addedBytes = Math.max(addedBytes, share.afterBytes() - share.beforeBytes());
             }
-            double rate = 2e9 * rows / (System.nanoTime() - begin);
-            rates.add(rate);
-            return rate;
+            return 2e9 * rows / (System.nanoTime() - begin);
         }
 
         private static Load.Share ask(ChildProcess executor, int rows) {
@@ -105,7 +102,6 @@ class TurnsBench {
         if (!oldDjl) {
             options.addAll(List.of("memplan.threads", "1"));
         }
-        List<Double> firsts = new ArrayList<>();
         List<Double> ratios = new ArrayList<>();
         List<Double> stockRates = new ArrayList<>();
         List<Double> stockMegabytes = new ArrayList<>();
@@ -113,8 +109,8 @@ class TurnsBench {
         for (int set = 0; set < SETS; set++) {
             try (Pair stock = new Pair(oldDjl, model, List.of());
                     Pair planned = new Pair(oldDjl, model, options)) {
-                double first = stock.run(FIRST_ROWS);
-                firsts.add(planned.run(FIRST_ROWS) / first);
+                double unusedStock = stock.run(FIRST_ROWS);
+                double unusedPlanned = planned.run(FIRST_ROWS);
                 for (int turn = 0; turn < TURNS; turn++) {
                     boolean stockBegins = turn % 2 == 0;
                     double one = (stockBegins ? stock : planned).run(ROWS);
@@ -128,14 +124,13 @@ class TurnsBench {
         }
         System.out.printf(
                 Locale.ROOT,
-                "%-24s DJL %s  %7.1f  %5.3f (%.3f to %.3f)  %5.3f  %5.1f  %5.1f%n",
+                "%-24s DJL %s  %7.1f  %5.3f (%.3f to %.3f)  %5.1f  %5.1f%n",
                 model.getFileName(),
                 oldDjl ? "0.27.0" : "0.35.1",
                 median(stockRates),
                 median(ratios),
                 Quantiles.quartiles().index(1).compute(ratios),
                 Quantiles.quartiles().index(3).compute(ratios),
-                median(firsts),
                 median(stockMegabytes),
                 median(plannedMegabytes));
     }
@@ -151,7 +146,7 @@ class TurnsBench {
         Path hand = folder.resolve("hand_landmark_full.tflite");
         Files.copy(SparkBench.MODELS.resolve("hand_landmark_full.tflite"), hand);
         System.out.println(
-                "model, DJL, rows/s stock, planned / stock: warm (quartiles), first rows; MB added");
+                "rows/s of stock, planned / stock (quartiles), MB added by stock and by planned");
         for (Path model : List.of(mobileNet, hand)) {
             compare(false, model);
             compare(true, model);
