@@ -40,8 +40,10 @@ class BudgetDelegationTest {
 
     private static final Map<String, String> BLOCKING = Map.of("delegation.profile", "blocking");
 
-    private static final Duration LONGEST = Duration.ofSeconds(30);
-    private static final long MOST_BYTES = 300_000_000;
+    /** For a selection. */
+    private static final Duration LONGEST = Duration.ofSeconds(15);
+
+    private static final long MORE_BYTES = 36_000_000;
 
     @TempDir Path folder;
 
@@ -160,7 +162,16 @@ class BudgetDelegationTest {
     void setBudget_downAndUpAgain_delegatesWhatFits() throws Exception {
         Path file = Budgeted.copy(BudgetModels.SMALL_RESNET, folder);
         Answers expected = Answers.of(file, 1, INPUTS);
-        try (ZooModel<NDList, NDList> model = loadDelegating(file, "36MB", 1)) {
+        boolean again = false;
+        for (int i = 0; !again && i < LOADS; i++) {
+            again = delegatesAgain(file, expected);
+        }
+        assertTrue(again);
+    }
+
+    /** Returns whether something is delegated after the budget was the least for a while. */
+    private static boolean delegatesAgain(Path file, Answers expected) throws Exception {
+        try (ZooModel<NDList, NDList> model = loadDelegating(file, Long.toString(MORE_BYTES), 1)) {
             PlanHandle handle = PlanHandle.of(model).orElseThrow();
             long leastBytes = Budgeted.leastBytes(file, 1);
             handle.setBudget(leastBytes);
@@ -168,19 +179,13 @@ class BudgetDelegationTest {
             assertEquals(leastBytes, least.budgetBytes());
             assertTrue(least.arenaBytes() + least.delegatedBytes() <= leastBytes, least.toString());
             assertNear(model, expected);
-
-            // Selected anew when nobody predicts for a while; what was slower when it was tried,
-            // for
-            // whatever reason, again when there is much more room.
-            boolean again = false;
-            for (long bytes = 36_000_000; !again && bytes < MOST_BYTES; bytes += bytes / 2) {
-                handle.setBudget(bytes);
-                assertEquals(bytes, Budgeted.report(model).budgetBytes());
-                assertNear(model, expected);
-                again = delegatesSoon(model);
-            }
-            assertTrue(again, Budgeted.report(model).toString());
+            handle.setBudget(MORE_BYTES);
+            assertEquals(MORE_BYTES, Budgeted.report(model).budgetBytes());
             assertNear(model, expected);
+            // Selected anew when nobody predicts for a while.
+            boolean again = delegatesSoon(model);
+            assertNear(model, expected);
+            return again;
         }
     }
 
