@@ -29,6 +29,9 @@ class TorchFirstPredictionTest {
     private static final long MIB = 1 << 20;
     private static final long GROUP_BYTES = 700 * MIB;
 
+    /** What Java's compiler and planning take for a while. */
+    private static final long BESIDE_BYTES = 16 * MIB;
+
     /** What the system kills ends like this. */
     private static final int KILLED = 137;
 
@@ -67,10 +70,16 @@ class TorchFirstPredictionTest {
             assertEquals(KILLED, predict(group.inside(), "stock", network).exitCode());
             List<FirstPrediction.Figures> stock = figures(predict(List.of(), "stock", network));
             assertEquals(sums(stock), sums(planned));
-            assertTrue(
-                    planned.get(0).peakBytes() <= 1.1 * planned.get(1).peakBytes() + 16 * MIB,
-                    planned.toString());
+            assertSettled(planned, 0);
         }
+    }
+
+    /** The first prediction with inputs of other shapes takes what the next one does. */
+    private static void assertSettled(List<FirstPrediction.Figures> planned, int first) {
+        assertTrue(
+                planned.get(first).peakBytes()
+                        <= 1.1 * planned.get(first + 1).peakBytes() + BESIDE_BYTES,
+                planned.toString());
     }
 
     private static List<String> sums(List<FirstPrediction.Figures> figures) {
@@ -87,8 +96,10 @@ class TorchFirstPredictionTest {
                 planned.get(0).peakBytes() <= .5 * stock.get(0).peakBytes(),
                 planned + " of " + stock);
         for (int later = 2; later < planned.size(); later += 2) {
-            long settled = planned.get(later + 1).peakBytes();
-            assertTrue(planned.get(later).peakBytes() <= 1.1 * settled, planned.toString());
+            assertSettled(planned, later);
+            assertTrue(
+                    planned.get(later).peakBytes() <= .1 * stock.get(later).peakBytes(),
+                    planned + " of " + stock);
         }
     }
 
