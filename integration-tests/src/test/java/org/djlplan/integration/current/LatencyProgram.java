@@ -1,12 +1,18 @@
 package org.djlplan.integration.current;
 
+import ai.djl.Model;
 import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.AbstractBlock;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.tflite.engine.InterpreterByHand;
+import ai.djl.training.ParameterStore;
+import ai.djl.translate.NoopTranslator;
+import ai.djl.util.PairList;
 import com.google.common.primitives.Longs;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
@@ -15,6 +21,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.djlplan.integration.support.BareInterpreter;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
@@ -40,6 +47,8 @@ final class LatencyProgram {
         BY_HAND,
         /** The same, in a JVM of its own: by how much two JVMs differ that do the same. */
         BY_HAND_TOO,
+        /** The C interface with XNNPACK for everything in a block of DJL's, and its predictor. */
+        BY_HAND_IN_DJL,
         /** The one line without delegation. */
         PLANNED,
         /** The one line. */
@@ -48,6 +57,48 @@ final class LatencyProgram {
 
     private interface Step {
         void run() throws Exception;
+    }
+
+    /** As little as a block can do: copies to the C interface and from it. */
+    private static final class Bare extends AbstractBlock {
+
+        private final BareInterpreter interpreter;
+        private final DataType type;
+        private final List<ByteBuffer> outputs;
+
+        /**
+         * @param type of all outputs
+         */
+        Bare(BareInterpreter interpreter, DataType type) {
+            this.interpreter = interpreter;
+            this.type = type;
+            outputs = interpreter.outputs();
+        }
+
+        @Override
+        protected NDList forwardInternal(
+                ParameterStore store,
+                NDList inputs,
+                boolean training,
+                PairList<String, Object> params) {
+            interpreter.setInputs(inputs.stream().map(NDArray::toByteBuffer).toList());
+            interpreter.run();
+            NDManager manager = inputs.head().getManager();
+            NDList results = new NDList(outputs.size());
+            for (int i = 0; i < outputs.size(); i++) {
+                results.add(manager.create(outputs.get(i).duplicate(), shape(i), type));
+            }
+            return results;
+        }
+
+        @Override
+        public Shape[] getOutputShapes(Shape[] inputs) {
+            return IntStream.range(0, outputs.size()).mapToObj(this::shape).toArray(Shape[]::new);
+        }
+
+        private Shape shape(int output) {
+            return new Shape(outputs.get(output).capacity() / type.getNumOfBytes());
+        }
     }
 
     private final Map<String, Step> steps = new HashMap<>();
@@ -107,6 +158,17 @@ final class LatencyProgram {
                                 : BareInterpreter.xnnpack(file, threads);
                 bare.setInputs(inputs);
                 steps.put(name, bare::run);
+                return "";
+            }
+            case BY_HAND_IN_DJL -> {
+                Model model = Model.newInstance(name, "TFLite");
+                NDList arrays = arrays(model.getNDManager(), inputs, shapes);
+                model.setBlock(
+                        new Bare(
+                                BareInterpreter.xnnpack(file, threads),
+                                arrays.head().getDataType()));
+                Predictor<NDList, NDList> predictor = model.newPredictor(new NoopTranslator(null));
+                steps.put(name, () -> predictor.predict(arrays).close());
                 return "";
             }
             default -> {

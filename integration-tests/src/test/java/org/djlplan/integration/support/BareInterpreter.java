@@ -115,6 +115,11 @@ public final class BareInterpreter {
         }
     }
 
+    /** Returns the outputs of the last run, where it copied them to. */
+    public List<ByteBuffer> outputs() {
+        return outputs.stream().map(output -> output.getByteBuffer(0, output.size())).toList();
+    }
+
     /** Copies the inputs, runs, and copies the outputs. */
     public void run() {
         for (int i = 0; i < inputs.size(); i++) {
