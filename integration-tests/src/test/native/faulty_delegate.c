@@ -17,6 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -48,6 +49,8 @@ enum fault {
 enum { ADD, DEPTHWISE = 4, CONV = 3, DEQUANTIZE = 6, FULLY_CONNECTED = 9, RELU = 19, RELU6 = 21 };
 enum { PRELU = 54, DENSIFY = 124, FLOAT32 = 1, UINT8 = 3, INT8_TYPE = 9, EVERY = -1, MOST = 2048 };
 
+enum { SLOW_MICROS = 20000 };
+
 #ifndef SITE
 #define SITE -2
 #define FAULT NONE
@@ -76,6 +79,13 @@ EXPORT void faulty_select(int site, int kind) {
 /* Lets the fault pass after so many outputs. */
 EXPORT void faulty_limit(int damages) { damages_left = damages; }
 
+static int slow_left;
+
+/* Makes so many inferences slower than any CPU kernels. */
+EXPORT void faulty_slow(int inferences) { slow_left = inferences; }
+
+EXPORT int faulty_slow_left(void) { return slow_left; }
+
 static bool is_claimed(int id) {
     for (int i = 0; i < claimed_count; i++) {
         if (claimed[i] == id) return true;
@@ -89,6 +99,7 @@ struct site {
     TfLiteNode *node;
     TfLiteRegistration *kernel;
     float *before; /* outputs of the previous inference */
+    bool first;    /* of the delegate's */
 };
 
 struct faulty {
@@ -283,6 +294,7 @@ static void *site_init(TfLiteContext *context, const char *buffer, size_t bytes)
     struct faulty *faulty = (struct faulty *)params->delegate;
     struct site *site = calloc(1, sizeof *site);
     site->id = params->nodes_to_replace->data[0];
+    site->first = faulty->site_count == 0;
     faulty->sites[faulty->site_count++] = site;
     return site;
 }
@@ -316,6 +328,10 @@ static TfLiteStatus site_prepare(TfLiteContext *context, TfLiteNode *node) {
 
 static TfLiteStatus site_invoke(TfLiteContext *context, TfLiteNode *node) {
     struct site *site = node->user_data;
+    if (site->first && slow_left > 0) {
+        slow_left--;
+        usleep(SLOW_MICROS);
+    }
     swap_temporaries(site->node, node);
     TfLiteStatus status = compute(context, site);
     swap_temporaries(site->node, node);

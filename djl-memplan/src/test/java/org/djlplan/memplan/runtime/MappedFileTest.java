@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -77,7 +78,7 @@ class MappedFileTest {
             closer.start();
             while (mapped.intact()) {
                 // Whoever asks again at once keeps the lock from the other one for milliseconds.
-                Thread.yield();
+                LockSupport.parkNanos(1_000);
             }
             mapped.releasePages();
             assertFalse(mapped.intact());

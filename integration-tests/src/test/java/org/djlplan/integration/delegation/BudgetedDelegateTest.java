@@ -55,6 +55,12 @@ class BudgetedDelegateTest {
     /** On a machine with other work a delegate may be slower when it is tried. */
     private static final int LOADS = 8;
 
+    /** All that a delegate is tried with at first: in two turns less than it is timed again. */
+    private static final int SLOW_TRIALS = 14;
+
+    /** For one selection. */
+    private static final Duration SELECTED = Duration.ofSeconds(15);
+
     private static final Duration LONGEST = Duration.ofSeconds(30);
 
     @TempDir Path folder;
@@ -201,13 +207,42 @@ class BudgetedDelegateTest {
         }
     }
 
+    private List<Integer> additions() throws IOException {
+        return TfLiteGraphs.toGraph(TfLiteReader.read(file), "model").operators().stream()
+                .filter(operator -> operator.type().equals("ADD"))
+                .map(operator -> operator.index())
+                .toList();
+    }
+
+    /** Others use the machine while the delegate is tried, and then leave it alone. */
+    @Test
+    void run_slowWhileItIsTriedFirst_delegatesAllTheSame() throws Exception {
+        FaultyDelegate faulty = FaultyDelegate.compile(folder);
+        faulty.claim(FaultyDelegate.allOver(additions(), 2), true);
+        boolean delegates = false;
+        for (int i = 0; !delegates && i < LOADS; i++) {
+            faulty.slow(SLOW_TRIALS);
+            try (BudgetedModel model = open("faulty", Delegates.named(faulty.name()), false)) {
+                delegates = delegatesSoon(model);
+                assertNear(model);
+            }
+        }
+        assertTrue(delegates);
+        assertEquals(0, faulty.slowLeft());
+        Freed.assertEverything();
+    }
+
+    private static boolean delegatesSoon(BudgetedModel model) throws InterruptedException {
+        long end = System.nanoTime() + SELECTED.toNanos();
+        while (report(model).delegatedOperators() == 0 && System.nanoTime() < end) {
+            Thread.sleep(100);
+        }
+        return report(model).delegatedOperators() > 0;
+    }
+
     @Test
     void open_wrongOutputs_staysInCpuKernelsAndTriesNotAgain() throws Exception {
-        List<Integer> additions =
-                TfLiteGraphs.toGraph(TfLiteReader.read(file), "model").operators().stream()
-                        .filter(operator -> operator.type().equals("ADD"))
-                        .map(operator -> operator.index())
-                        .toList();
+        List<Integer> additions = additions();
         FaultyDelegate faulty = FaultyDelegate.compile(folder);
         faulty.claim(additions, true);
         faulty.select(FaultyDelegate.EVERY, Fault.CHANNEL_ZERO);

@@ -57,6 +57,10 @@ final class FaultyDelegate {
         void faulty_select(int site, int fault);
 
         void faulty_limit(int damages);
+
+        void faulty_slow(int inferences);
+
+        int faulty_slow_left();
     }
 
     private FaultyDelegate(Path library) {
@@ -114,5 +118,15 @@ final class FaultyDelegate {
     void select(int operator, Fault fault, int inferences) {
         select(operator, fault);
         functions.faulty_limit(inferences);
+    }
+
+    /** Makes the next inferences take 20 ms more. */
+    void slow(int inferences) {
+        functions.faulty_slow(inferences);
+    }
+
+    /** Returns how many inferences are still to take longer. */
+    int slowLeft() {
+        return functions.faulty_slow_left();
     }
 }
