@@ -177,7 +177,8 @@ class PackedWeightsTest {
         Path file = TestModels.built("mobilenet_v1");
         Delegated delegated = Delegated.all(file, Delegates.XNNPACK, 1);
         long own = grown(delegated, false);
-        long together = grown(delegated, true);
+        // Java's compiler takes memory meanwhile, and more on a busy machine.
+        long together = Math.min(grown(delegated, true), grown(delegated, true));
         // Nearly all of the file is weights, and there is room to compare the largest of them once;
         // what a process takes is no exact figure.
         long leastGain = Files.size(file) / 3;
