@@ -55,7 +55,7 @@ class BudgetedDelegateTest {
     /** On a machine with other work a delegate may be slower when it is tried. */
     private static final int LOADS = 8;
 
-    /** All that a delegate is tried with at first: in two turns less than it is timed again. */
+    /** More inferences than a delegate is judged by at first, fewer than when it is timed again. */
     private static final int SLOW_TRIALS = 14;
 
     /** For one selection. */

@@ -178,7 +178,7 @@ public final class FirstPrediction {
             for (String shape : shapes) {
                 try (NDManager call = model.getNDManager().newSubManager()) {
                     NDList inputs = inputs(call, network(arguments[1]), shape);
-                    // A planned model does it now and then, and not before both of two alike.
+                    // So that all begin alike: a planned model does it at times of its own.
                     ProcessMemory.trim();
                     memory.resetPeak();
                     long start = System.nanoTime();
