@@ -38,16 +38,24 @@ public final class Await {
 
     private static void until(
             Duration patience, Callable<Boolean> condition, Supplier<String> state) {
+        if (!within(patience, condition)) {
+            fail("in vain for " + patience + " " + state.get());
+        }
+    }
+
+    /** Returns whether the condition holds in time, as soon as it does. */
+    public static boolean within(Duration patience, Callable<Boolean> condition) {
         long end = System.nanoTime() + patience.toNanos();
         while (!holds(condition)) {
             if (System.nanoTime() - end > 0) {
-                fail("in vain for " + patience + " " + state.get());
+                return false;
             }
             if (Thread.currentThread().isInterrupted()) {
                 fail("interrupted");
             }
             LockSupport.parkNanos(PAUSE_NANOS);
         }
+        return true;
     }
 
     private static boolean holds(Callable<Boolean> condition) {

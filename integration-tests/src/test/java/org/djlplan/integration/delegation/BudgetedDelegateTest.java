@@ -36,6 +36,7 @@ import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationProvider.Terms;
 import org.djlplan.memplan.spi.NativeDelegate;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.memplan.testing.Await;
 import org.djlplan.memplan.testing.LogCapture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -223,21 +224,13 @@ class BudgetedDelegateTest {
         for (int i = 0; !delegates && i < LOADS; i++) {
             faulty.slow(SLOW_TRIALS);
             try (BudgetedModel model = open("faulty", Delegates.named(faulty.name()), false)) {
-                delegates = delegatesSoon(model);
+                delegates = Await.within(SELECTED, () -> report(model).delegatedOperators() > 0);
                 assertNear(model);
             }
         }
         assertTrue(delegates);
         assertEquals(0, faulty.slowLeft());
         Freed.assertEverything();
-    }
-
-    private static boolean delegatesSoon(BudgetedModel model) throws InterruptedException {
-        long end = System.nanoTime() + SELECTED.toNanos();
-        while (report(model).delegatedOperators() == 0 && System.nanoTime() < end) {
-            Thread.sleep(100);
-        }
-        return report(model).delegatedOperators() > 0;
     }
 
     @Test

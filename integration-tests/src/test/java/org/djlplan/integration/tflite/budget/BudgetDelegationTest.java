@@ -19,6 +19,7 @@ import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.tflite.budget.Budgeted.Answers;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.report.BudgetReport;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -183,18 +184,10 @@ class BudgetDelegationTest {
             assertEquals(MORE_BYTES, Budgeted.report(model).budgetBytes());
             assertNear(model, expected);
             // Selected anew when nobody predicts for a while.
-            boolean again = delegatesSoon(model);
+            boolean again =
+                    Await.within(LONGEST, () -> Budgeted.report(model).delegatedOperators() > 0);
             assertNear(model, expected);
             return again;
         }
-    }
-
-    private static boolean delegatesSoon(ZooModel<NDList, NDList> model)
-            throws InterruptedException {
-        long end = System.nanoTime() + LONGEST.toNanos();
-        while (Budgeted.report(model).delegatedOperators() == 0 && System.nanoTime() < end) {
-            Thread.sleep(100);
-        }
-        return Budgeted.report(model).delegatedOperators() > 0;
     }
 }
