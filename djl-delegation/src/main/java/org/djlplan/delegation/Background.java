@@ -95,15 +95,9 @@ final class Background implements Choosing {
                 new Background(measurement.stored(kept), request, measurement, patience, better);
         background.schedule(
                 () -> {
-                    boolean confirmed = background.confirms(kept);
-                    if (confirmed && measurement.tables().shared().isPresent()) {
-                        measurement.tables().keepFound(kept);
-                    }
-                    if (!confirmed) {
+                    if (!background.confirms(kept)) {
                         background.beginAnew(measured);
-                    } else if (measured
-                            && kept.caveat().isPresent()
-                            && measurement.tables().shared().isEmpty()) {
+                    } else if (measured && kept.caveat().isPresent()) {
                         background.measureAgainWhenQuiet();
                     }
                 },
@@ -162,19 +156,8 @@ final class Background implements Choosing {
         try {
             boolean last = attempts.isOver();
             Optional<DelegationChoice> choice = attempts.next();
-            choice.ifPresent(this::deliver);
-            Optional<SharedTable> shared = measurement.tables().shared();
-            boolean agreed =
-                    choice.isPresent() && !shared.map(SharedTable::isUnpublished).orElse(false);
-            if (agreed) {
-                return;
-            }
-            if (shared.isPresent()) {
-                // Others may take any time: it costs a look now and then.
-                Duration next = shared.get().untilNextLook();
-                schedule(
-                        () -> attempt(attempts),
-                        next.compareTo(patience.poll()) > 0 ? next : patience.poll());
+            if (choice.isPresent()) {
+                deliver(choice.get());
             } else if (!last) {
                 schedule(() -> attempt(attempts), patience.poll());
             } else {

@@ -40,10 +40,9 @@ public enum DelegationKey implements Option {
     PROFILE_FROM(
             "none",
             Origin.APPLICATION,
-            "a folder, an archive (zip, jar, tar.gz), or a `file:`, `http:` or `https:` URL with what"
-                    + " `djlplan tune` or a shared store kept, which is read first and never"
-                    + " written; the job is pinned then: what it begins with stays,"
-                    + " [how](operations.md#one-choice-for-a-fleet)"),
+            "the path of a folder or an archive (zip, jar, tar.gz) with what `djlplan tune` kept,"
+                    + " which is read first and never written; the job is pinned then: what it"
+                    + " begins with stays, [how](operations.md#one-choice-for-all-machines)"),
     ON_MISSING(
             "measure",
             Origin.ANYONE,

@@ -4,6 +4,8 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedSet;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -12,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.memplan.config.Masked;
@@ -27,7 +30,7 @@ import org.djlplan.memplan.spi.Tolerance;
  * @param goal what the choice is to reach
  * @param threads with how many threads the model may run
  * @param profile when candidates are measured
- * @param profileFrom what is read first; empty for nothing
+ * @param profileFrom the folder or archive that is read first; empty for none
  * @param onMissing what to do where nothing is kept for this hardware
  * @param profileBudget how long measuring may take; empty for as long as the model's latency asks
  *     for
@@ -39,7 +42,7 @@ public record DelegationOptions(
         Goal goal,
         ThreadSetting threads,
         ProfileMode profile,
-        Optional<Location> profileFrom,
+        Optional<Path> profileFrom,
         OnMissing onMissing,
         Optional<Duration> profileBudget,
         Tolerance tolerance,
@@ -49,6 +52,9 @@ public record DelegationOptions(
     private static final String NONE = "none";
 
     private static final Duration LONGEST_BUDGET = Duration.ofHours(24);
+
+    private static final Pattern URL =
+            Pattern.compile("(?i)(file|https?):.*|[a-z][a-z0-9+.-]*://.*");
 
     public DelegationOptions {
         checkArgument(
@@ -119,7 +125,8 @@ public record DelegationOptions(
                         DelegationKey.PROFILE_FROM,
                         NONE,
                         DelegationOptions::location,
-                        "a folder, an archive, or a file:, http: or https: URL"),
+                        "the path of a folder or an archive, not a URL; put what `djlplan tune`"
+                                + " kept into the model's folder or archive"),
                 value(
                         options,
                         DelegationKey.ON_MISSING,
@@ -185,12 +192,18 @@ public record DelegationOptions(
                 .map(ThreadSetting.Fixed::new);
     }
 
-    private static Optional<Optional<Location>> location(String text) {
+    private static Optional<Optional<Path>> location(String text) {
         if (text.equals(NONE)) {
             return Optional.of(Optional.empty());
         }
-        Optional<Location> named = Location.parse(text);
-        return named.isPresent() ? Optional.of(named) : Optional.empty();
+        if (text.isEmpty() || URL.matcher(text).matches()) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(Optional.of(Path.of(text)));
+        } catch (InvalidPathException e) {
+            return Optional.empty();
+        }
     }
 
     private static Optional<Optional<Duration>> budget(String text) {

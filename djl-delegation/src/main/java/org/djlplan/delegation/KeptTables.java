@@ -12,9 +12,8 @@ import org.djlplan.memplan.store.StoreKey;
 import org.djlplan.memplan.store.StoreLock;
 
 /**
- * The tables that are kept for one request: where it says to read first, in a store that several
- * machines share, and next to the model. None is believed that measuring for this request cannot
- * have made.
+ * The tables that are kept for one request: in the folder or archive that it says to read first,
+ * and next to the model. A table that measuring for this request cannot have made is rejected.
  */
 final class KeptTables {
 
@@ -27,13 +26,10 @@ final class KeptTables {
 
     private volatile FolderStore<ProfileTable> beside;
 
-    private final Optional<SharedTable> shared;
-
     /**
-     * @param pace how often a store of many machines is looked at
      * @throws IOException if the model's file cannot be read
      */
-    KeptTables(Request request, SharedTable.Pace pace) throws IOException {
+    KeptTables(Request request) throws IOException {
         this.request = request;
         wanted =
                 new Wanted(
@@ -49,23 +45,6 @@ final class KeptTables {
                 ProfileStore.key(
                         request.model(), request.goal(), request.threads(), request.tolerance());
         earlierKey = ProfileStore.withCores(key);
-        shared =
-                request.model()
-                        .sharedStore()
-                        .map(
-                                store ->
-                                        new SharedTable(
-                                                store,
-                                                timed ->
-                                                        ProfileStore.shared(
-                                                                timed, request.model(), wanted),
-                                                key,
-                                                pace));
-    }
-
-    /** Returns the table that the machines of a fleet share; empty if this one is on its own. */
-    Optional<SharedTable> shared() {
-        return shared;
     }
 
     /** Returns what is asked of a table, as far as it was known at the beginning. */
@@ -89,29 +68,22 @@ final class KeptTables {
      *
      * @throws IOException if there is no such thing, or it cannot be read
      */
-    Optional<ProfileTable> in(Location location) throws IOException {
-        if (location instanceof Location.Remote remote) {
-            try (Download archive = Download.of(remote.uri(), Download.Limits.USUAL)) {
-                return in(archive.file(), remote);
-            }
-        }
-        return in(((Location.Local) location).path(), location);
-    }
-
-    private Optional<ProfileTable> in(Path path, Location location) throws IOException {
-        return ProfileStore.elsewhere(path, location.toString(), request.model(), wanted).load(key);
-    }
-
-    /** Keeps a table next to the model, where it is found when nothing else answers. */
-    void keepFound(ProfileTable table) {
-        if (!beside.load(key).equals(Optional.of(table))) {
-            keep(table);
-        }
+    Optional<ProfileTable> in(Path location) throws IOException {
+        return ProfileStore.elsewhere(location, request.model(), wanted).load(key);
     }
 
     /** Keeps a table next to the model. */
     void keep(ProfileTable table) {
         beside.save(key, table);
+    }
+
+    /**
+     * Writes a table into a folder, in which {@link #in} finds it.
+     *
+     * @throws IOException if the folder does not exist or cannot be written
+     */
+    void copyTo(Path folder, ProfileTable table) throws IOException {
+        beside.copyTo(folder, key, table);
     }
 
     /** Tries to be the only one, of all JVMs of this machine, that makes the table. */

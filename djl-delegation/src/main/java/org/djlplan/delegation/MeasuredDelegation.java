@@ -2,7 +2,6 @@ package org.djlplan.delegation;
 
 import ai.djl.util.Progress;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -14,7 +13,6 @@ import org.djlplan.delegation.Measurement.UnmeasurableException;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.config.Option;
-import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
@@ -31,9 +29,6 @@ import org.slf4j.LoggerFactory;
 public final class MeasuredDelegation implements DelegationProvider {
 
     private static final Logger logger = LoggerFactory.getLogger(MeasuredDelegation.class);
-
-    /** How long a load waits for the store that the machines of a fleet share. */
-    private static final Duration LOAD_WAITS = Duration.ofMillis(500);
 
     private final Profiling profiling;
     private final Patience patience;
@@ -72,9 +67,9 @@ public final class MeasuredDelegation implements DelegationProvider {
         Measurement measurement;
         Optional<ProfileTable> kept = Optional.empty();
         try {
-            measurement = new Measurement(request, profiling, progress, new Machine(), patience);
+            measurement = new Measurement(request, profiling, progress);
             if (!parsed.pinned()) {
-                kept = found(measurement);
+                kept = measurement.kept();
             }
         } catch (IOException | RuntimeException e) {
             logger.warn("What was measured of {} cannot be looked up", model.file(), e);
@@ -96,7 +91,7 @@ public final class MeasuredDelegation implements DelegationProvider {
             return Background.confirming(
                     kept.get(), measured, request, measurement, patience, better);
         }
-        if (measured && measurement.tables().shared().isEmpty()) {
+        if (measured) {
             try {
                 measurement.requireMeasurable();
             } catch (UnmeasurableException e) {
@@ -114,15 +109,6 @@ public final class MeasuredDelegation implements DelegationProvider {
                     Background.measuring(
                             request, measurement, patience, parsed.pinned() ? later -> {} : better);
         };
-    }
-
-    /** What the machines of a fleet use counts more than what is kept next to the model. */
-    private static Optional<ProfileTable> found(Measurement measurement) {
-        return measurement
-                .tables()
-                .shared()
-                .flatMap(shared -> shared.atOnce(LOAD_WAITS))
-                .or(measurement::kept);
     }
 
     /**

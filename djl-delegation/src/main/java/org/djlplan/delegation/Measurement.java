@@ -62,34 +62,25 @@ final class Measurement {
     private final FolderStore<PartialResult> partialResults;
     private final StoreKey key;
 
-    /** Why this process does not try again to measure what others can. */
-    private volatile Optional<UnmeasurableException> gaveUp = Optional.empty();
-
     /**
      * @throws IOException if the model's file cannot be read
      */
     Measurement(Request request, Profiling profiling, Optional<Progress> progress)
             throws IOException {
-        this(request, profiling, progress, new Machine(), Patience.DEFAULT);
+        this(request, profiling, progress, new Machine());
     }
 
     /**
      * @param machine whose memory is looked at
-     * @param patience with other machines
      * @throws IOException if the model's file cannot be read
      */
-    Measurement(
-            Request request,
-            Profiling profiling,
-            Optional<Progress> progress,
-            Machine machine,
-            Patience patience)
+    Measurement(Request request, Profiling profiling, Optional<Progress> progress, Machine machine)
             throws IOException {
         this.request = request;
         this.profiling = profiling;
         this.progress = progress;
         this.machine = machine;
-        tables = new KeptTables(request, SharedTable.Pace.of(patience.betweenMachines()));
+        tables = new KeptTables(request);
         key = tables.key();
         marks = AttemptStore.marks(request.model());
         partialResults = AttemptStore.partialResults(request.model(), tables.wanted());
@@ -136,9 +127,6 @@ final class Measurement {
      *     cost this process's predecessor its life
      */
     void requireMeasurable() throws UnmeasurableException {
-        if (gaveUp.isPresent()) {
-            throw gaveUp.get();
-        }
         Optional<String> obstacle = request.model().obstacle();
         if (obstacle.isPresent()) {
             throw new UnmeasurableException(obstacle.get());
@@ -158,11 +146,6 @@ final class Measurement {
                     "%d MB of memory are left here, a process to measure in may need %d"
                             .formatted(free.getAsLong() >> 20, needed >> 20));
         }
-    }
-
-    /** From now on nothing can be measured here. */
-    void giveUp(UnmeasurableException why) {
-        gaveUp = Optional.of(why);
     }
 
     /** Returns the mark of attempts that ended without a word in the same circumstances. */
@@ -221,10 +204,6 @@ final class Measurement {
             Consumer<DelegationChoice> verified,
             Predicate<ProfileTable> sufficient)
             throws IOException, InterruptedException, UnmeasurableException {
-        if (tables.shared().isPresent()) {
-            return new SharedMeasurement(this, request, tables.shared().get())
-                    .attempt(patienceNanos, urgency, verified);
-        }
         return alone(
                 patienceNanos,
                 () -> {
@@ -242,13 +221,6 @@ final class Measurement {
                             ? stored(kept.get())
                             : request.choice(table, DelegationChoice.Origin.MEASURED);
                 });
-    }
-
-    /** Measures, whether or not a table is there, if nobody else does in this JVM or machine. */
-    Optional<ProfileTable> measured(
-            long patienceNanos, Urgency urgency, Consumer<DelegationChoice> verified)
-            throws IOException, InterruptedException, UnmeasurableException {
-        return alone(patienceNanos, () -> attemptMarked(urgency, verified, table -> true));
     }
 
     /** A mark is left if this process is killed, so that it is not killed at each start. */
@@ -311,9 +283,6 @@ final class Measurement {
                     ProfileTable table =
                             measure(keep, Urgency.AWAITED, Optional.empty(), early -> {});
                     marks.remove(key);
-                    if (tables.shared().isPresent() && keep.test(table)) {
-                        tables.shared().get().replace(table);
-                    }
                     return table;
                 });
     }

@@ -29,9 +29,6 @@ record Patience(Duration delay, Duration grace, Duration poll, BooleanSupplier q
 
     private static final int BUDGETS = 3;
 
-    /** A store that many ask is asked less often than this machine's disk. */
-    private static final int POLLS_OF_A_STORE = 16;
-
     static final Patience DEFAULT =
             new Patience(Duration.ofSeconds(2), Duration.ofSeconds(30), Duration.ofMillis(250));
 
@@ -49,11 +46,6 @@ record Patience(Duration delay, Duration grace, Duration poll, BooleanSupplier q
 
     Duration betweenLooks() {
         return BETWEEN_LOOKS;
-    }
-
-    /** Returns how long to wait at first until another machine's result is looked for again. */
-    Duration betweenMachines() {
-        return poll.multipliedBy(POLLS_OF_A_STORE);
     }
 
     /** An attempt to measure, while nobody else does. */

@@ -1,7 +1,7 @@
 package org.djlplan.delegation;
 
 import java.io.IOException;
-import java.time.Duration;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -19,9 +19,6 @@ import org.slf4j.LoggerFactory;
 final class Pinned {
 
     private static final Logger logger = LoggerFactory.getLogger(Pinned.class);
-
-    /** How long such a load waits for the store that the machines of a fleet share. */
-    private static final Duration WAITS = Duration.ofSeconds(5);
 
     private final Request request;
     private final DelegationOptions options;
@@ -44,9 +41,6 @@ final class Pinned {
         Optional<ProfileTable> table =
                 options.profileFrom().flatMap(this::in).filter(this::isConfirmed);
         if (table.isEmpty()) {
-            table = tables.shared().flatMap(store -> store.atOnce(WAITS)).filter(this::isConfirmed);
-        }
-        if (table.isEmpty()) {
             table = tables.besideModel().filter(this::isConfirmed);
         }
         if (table.isPresent()) {
@@ -59,21 +53,13 @@ final class Pinned {
         };
     }
 
-    /**
-     * A server may be away: that is as if it had nothing. A file that is not there is a mistake.
-     */
-    private Optional<ProfileTable> in(Location location) {
+    private Optional<ProfileTable> in(Path location) {
         try {
             return tables.in(location);
         } catch (IOException e) {
-            String problem =
+            throw new UnusableOptionException(
                     "%s=%s: it cannot be read (%s)"
-                            .formatted(DelegationKey.PROFILE_FROM.key(), location, e);
-            if (location instanceof Location.Local) {
-                throw new UnusableOptionException(problem);
-            }
-            logger.warn("{}: {}", request.model().file(), problem);
-            return Optional.empty();
+                            .formatted(DelegationKey.PROFILE_FROM.key(), location, e));
         }
     }
 
@@ -98,7 +84,6 @@ final class Pinned {
     private String missing() {
         List<String> places = new ArrayList<>();
         options.profileFrom().ifPresent(from -> places.add(from.toString()));
-        tables.shared().ifPresent(store -> places.add(store.toString()));
         places.add(request.model().file().resolveSibling(".djlplan").toString());
         return "%s=fail: nothing is kept of %s for %s; looked in %s. `djlplan tune --into=FOLDER %s`, with the options of this load, makes it on a machine of the same kind"
                 .formatted(

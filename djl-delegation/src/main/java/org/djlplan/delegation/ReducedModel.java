@@ -17,7 +17,6 @@ import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.DelegableModel;
-import org.djlplan.memplan.spi.SharedStore;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
@@ -101,11 +100,6 @@ final class ReducedModel implements DelegableModel {
     @Override
     public boolean trusted() {
         return inner.trusted();
-    }
-
-    @Override
-    public Optional<SharedStore> sharedStore() {
-        return inner.sharedStore();
     }
 
     @Override

@@ -2,6 +2,7 @@ package org.djlplan.delegation;
 
 import ai.djl.util.Progress;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -75,5 +76,14 @@ public final class Tuning {
         } catch (UnmeasurableException e) {
             throw new IOException(e.getMessage(), e);
         }
+    }
+
+    /**
+     * Writes a table into a folder that {@code delegation.profileFrom} may name.
+     *
+     * @throws IOException if the folder does not exist or cannot be written
+     */
+    public void copyTo(Path folder, ProfileTable table) throws IOException {
+        measurement.tables().copyTo(folder, table);
     }
 }

@@ -23,7 +23,6 @@ import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.DelegableModel;
-import org.djlplan.memplan.spi.SharedStore;
 import org.djlplan.memplan.spi.Tolerance;
 
 /** A model in a folder, with a chain of operators and runners that only count. */
@@ -39,7 +38,6 @@ public final class FakeModel implements DelegableModel {
     public final AtomicInteger startedProcesses = new AtomicInteger();
     public Optional<String> obstacle = Optional.empty();
     public long neededBytes;
-    public Optional<SharedStore> store = Optional.empty();
     public final List<Urgency> urgencies = new CopyOnWriteArrayList<>();
     public final AtomicInteger askedInThisProcess = new AtomicInteger();
     public final AtomicInteger openRunners = new AtomicInteger();
@@ -152,11 +150,6 @@ public final class FakeModel implements DelegableModel {
     public List<Set<Integer>> partitions() {
         askedInThisProcess.incrementAndGet();
         return new FakeRunner().partitions();
-    }
-
-    @Override
-    public Optional<SharedStore> sharedStore() {
-        return store;
     }
 
     @Override

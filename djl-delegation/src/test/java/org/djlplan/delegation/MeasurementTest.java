@@ -242,8 +242,7 @@ class MeasurementTest {
                 Request.of(model, DelegationOptions.parse(Map.of())),
                 profiling,
                 Optional.empty(),
-                container(limitBytes),
-                Patience.DEFAULT);
+                container(limitBytes));
     }
 
     private long marks() throws IOException {

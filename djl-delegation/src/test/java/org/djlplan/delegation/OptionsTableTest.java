@@ -92,7 +92,6 @@ class OptionsTableTest {
                 List.of(
                         OptionKey.SHARED_BUDGET,
                         OptionKey.CACHE_QUOTA,
-                        OptionKey.STORE,
                         DelegationKey.DELEGATE,
                         DelegationKey.PROFILE_FROM),
                 options().filter(o -> o.origin() == Origin.APPLICATION).toList());

@@ -46,7 +46,7 @@ abstract class PinnedFixture extends ProviderFixture {
         return provider(profiling).choose(model, options, Optional.empty(), better::add);
     }
 
-    Choosing from(Object place, String... more) {
+    Choosing from(Path place, String... more) {
         Map<String, String> options = new HashMap<>();
         options.put("delegation.profileFrom", place.toString());
         for (int i = 0; i < more.length; i += 2) {

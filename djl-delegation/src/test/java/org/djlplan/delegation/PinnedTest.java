@@ -41,27 +41,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class PinnedTest extends PinnedFixture {
 
-    private static Object place(String form, Path tuned) throws IOException {
+    private static Path place(String form, Path tuned) throws IOException {
         return switch (form) {
             case "model's folder" -> tuned;
             case "folder" -> tuned.resolve(".djlplan");
             case "link" -> Files.createSymbolicLink(tuned.resolveSibling("link"), tuned);
-            case "file URL" -> tuned.toUri();
             default -> archived(form, tuned);
         };
     }
 
     @ParameterizedTest
     @ValueSource(
-            strings = {
-                "model's folder",
-                "folder",
-                "link",
-                "file URL",
-                "zip",
-                "zip with a folder",
-                "tar.gz"
-            })
+            strings = {"model's folder", "folder", "link", "zip", "zip with a folder", "tar.gz"})
     void choose_profileFrom_isWhatServesAndIsNotWritten(String form) throws Exception {
         Path tuned = keptElsewhere(TABLE, key(List.of(2)));
         List<Path> before;
@@ -72,7 +63,7 @@ class PinnedTest extends PinnedFixture {
         for (Path each : before) {
             Files.setLastModifiedTime(each, old);
         }
-        Object place = place(form, tuned);
+        Path place = place(form, tuned);
 
         DelegationChoice choice = from(place).first();
 

@@ -103,12 +103,13 @@ public final class TuneCommand implements CliCommand {
         if (show) {
             return show(file);
         }
+        Optional<Path> into = options.into();
         // All settings differ in delegation.threads only.
         DelegableModel measurable = TfLiteModels.open(file, settings.get(0).plan());
         Output output = new Output(measurable.graph(), file, Optional.of(measurable::numberInFile));
         Optional<Boolean> measured =
                 Cancellation.cancellable(
-                        () -> tuneAll(measurable, settings, output),
+                        () -> tuneAll(measurable, settings, into, output),
                         () -> complain("cancelled; what was not measured to the end is not kept"));
         if (measured.isPresent()) {
             output.end();
@@ -116,11 +117,12 @@ public final class TuneCommand implements CliCommand {
         return measured.orElse(false) ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 
-    private boolean tuneAll(DelegableModel measurable, List<Setting> settings, Output output)
+    private boolean tuneAll(
+            DelegableModel measurable, List<Setting> settings, Optional<Path> into, Output output)
             throws IOException, InterruptedException {
         boolean measured = true;
         for (Setting setting : settings) {
-            measured &= tune(measurable, setting.delegation(), output);
+            measured &= tune(measurable, setting.delegation(), into, output);
         }
         return measured;
     }
@@ -137,7 +139,11 @@ public final class TuneCommand implements CliCommand {
     }
 
     /** Returns whether anything could be measured. */
-    private boolean tune(DelegableModel measurable, DelegationOptions setting, Output output)
+    private boolean tune(
+            DelegableModel measurable,
+            DelegationOptions setting,
+            Optional<Path> into,
+            Output output)
             throws IOException, InterruptedException {
         PrintWriter err = spec.commandLine().getErr();
         err.println("measuring for " + longest(setting));
@@ -153,6 +159,9 @@ public final class TuneCommand implements CliCommand {
                                                         + " long; try again when it has ended"));
         Optional<String> objection = objection(output, setting, tuning, table, kept);
         objection.ifPresent(reason -> complain("not kept: " + reason));
+        if (into.isPresent() && objection.isEmpty()) {
+            tuning.copyTo(into.get(), table);
+        }
         output.add(new Kept<>(tuning.key(), table), objection.isEmpty());
         return anyMeasured(table);
     }

@@ -14,7 +14,6 @@ import java.util.Optional;
 import org.djlplan.delegation.DelegationKey;
 import org.djlplan.delegation.DelegationOptions;
 import org.djlplan.memplan.config.GivenOptions;
-import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.portfolio.Strategies;
@@ -99,8 +98,7 @@ final class TuneOptions {
             paramLabel = "FOLDER",
             description =
                     "Also keep the result in this folder, in the form that delegation.profileFrom"
-                            + " and memplan.store read; of what it has for the same hardware and"
-                            + " options it is replaced.")
+                            + " reads; a result for the same hardware and options is replaced.")
     private Path into;
 
     /** For picocli. */
@@ -138,15 +136,6 @@ final class TuneOptions {
         put(texts, DelegationKey.THREADS, threadSetting);
         put(texts, DelegationKey.PROFILE_BUDGET, Optional.ofNullable(budget));
         put(texts, DelegationKey.TOLERANCE, Optional.ofNullable(tolerance));
-        if (into != null) {
-            if (texts.containsKey(OptionKey.STORE.key())) {
-                throw new ParameterException(
-                        spec.commandLine(),
-                        "--into and -o %s say the same: give one of them"
-                                .formatted(OptionKey.STORE.key()));
-            }
-            texts.put(OptionKey.STORE.key(), folder(into).toString());
-        }
         if (exhaustive) {
             texts.putIfAbsent(DelegationKey.PROFILE_BUDGET.key(), EXHAUSTIVE_BUDGET);
         }
@@ -159,12 +148,19 @@ final class TuneOptions {
         return setting;
     }
 
-    /** A store is no folder that is made where it is missing; what is typed here is. */
-    private Path folder(Path typed) {
+    /**
+     * Returns the folder in which to keep the result, too; creates it if it is missing.
+     *
+     * @throws ParameterException if it cannot be created
+     */
+    Optional<Path> into() {
+        if (into == null) {
+            return Optional.empty();
+        }
         try {
-            return Files.createDirectories(typed);
+            return Optional.of(Files.createDirectories(into));
         } catch (IOException e) {
-            throw new ParameterException(spec.commandLine(), "--into " + typed + ": " + e, e);
+            throw new ParameterException(spec.commandLine(), "--into " + into + ": " + e, e);
         }
     }
 

@@ -23,7 +23,6 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.spi.OutputError;
-import org.djlplan.memplan.spi.SharedStore;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.store.CheckedJson;
 import org.djlplan.memplan.store.Codec;
@@ -33,7 +32,6 @@ import org.djlplan.memplan.store.Kept;
 import org.djlplan.memplan.store.KeptElsewhere;
 import org.djlplan.memplan.store.ModelFiles;
 import org.djlplan.memplan.store.OutputErrorJson;
-import org.djlplan.memplan.store.SharedValues;
 import org.djlplan.memplan.store.StoreKey;
 
 /**
@@ -110,25 +108,11 @@ public final class ProfileStore {
     /**
      * Returns tables that are only read, from a folder or an archive; each is believed as one of
      * {@link #of(DelegableModel, Wanted)} is.
-     *
-     * @param name what messages call the folder or archive
      */
     public static KeptElsewhere<ProfileTable> elsewhere(
-            Path location, String name, DelegableModel model, Wanted wanted) {
+            Path location, DelegableModel model, Wanted wanted) {
         return new KeptElsewhere<>(
-                new ProfileCodec(model.graph().operators().size(), Optional.of(wanted)),
-                location,
-                name);
-    }
-
-    /**
-     * Returns tables that the machines of a fleet share; each is believed as one of {@link
-     * #of(DelegableModel, Wanted)} is.
-     */
-    public static SharedValues<ProfileTable> shared(
-            SharedStore store, DelegableModel model, Wanted wanted) {
-        return new SharedValues<>(
-                store, new ProfileCodec(model.graph().operators().size(), Optional.of(wanted)));
+                new ProfileCodec(model.graph().operators().size(), Optional.of(wanted)), location);
     }
 
     private static String nameOf(Path file) {

@@ -137,9 +137,8 @@ final class RunOptions {
         options.engine = engine;
         options.inputs = ImmutableList.of(input);
         options.arguments = new LinkedHashMap<>(arguments);
-        // Nobody shares what is found out of it, or has found it out before.
-        List.of(PROFILE, PROFILE_FROM, ON_MISSING, OptionKey.STORE.key())
-                .forEach(options.arguments::remove);
+        // Nothing was measured of it before.
+        List.of(PROFILE, PROFILE_FROM, ON_MISSING).forEach(options.arguments::remove);
         if (options.arguments.containsKey(OptionKey.BUDGET.key())) {
             // A share of the little that it takes would be too small.
             options.arguments.put(OptionKey.BUDGET_MODE.key(), "best-effort");

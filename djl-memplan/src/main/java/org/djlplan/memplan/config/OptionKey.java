@@ -128,12 +128,6 @@ public enum OptionKey implements Option {
             Origin.APPLICATION,
             "such as `1GB`: what files made from a model for its budget may take in `.djlplan/`; "
                     + "those that were not used for longest are deleted"),
-    STORE(
-            "none",
-            Origin.APPLICATION,
-            "TFLite: where the machines of a fleet share what one of them measured for delegation: a"
-                    + " folder that all have mounted, a `SharedStore` object, or `class:` and the name"
-                    + " of such a class, [how](operations.md#one-choice-for-a-fleet)"),
     HUGE_PAGES("false", Origin.ANYONE, "PyTorch: ask the system for huge pages for the arena"),
     TRANSLATOR_FACTORY(
             "DJL's",

@@ -31,7 +31,6 @@ import org.djlplan.memplan.machine.Machine;
  * @param workers how many threads run forward passes
  * @param maxPredictions how many predictions may be under way at once; empty for any number
  * @param budget the memory that the model may take, and how it is kept inside
- * @param store what the machines of a fleet share: an object, or a text that names it
  * @param translatorFactory class name of the factory to wrap
  * @param blockFactory class name of the block factory to wrap
  * @param delegation the options that start with {@code delegation.}
@@ -50,7 +49,6 @@ public record PlanOptions(
         WorkerCount workers,
         OptionalInt maxPredictions,
         BudgetOptions budget,
-        Optional<Object> store,
         Optional<String> translatorFactory,
         Optional<String> blockFactory,
         Map<String, String> delegation) {
@@ -111,7 +109,6 @@ public record PlanOptions(
                 workers,
                 maxPredictions,
                 budget,
-                store,
                 translatorFactory,
                 blockFactory,
                 newDelegation);
@@ -158,8 +155,6 @@ public record PlanOptions(
                         workers(values),
                         given(values, OptionKey.MAX_PREDICTIONS, 1),
                         budget(values),
-                        Optional.ofNullable(given.values().get(OptionKey.STORE.key()))
-                                .filter(store -> !store.equals(OptionKey.STORE.otherwise())),
                         Optional.ofNullable(values.get(OptionKey.TRANSLATOR_FACTORY)),
                         Optional.ofNullable(values.get(OptionKey.BLOCK_FACTORY)),
                         delegation.buildOrThrow());

@@ -66,8 +66,7 @@ public final class ModelDelegation implements AutoCloseable {
 
     private static TfLiteDelegableModel measurable(
             OrderedModel ordered, Graph graph, PlanOptions options, EngineLibrary library) {
-        return new TfLiteDelegableModel(
-                ordered, graph, CacheFolder.get(), options, library, SharedStores.of(options));
+        return new TfLiteDelegableModel(ordered, graph, CacheFolder.get(), options, library);
     }
 
     /** Returns what a served model needs to delegate. */

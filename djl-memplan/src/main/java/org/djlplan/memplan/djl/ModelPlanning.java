@@ -24,7 +24,6 @@ import org.djlplan.memplan.runtime.torch.WeightFile;
 import org.djlplan.memplan.serving.ClassPreloader;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationProvider;
-import org.djlplan.memplan.spi.SharedStore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -61,7 +60,6 @@ public final class ModelPlanning {
                 Optional.ofNullable(effective.values().get(PROGRESS)).map(ModelPlanning::progress);
         if (options.delegationEnabled() && !providers.isEmpty()) {
             DelegateFactory unused = Delegates.named(options.delegate());
-            Optional<SharedStore> unusedStore = SharedStores.of(options);
             providers.get(0).check(options.delegation());
         }
         if (providers.isEmpty() && !options.delegation().isEmpty()) {
@@ -137,7 +135,7 @@ public final class ModelPlanning {
      * Of the application's class path only: unlike DJL, which looks for some classes in a model's
      * folder, too.
      */
-    static <T> T newInstance(OptionKey key, String className, Class<T> type) {
+    private static <T> T newInstance(OptionKey key, String className, Class<T> type) {
         ClassLoader context = Thread.currentThread().getContextClassLoader();
         ClassLoader loader = context == null ? ModelPlanning.class.getClassLoader() : context;
         try {

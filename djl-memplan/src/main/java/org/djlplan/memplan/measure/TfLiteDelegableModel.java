@@ -21,7 +21,6 @@ import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.CandidateException.Kind;
 import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.DelegableModel;
-import org.djlplan.memplan.spi.SharedStore;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
@@ -32,15 +31,13 @@ import org.djlplan.memplan.spi.Tolerance;
  * @param cacheFolder for what cannot be kept next to the model
  * @param options those of the model
  * @param library the engine's native library
- * @param sharedStore what the machines of a fleet share; empty if each is on its own
  */
 public record TfLiteDelegableModel(
         OrderedModel model,
         Graph graph,
         Path cacheFolder,
         PlanOptions options,
-        EngineLibrary library,
-        Optional<SharedStore> sharedStore)
+        EngineLibrary library)
         implements DelegableModel {
 
     /** Changes when figures that were measured before can no longer be compared with new ones. */
@@ -48,16 +45,6 @@ public record TfLiteDelegableModel(
 
     /** Why none could be started: that does not change while this JVM runs. */
     private static volatile Optional<String> noProcess = Optional.empty();
-
-    /** A model on a machine of its own. */
-    public TfLiteDelegableModel(
-            OrderedModel model,
-            Graph graph,
-            Path cacheFolder,
-            PlanOptions options,
-            EngineLibrary library) {
-        this(model, graph, cacheFolder, options, library, Optional.empty());
-    }
 
     /** Returns the model's own file, also where a copy with another order is run. */
     @Override

@@ -14,11 +14,6 @@ public interface DelegableModel {
     /** Returns the model's file. */
     Path file();
 
-    /** Returns what the machines of a fleet share; empty if each is on its own. */
-    default Optional<SharedStore> sharedStore() {
-        return Optional.empty();
-    }
-
     /** Returns the folder for what cannot be kept next to the model. */
     Path cacheFolder();
 

@@ -65,7 +65,9 @@ public final class FileReplacement {
             throw new FileSystemException(file.toString(), null, "not a file");
         }
         removeAbandoned(file.toAbsolutePath().getParent());
-        Path temporary = temporary(file);
+        String unique = Long.toHexString(ThreadLocalRandom.current().nextLong());
+        Path temporary =
+                file.resolveSibling(ReadableNames.temporary(file.getFileName().toString(), unique));
         try {
             content.writeTo(temporary);
             // Replaces a name, never what a link leads to.
@@ -79,12 +81,6 @@ public final class FileReplacement {
             throw e;
         }
         return isNew;
-    }
-
-    /** Returns where to write what is to get a name once it is complete. */
-    static Path temporary(Path file) {
-        String unique = Long.toHexString(ThreadLocalRandom.current().nextLong());
-        return file.resolveSibling(ReadableNames.temporary(file.getFileName().toString(), unique));
     }
 
     /** Others' files may have any name and any age: only those go that have a name of ours. */

@@ -258,6 +258,16 @@ public final class FolderStore<T> implements Store<T> {
         }
     }
 
+    /**
+     * Writes a value into another folder, where {@link KeptElsewhere} finds it.
+     *
+     * @throws IOException if the folder does not exist or cannot be written
+     */
+    public void copyTo(Path folder, StoreKey key, T value) throws IOException {
+        ByteSource content = ByteSource.wrap(format.toBytes(key, value));
+        boolean unused = FileReplacement.replace(folder.resolve(format.nameOf(key)), content);
+    }
+
     /** Removes a value; does nothing if there is none. */
     public void remove(StoreKey key) {
         String name = format.nameOf(key);

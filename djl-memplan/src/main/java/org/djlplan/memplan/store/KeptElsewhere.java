@@ -44,24 +44,21 @@ public final class KeptElsewhere<T> {
     private final Codec<T> codec;
     private final StoredFile<T> format;
     private final Path location;
-    private final String name;
     private final long mostTarBytes;
     private final AtomicBoolean reported = new AtomicBoolean();
 
     /**
      * @param location of the folder or archive; it may be a link, what is in it may not
-     * @param name what messages call it
      */
-    public KeptElsewhere(Codec<T> codec, Path location, String name) {
-        this(codec, location, name, MOST_TAR_BYTES);
+    public KeptElsewhere(Codec<T> codec, Path location) {
+        this(codec, location, MOST_TAR_BYTES);
     }
 
-    KeptElsewhere(Codec<T> codec, Path location, String name, long mostTarBytes) {
+    KeptElsewhere(Codec<T> codec, Path location, long mostTarBytes) {
         this.mostTarBytes = mostTarBytes;
         this.codec = codec;
         this.format = new StoredFile<>(codec);
         this.location = location;
-        this.name = name;
     }
 
     /**
@@ -75,7 +72,7 @@ public final class KeptElsewhere<T> {
             return inFolder(key);
         }
         if (!Files.isRegularFile(location)) {
-            throw new NoSuchFileException(name, null, "no folder and no archive");
+            throw new NoSuchFileException(location.toString(), null, "no folder and no archive");
         }
         try (InputStream file = new BufferedInputStream(Files.newInputStream(location))) {
             PushbackInputStream in = new PushbackInputStream(file, 2);
@@ -84,7 +81,7 @@ public final class KeptElsewhere<T> {
             return switch (magic.length < 2 ? 0 : ((magic[0] & 0xff) << 8) | (magic[1] & 0xff)) {
                 case ZIP -> inZip(key);
                 case GZIP -> inTar(key, in);
-                default -> throw new IOException(name + " is no zip and no tar.gz");
+                default -> throw new IOException(location + " is no zip and no tar.gz");
             };
         }
     }
@@ -96,15 +93,13 @@ public final class KeptElsewhere<T> {
                         ? List.of(location, beside)
                         : List.of(location);
         for (Path folder : folders) {
-            for (String each : namesOf(key)) {
-                Path file = folder.resolve(each);
-                // Opening a pipe would wait for a writer, and a link may lead anywhere.
-                if (KeptFolders.isFile(file)) {
-                    try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
-                        Optional<T> value = read(key, in);
-                        if (value.isPresent()) {
-                            return value;
-                        }
+            Path file = folder.resolve(format.nameOf(key));
+            // Opening a pipe would wait for a writer, and a link may lead anywhere.
+            if (KeptFolders.isFile(file)) {
+                try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
+                    Optional<T> value = read(key, in);
+                    if (value.isPresent()) {
+                        return value;
                     }
                 }
             }
@@ -146,18 +141,13 @@ public final class KeptElsewhere<T> {
             }
         } catch (IllegalArgumentException e) {
             // What its reader throws for some headers.
-            throw new IOException(name + ": " + e.getMessage(), e);
+            throw new IOException(location + ": " + e.getMessage(), e);
         }
         return Optional.empty();
     }
 
     private boolean isOf(StoreKey key, String entry) {
-        return namesOf(key).contains(entry.substring(entry.lastIndexOf('/') + 1));
-    }
-
-    /** Beside a model, and in a shared store. */
-    private List<String> namesOf(StoreKey key) {
-        return List.of(format.sharedNameOf(key), format.nameOf(key));
+        return format.nameOf(key).equals(entry.substring(entry.lastIndexOf('/') + 1));
     }
 
     private Optional<T> read(StoreKey key, InputStream in) {
@@ -169,7 +159,7 @@ public final class KeptElsewhere<T> {
                         "The {} of {} in {} is of no use ({})",
                         codec.kind(),
                         key.model(),
-                        name,
+                        location,
                         FolderStore.reason(e));
             }
             return Optional.empty();

@@ -17,7 +17,7 @@ final class ReadableNames {
     /** A name that {@link #of} gave, an ending, and what tells temporary files apart. */
     private static final Pattern TEMPORARY =
             Pattern.compile(
-                    "[a-zA-Z0-9._-]{1,60}-[0-9a-f]{16}(?:[.][a-z0-9]{1,16}){1,5}[.][0-9a-f]{1,16}[.]tmp");
+                    "[a-zA-Z0-9._-]{1,60}-[0-9a-f]{16}(?:[.][a-z]{1,16}){1,3}[.][0-9a-f]{1,16}[.]tmp");
 
     private static final CharMatcher UNSAFE =
             CharMatcher.inRange('a', 'z')

@@ -61,15 +61,6 @@ final class StoredFile<T> {
         return ReadableNames.of(key.model(), identity.toString()) + codec.ending();
     }
 
-    /** Returns the name of the entry of a key where several versions of this library meet. */
-    String sharedNameOf(StoreKey key) {
-        String name = nameOf(key);
-        return name.substring(0, name.length() - codec.ending().length())
-                + ".v"
-                + codec.version()
-                + codec.ending();
-    }
-
     /** Returns whether {@link #nameOf} may give this name to the file of a key of this model. */
     boolean mayBeOf(String model, String fileName) {
         return ReadableNames.mayBeOf(model, fileName, codec.ending());

@@ -57,7 +57,6 @@ class PlanOptionsTest {
                         BudgetOptions.UNLIMITED,
                         Optional.empty(),
                         Optional.empty(),
-                        Optional.empty(),
                         Map.of()),
                 parse(Map.of()));
         assertTrue(parse(Map.of()).delegationEnabled());
@@ -91,7 +90,6 @@ class PlanOptionsTest {
                                 Map.entry("memplan.budgetMode", "Best-Effort"),
                                 Map.entry("memplan.io", "Direct"),
                                 Map.entry("memplan.cacheQuota", "2GB"),
-                                Map.entry("memplan.store", "/mnt/fleet"),
                                 Map.entry("memplan.translatorFactory", "a.B"),
                                 Map.entry("memplan.blockFactory", "c.D"),
                                 Map.entry("delegation.enabled", "False")));
@@ -118,7 +116,6 @@ class PlanOptionsTest {
                                 true,
                                 WeightIo.DIRECT,
                                 OptionalLong.of(2_000_000_000)),
-                        Optional.of("/mnt/fleet"),
                         Optional.of("a.B"),
                         Optional.of("c.D"),
                         Map.of("delegation.enabled", "False")),

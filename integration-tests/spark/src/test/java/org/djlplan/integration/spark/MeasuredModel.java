@@ -2,12 +2,13 @@ package org.djlplan.integration.spark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import ai.djl.ndarray.NDList;
+import ai.djl.ModelException;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
-import ai.djl.translate.NoopTranslator;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Set;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.cli.demo.MobileNetV2;
 import org.djlplan.memplan.report.DelegationReport;
@@ -19,30 +20,35 @@ import org.djlplan.memplan.source.tflite.TfLiteWriter;
  *
  * @param archive of the model's folder, which is {@code model}
  * @param choiceId of what was measured
+ * @param tables that were stored beside the model, as {@link StoredTables} lists them
  */
-record MeasuredModel(Path archive, String choiceId) {
+record MeasuredModel(Path archive, String choiceId, Set<String> tables) {
 
     static MeasuredModel in(Path folder) throws Exception {
         Path model = Files.createDirectory(folder.resolve("model"));
-        Path file = model.resolve("mobilenet_v2.tflite");
-        TfLiteWriter.write(MobileNetV2.build(1), file);
-        Criteria<NDList, NDList> criteria =
-                Criteria.builder()
-                        .setTypes(NDList.class, NDList.class)
-                        .optEngine("TFLite")
-                        .optModelPath(file)
-                        .optArgument("delegation.profile", "blocking")
-                        .optArgument("delegation.threads", 1)
-                        .optTranslatorFactory(PlannedTranslatorFactory.wrap(new NoopTranslator()))
-                        .build();
-        String choiceId;
-        try (ZooModel<NDList, NDList> measured = criteria.loadModel()) {
-            DelegationReport report =
-                    PlanReport.of(measured).flatMap(PlanReport::delegation).orElseThrow();
-            assertEquals("MEASURED", report.origin(), report.reason());
-            choiceId = report.choiceId();
-        }
+        TfLiteWriter.write(MobileNetV2.build(1), model.resolve("mobilenet_v2.tflite"));
+        DelegationReport report = measure(model);
+        assertEquals("MEASURED", report.origin(), report.reason());
         return new MeasuredModel(
-                LocalCluster.archive(model, folder.resolve("classifier.zip")), choiceId);
+                LocalCluster.archive(model, folder.resolve("classifier.zip")),
+                report.choiceId(),
+                StoredTables.in(model));
+    }
+
+    static DelegationReport measure(Path folder) throws IOException, ModelException {
+        Criteria<float[], Integer> criteria =
+                Criteria.builder()
+                        .setTypes(float[].class, Integer.class)
+                        .optEngine("TFLite")
+                        .optModelPath(folder)
+                        .optModelName("mobilenet_v2")
+                        .optTranslatorFactory(
+                                PlannedTranslatorFactory.wrap(new BestClass())
+                                        .with("delegation.threads", 1)
+                                        .with("delegation.profile", "blocking"))
+                        .build();
+        try (ZooModel<float[], Integer> model = criteria.loadModel()) {
+            return PlanReport.of(model).flatMap(PlanReport::delegation).orElseThrow();
+        }
     }
 }

@@ -1,6 +1,5 @@
 package org.djlplan.integration.spark;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -38,14 +37,16 @@ import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.Trigger;
 import org.apache.spark.util.CollectionAccumulator;
 import org.djlplan.memplan.PlannedTranslatorFactory;
-import org.djlplan.memplan.cli.demo.MobileNetV2;
 import org.djlplan.memplan.report.PlanReport;
-import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Spark with two executors, in JVMs of their own, and a model that an archive brings them: the
@@ -73,6 +74,14 @@ class SparkRouteTest {
         spark.sc().addArchive(measured.archive() + "#classifier");
     }
 
+    /** The test before may have ended an executor, whose replacement starts meanwhile. */
+    @BeforeEach
+    void awaitBothExecutors() {
+        int driverAndExecutors = 3;
+        Await.until(
+                () -> spark.sc().statusTracker().getExecutorInfos().length == driverAndExecutors);
+    }
+
     @AfterAll
     static void stop() {
         spark.stop();
@@ -90,11 +99,37 @@ class SparkRouteTest {
                 .toList();
     }
 
-    /** Asserts that all executors found the choice that the driver measured, and the same bits. */
+    /**
+     * Asserts that all executors ran the choice that the driver measured and computed the same
+     * bits, and that none of them measured.
+     */
     private static void assertTheDriversChoice(List<Examined> rows) {
         assertEquals(SEEDS, rows.stream().map(Examined::seed).toList());
         assertEquals(bits(examine(false)), bits(rows));
         assertEquals(Set.of("1 threads, " + measured.choiceId() + ", STORED"), choices(rows));
+        List<String> tables =
+                spark.parallelize(SEEDS, PARTITIONS).mapPartitions(new StoredTables()).collect();
+        assertEquals(1, measured.tables().size(), measured.tables()::toString);
+        assertEquals(measured.tables(), Set.copyOf(tables));
+    }
+
+    /**
+     * The archive holds the model and what the driver measured, and executors have nothing else.
+     */
+    @ParameterizedTest
+    @ValueSource(strings = {"fail", "cpu"})
+    void addArchive_measuredInTheDriver_everyExecutorServesItAndNoneMeasures(String onMissing) {
+        List<Examined> rows =
+                examine(
+                        new Examination(
+                                onMissing,
+                                Examination.FILES + "classifier",
+                                Map.of("delegation.onMissing", onMissing),
+                                false),
+                        PARTITIONS);
+
+        assertTheDriversChoice(rows);
+        assertEquals(2, processes(rows));
     }
 
     private static Set<String> choices(List<Examined> rows) {
@@ -168,37 +203,6 @@ class SparkRouteTest {
         return new Examination("pinned", Examination.FILES + "mobilenet_v2.tflite", options, false);
     }
 
-    /** Both begin at once: one of them measures, and all find it in the store from then on. */
-    @Test
-    void addFile_modelAloneAndAStore_measuredOnce() throws Exception {
-        Path alone = Files.createDirectory(folder.resolve("other")).resolve("another.tflite");
-        TfLiteWriter.write(MobileNetV2.build(2), alone);
-        Path store = Files.createDirectory(folder.resolve("store"));
-        spark.sc().addFile(alone.toString());
-        String file = Examination.FILES + "another.tflite";
-        Map<String, String> options =
-                Map.of("memplan.store", store.toString(), "delegation.profile", "blocking");
-
-        List<Examined> first = examine(new Examination("first", file, options, false), PARTITIONS);
-        List<Path> kept = tables(store);
-        assertEquals(1, kept.size(), kept::toString);
-        byte[] table = Files.readAllBytes(kept.get(0));
-        List<Examined> others =
-                examine(new Examination("others", file, options, false), PARTITIONS);
-
-        assertEquals(2, processes(first));
-        List<Examined> measured =
-                first.stream().filter(row -> row.choice().endsWith("MEASURED")).toList();
-        assertEquals(1, processes(measured), () -> choices(first).toString());
-        String choice = choices(measured).iterator().next();
-        assertEquals(2, processes(others));
-        assertEquals(Set.of(choice.replace("MEASURED", "STORED")), choices(others));
-        Map<Integer, Integer> bits = bits(others);
-        measured.forEach(row -> assertEquals(bits.get(row.seed()), row.bits()));
-        assertEquals(kept, tables(store));
-        assertArrayEquals(table, Files.readAllBytes(kept.get(0)));
-    }
-
     /** Of the executors' JVMs, in which others have no budget; a second job has another size. */
     @Test
     void sharedBudget_twoModelsOfAnExecutor_dividedAndBitsAsWithout() {
@@ -226,12 +230,6 @@ class SparkRouteTest {
                 long all = megabytes * 1_000_000L;
                 assertTrue(sum <= all && sum >= all - 2, row::toString);
             }
-        }
-    }
-
-    private static List<Path> tables(Path store) throws Exception {
-        try (Stream<Path> files = Files.list(store)) {
-            return files.filter(file -> file.toString().endsWith(".profile.json")).toList();
         }
     }
 

@@ -8,12 +8,10 @@ import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import com.google.common.base.Throwables;
-import com.google.common.collect.ImmutableMap;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -30,8 +28,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What one machine measured serves on others: by an archive, a store, or with the model. */
-class FleetChoiceTest {
+/** What one machine measured serves on others: by an archive, or in the model's own folder. */
+class ShippedChoiceTest {
 
     @TempDir static Path folder;
     private static Path tuned;
@@ -44,14 +42,7 @@ class FleetChoiceTest {
         StockInterpreter.loadEngine();
         tuned = machine("tuned");
         try (ZooModel<NDList, NDList> model =
-                load(
-                        tuned,
-                        "delegation.profile",
-                        "blocking",
-                        "delegation.profileBudget",
-                        "1s",
-                        "memplan.store",
-                        Files.createDirectory(folder.resolve("store")))) {
+                load(tuned, "delegation.profile", "blocking", "delegation.profileBudget", "1s")) {
             DelegationReport report = report(model);
             assertEquals("MEASURED", report.origin(), report.reason());
             assertTrue(report.delegatedOperators() > 0, report.reason());
@@ -161,14 +152,6 @@ class FleetChoiceTest {
     }
 
     @Test
-    void load_sharedStore_isTheSameChoice() throws Exception {
-        try (ZooModel<NDList, NDList> model =
-                load(machine("another"), "memplan.store", folder.resolve("store"))) {
-            assertTheSame(model);
-        }
-    }
-
-    @Test
     void load_nothingKept_failsAndSaysWhatToDo() throws Exception {
         Path file = machine("bare");
         Exception error =
@@ -183,27 +166,13 @@ class FleetChoiceTest {
         }
     }
 
-    /** They name files: a model's folder may not. */
+    /** It names a file: a model's folder may not. */
     @Test
-    void load_placesInArguments_areErrors() throws Exception {
+    void load_profileFromInArguments_isAnError() throws Exception {
         Path file = machine("folder");
-        for (String key : List.of("delegation.profileFrom", "memplan.store")) {
-            Map<String, Object> options = new HashMap<>(ImmutableMap.of(key, archive.toString()));
-            Exception error =
-                    assertThrows(Exception.class, () -> Planned.load(file, options).close());
-            String message = Throwables.getRootCause(error).getMessage();
-            assertTrue(message.contains("-Ddjlplan." + key), message);
-        }
-    }
-
-    @Test
-    void load_storeThatIsNone_isAnError() throws Exception {
-        Path file = machine("none");
-        Exception error =
-                assertThrows(
-                        Exception.class,
-                        () -> load(file, "memplan.store", "class:java.lang.String").close());
-        String message = error.toString() + Throwables.getStackTraceAsString(error);
-        assertTrue(message.contains("memplan.store=java.lang.String"), message);
+        Map<String, Object> options = Map.of("delegation.profileFrom", archive.toString());
+        Exception error = assertThrows(Exception.class, () -> Planned.load(file, options).close());
+        String message = Throwables.getRootCause(error).getMessage();
+        assertTrue(message.contains("-Ddjlplan.delegation.profileFrom"), message);
     }
 }
