@@ -27,7 +27,9 @@ final class Classifier {
                         .optEngine("TFLite")
                         .optModelPath(folder)
                         .optModelName("mobilenet_v2")
-                        .optTranslatorFactory(PlannedTranslatorFactory.wrap(new BestClass()))
+                        .optTranslatorFactory(
+                                PlannedTranslatorFactory.wrap(new BestClass())
+                                        .with("delegation.onMissing", "fail"))
                         .build());
     }
 
