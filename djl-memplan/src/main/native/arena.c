@@ -68,7 +68,7 @@ static char *map_chunks(size_t count) {
 }
 
 /* Gives an arena its memory. The caller holds arenas_lock. */
-static bool take_over(struct djlplan_arena *arena, size_t bytes, int huge_pages) {
+static bool take_over(struct djlplan_arena *arena, size_t bytes) {
     arena->bytes = bytes;
     arena->chunks = (bytes + CHUNK - 1) / CHUNK;
     arena->base = map_chunks(arena->chunks);
@@ -79,18 +79,17 @@ static bool take_over(struct djlplan_arena *arena, size_t bytes, int huge_pages)
         munmap(arena->base, arena->chunks * CHUNK);
         return false;
     }
-    if (huge_pages) madvise(arena->base, arena->chunks * CHUNK, MADV_HUGEPAGE);
     set_owner(first, arena->chunks, arena);
     return true;
 }
 
-void *djlplan_arena_create(int64_t bytes, int huge_pages) {
+void *djlplan_arena_create(int64_t bytes) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     if (bytes <= 0 || bytes > INT64_MAX - 2 * (int64_t)CHUNK) return NULL;
     struct djlplan_arena *arena = calloc(1, sizeof *arena);
     if (arena == NULL) return NULL;
     pthread_mutex_lock(&arenas_lock);
-    bool taken = take_over(arena, ((size_t)bytes + page - 1) / page * page, huge_pages);
+    bool taken = take_over(arena, ((size_t)bytes + page - 1) / page * page);
     pthread_mutex_unlock(&arenas_lock);
     if (!taken) {
         free(arena);

@@ -57,7 +57,7 @@ DJLPLAN_AS_IN_JAVA(DJLPLAN_ALIGNMENT == 64, "UsageRecords.ALIGNMENT_BYTES");
  * Returns zeroed memory, aligned to 2 MiB, or NULL; with `huge_pages` the system is asked for pages
  * of that size. Of addresses it takes what it needs, rounded up to 2 MiB.
  */
-DJLPLAN_API void *djlplan_arena_create(int64_t bytes, int huge_pages);
+DJLPLAN_API void *djlplan_arena_create(int64_t bytes);
 DJLPLAN_API void djlplan_arena_free(void *arena);
 
 /* Gives all memory that the C library keeps for later back to the system, where it can. */

@@ -165,7 +165,7 @@ static int all_bytes(const char *from, size_t bytes, int value) {
 /* Two of four blocks stay; the pages of the others go back, the arena goes with the last. */
 static void check_abandoned(int elsewhere, int raw) {
     const int64_t numbers[][2] = {{100, 64}, {6 * PAGE, PAGE}, {200, 8 * PAGE - 64}, {PAGE, 0}};
-    char *arena = djlplan_arena_create(ARENA, 0);
+    char *arena = djlplan_arena_create(ARENA);
     struct djlplan_torch_plan *plan = plan_of(numbers, 4);
     struct djlplan_torch_run *run = djlplan_torch_replay(plan, arena, 0);
     void *before = raw ? raw_allocate(100) : NULL;
@@ -188,7 +188,7 @@ static void check_abandoned(int elsewhere, int raw) {
     if (elsewhere) release_elsewhere(&c);
     release(&c);
     CHECK(djlplan_arena_of(arena) == NULL);
-    char *next = djlplan_arena_create(ARENA, 1);
+    char *next = djlplan_arena_create(ARENA);
     CHECK(next != NULL && all_bytes(next, ARENA, 0));
     djlplan_arena_free(next);
 }
@@ -234,7 +234,7 @@ static void check_refusals(char *arena) {
     CHECK(djlplan_torch_plan_create(NULL, NULL, -1, ARENA) == NULL);
     const int64_t numbers[][2] = {{64, 0}};
     struct djlplan_torch_plan *plan = plan_of(numbers, 1);
-    char *small = djlplan_arena_create(ARENA - PAGE, 0), *other = malloc(ARENA);
+    char *small = djlplan_arena_create(ARENA - PAGE), *other = malloc(ARENA);
     CHECK(djlplan_torch_replay(plan, small, 0) == NULL);
     CHECK(djlplan_torch_replay(plan, other, 0) == NULL);
     CHECK(djlplan_torch_replay(plan, NULL, 0) == NULL);
@@ -262,12 +262,12 @@ static size_t mapped_bytes(void) {
 /* Arenas take the addresses that they need, and none where there are none. */
 static void check_limited_addresses(void) {
     enum { CHUNK = 2 << 20, LARGE = 5 * CHUNK - PAGE };
-    char *first = djlplan_arena_create(PAGE, 0); /* makes what stays */
+    char *first = djlplan_arena_create(PAGE); /* makes what stays */
     djlplan_arena_free(first);
     size_t before = mapped_bytes();
     char *arenas[3];
     for (int i = 0; i < 3; i++) {
-        arenas[i] = djlplan_arena_create(LARGE, 0);
+        arenas[i] = djlplan_arena_create(LARGE);
         CHECK(arenas[i] != NULL && (uintptr_t)arenas[i] % CHUNK == 0);
         CHECK(djlplan_arena_of(arenas[i]) != NULL);
         CHECK(djlplan_arena_of(arenas[i]) == djlplan_arena_of(arenas[i] + LARGE - 1));
@@ -280,17 +280,17 @@ static void check_limited_addresses(void) {
     struct rlimit limit;
     CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
     CHECK(setrlimit(RLIMIT_AS, &(struct rlimit){PAGE, limit.rlim_max}) == 0);
-    char *none = djlplan_arena_create(LARGE, 0);
+    char *none = djlplan_arena_create(LARGE);
     CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
     CHECK(none == NULL);
-    char *again = djlplan_arena_create(LARGE, 0);
+    char *again = djlplan_arena_create(LARGE);
     CHECK(again != NULL && all_bytes(again, LARGE, 0));
     djlplan_arena_free(again);
 }
 
 void check_replays(void) {
     check_limited_addresses();
-    char *arena = djlplan_arena_create(ARENA, 0);
+    char *arena = djlplan_arena_create(ARENA);
     CHECK(arena != NULL);
     check_refusals(arena);
     check_places(arena);

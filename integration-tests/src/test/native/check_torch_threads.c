@@ -133,7 +133,7 @@ static void record(struct worker *worker) {
 }
 
 static void replay(struct worker *worker) {
-    if (worker->arena == NULL) worker->arena = djlplan_arena_create(worker->arena_bytes, 0);
+    if (worker->arena == NULL) worker->arena = djlplan_arena_create(worker->arena_bytes);
     struct djlplan_torch_run *run = djlplan_torch_replay(worker->plan, worker->arena, 0);
     CHECK(run != NULL);
     int ends = draw(worker, 10) == 0;

@@ -27,16 +27,12 @@ public enum DelegationKey implements Option {
             Origin.UP_TO_THE_MEMORY,
             "such as `64MB`: what packed weights, workspaces and arena may take together; measured,"
                     + " not guessed"),
-    THREADS(
-            "`memplan.threads`",
-            Origin.UP_TO_THE_CORES,
-            "a number, or `auto`, also where neither is set: the best of 1, 2, 4 … cores for a"
-                    + " prediction that has them for itself, fewer beside other work"),
     PROFILE(
             "background",
-            Origin.ANYONE,
+            Origin.UP_TO_A_MINUTE,
             "measure in the `background`, while loading (`blocking`), or not at all (`off`: CPU"
-                    + " kernels, unless something was kept)"),
+                    + " kernels, unless a result is stored). `background:3s` or `blocking:3s` limits"
+                    + " the time; without a limit it is 7 s and 40 inferences in the CPU kernels"),
     PROFILE_FROM(
             "none",
             Origin.APPLICATION,
@@ -49,10 +45,6 @@ public enum DelegationKey implements Option {
             "what to do where nothing is kept for this hardware: `fail` to load, stay with the CPU"
                     + " kernels (`cpu`), or `measure`, as `delegation.profile` says. The first two"
                     + " pin the job, too"),
-    PROFILE_BUDGET(
-            "auto",
-            Origin.UP_TO_A_MINUTE,
-            "how long measuring may take; `auto`: 7 s and 40 inferences in the CPU kernels"),
     TOLERANCE(
             "auto",
             Origin.ANYONE,
@@ -65,11 +57,7 @@ public enum DelegationKey implements Option {
             Origin.ANYONE,
             "operators that stay in the CPU kernels, separated by commas: numbers in the model's"
                     + " file (`17`, `17-23`), types (`CONV_2D`) or names of output tensors, where"
-                    + " `*` stands for anything; [how](how-it-works/delegation.md)"),
-    PROGRESS(
-            "none",
-            Origin.ANYONE,
-            "an object that is a DJL `Progress`, told how far measuring is; a folder has none");
+                    + " `*` stands for anything; [how](how-it-works/delegation.md)");
 
     private final String key =
             PlanOptions.DELEGATION_PREFIX

@@ -2,6 +2,7 @@ package org.djlplan.delegation;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedSet;
 import java.nio.file.InvalidPathException;
@@ -28,7 +29,6 @@ import org.djlplan.memplan.spi.Tolerance;
  *
  * @param enabled whether anything may be delegated
  * @param goal what the choice is to reach
- * @param threads with how many threads the model may run
  * @param profile when candidates are measured
  * @param profileFrom the folder or archive that is read first; empty for none
  * @param onMissing what to do where nothing is kept for this hardware
@@ -40,7 +40,6 @@ import org.djlplan.memplan.spi.Tolerance;
 public record DelegationOptions(
         boolean enabled,
         Goal goal,
-        ThreadSetting threads,
         ProfileMode profile,
         Optional<Path> profileFrom,
         OnMissing onMissing,
@@ -51,7 +50,8 @@ public record DelegationOptions(
     private static final String AUTO = "auto";
     private static final String NONE = "none";
 
-    private static final Duration LONGEST_BUDGET = Duration.ofHours(24);
+    /** The longest measurement that users may ask for. */
+    public static final Duration LONGEST_BUDGET = Duration.ofHours(24);
 
     private static final Pattern URL =
             Pattern.compile("(?i)(file|https?):.*|[a-z][a-z0-9+.-]*://.*");
@@ -98,6 +98,14 @@ public record DelegationOptions(
                                         Quantities::bytes,
                                         "a size such as 64MB, 64MiB or 1GB"))
                         : OptionalLong.empty();
+        Profile profile =
+                value(
+                        options,
+                        DelegationKey.PROFILE,
+                        DelegationKey.PROFILE.otherwise(),
+                        Profile::parse,
+                        "background, blocking or off, the first two also with a duration of at most"
+                                + " 24h, such as blocking:10s");
         return new DelegationOptions(
                 value(
                         options,
@@ -106,20 +114,7 @@ public record DelegationOptions(
                         DelegationOptions::flag,
                         "true or false"),
                 new Goal(objective, maxMemoryBytes),
-                options.containsKey(DelegationKey.THREADS.key())
-                        ? value(
-                                options,
-                                DelegationKey.THREADS,
-                                "",
-                                DelegationOptions::threads,
-                                "auto, -1 or a positive number of at most " + Threads.most())
-                        : new ThreadSetting.AsModel(),
-                value(
-                        options,
-                        DelegationKey.PROFILE,
-                        "background",
-                        text -> constant(ProfileMode.values(), text),
-                        "background, blocking or off"),
+                profile.mode(),
                 value(
                         options,
                         DelegationKey.PROFILE_FROM,
@@ -133,12 +128,7 @@ public record DelegationOptions(
                         "measure",
                         text -> constant(OnMissing.values(), text),
                         "fail, cpu or measure"),
-                value(
-                        options,
-                        DelegationKey.PROFILE_BUDGET,
-                        AUTO,
-                        DelegationOptions::budget,
-                        "auto or a duration of at most 24h, such as 10s, 500ms or 2m"),
+                profile.budget(),
                 value(
                         options,
                         DelegationKey.TOLERANCE,
@@ -180,18 +170,6 @@ public record DelegationOptions(
         };
     }
 
-    private static Optional<ThreadSetting> threads(String text) {
-        if (text.toLowerCase(Locale.ROOT).equals(AUTO)) {
-            return Optional.of(new ThreadSetting.Auto());
-        }
-        // Metadata is JSON, whose numbers arrive as 2.0.
-        return number(text)
-                .filter(number -> number == Math.rint(number))
-                .map(Double::intValue)
-                .filter(Threads::isSound)
-                .map(ThreadSetting.Fixed::new);
-    }
-
     private static Optional<Optional<Path>> location(String text) {
         if (text.equals(NONE)) {
             return Optional.of(Optional.empty());
@@ -204,14 +182,6 @@ public record DelegationOptions(
         } catch (InvalidPathException e) {
             return Optional.empty();
         }
-    }
-
-    private static Optional<Optional<Duration>> budget(String text) {
-        if (text.toLowerCase(Locale.ROOT).equals(AUTO)) {
-            return Optional.of(Optional.empty());
-        }
-        Optional<Duration> given = Quantities.duration(text, LONGEST_BUDGET);
-        return given.isPresent() ? Optional.of(given) : Optional.empty();
     }
 
     private static Optional<Tolerance> tolerance(String text) {
@@ -253,58 +223,42 @@ public record DelegationOptions(
         OFF
     }
 
-    /** The numbers of threads per prediction with which a model may run. */
-    public sealed interface ThreadSetting {
+    /**
+     * When to measure, and for how long at most.
+     *
+     * @param budget empty for as long as the model's latency asks for
+     */
+    private record Profile(ProfileMode mode, Optional<Duration> budget) {
 
-        /**
-         * Returns the numbers of threads to choose from, in ascending order.
-         *
-         * @param ofModel the model's own setting, −1 for the engine's default
-         * @param cores of this machine
-         */
-        List<Integer> candidates(int ofModel, int cores);
-
-        /**
-         * As many as the model's own setting says; if it says nothing, as many as are found best.
-         */
-        record AsModel() implements ThreadSetting {
-            @Override
-            public List<Integer> candidates(int ofModel, int cores) {
-                return ofModel == -1
-                        ? new Auto().candidates(ofModel, cores)
-                        : ImmutableList.of(ofModel);
+        static Optional<Profile> parse(String text) {
+            List<String> parts = Splitter.on(':').limit(2).trimResults().splitToList(text);
+            Optional<ProfileMode> mode = constant(ProfileMode.values(), parts.get(0));
+            if (parts.size() == 1) {
+                return mode.map(when -> new Profile(when, Optional.empty()));
             }
+            return mode.filter(when -> when != ProfileMode.OFF)
+                    .flatMap(
+                            when ->
+                                    Quantities.duration(parts.get(1), LONGEST_BUDGET)
+                                            .map(time -> new Profile(when, Optional.of(time))));
         }
+    }
 
-        /**
-         * As many as are found best: the powers of two up to the number of cores, and that number.
-         */
-        record Auto() implements ThreadSetting {
-            @Override
-            public List<Integer> candidates(int ofModel, int cores) {
-                ImmutableSortedSet.Builder<Integer> numbers = ImmutableSortedSet.naturalOrder();
-                for (int number = 1; number < cores; number *= 2) {
-                    numbers.add(number);
-                }
-                return numbers.add(cores).build().asList();
-            }
+    /**
+     * Returns the numbers of threads per prediction to choose from, in ascending order: the given
+     * number, or the powers of two up to the number of cores, and that number.
+     *
+     * @param given with {@code memplan.threads}, −1 for none
+     * @param cores of this machine
+     */
+    public static ImmutableList<Integer> threadCandidates(int given, int cores) {
+        if (given != Threads.DEFAULT) {
+            return ImmutableList.of(given);
         }
-
-        /**
-         * So many.
-         *
-         * @param threads a positive number, or −1 for the engine's default
-         */
-        record Fixed(int threads) implements ThreadSetting {
-
-            public Fixed {
-                checkArgument(threads == -1 || threads > 0, "threads: %s", threads);
-            }
-
-            @Override
-            public List<Integer> candidates(int ofModel, int cores) {
-                return ImmutableList.of(threads);
-            }
+        ImmutableSortedSet.Builder<Integer> numbers = ImmutableSortedSet.naturalOrder();
+        for (int number = 1; number < cores; number *= 2) {
+            numbers.add(number);
         }
+        return numbers.add(cores).build().asList();
     }
 }

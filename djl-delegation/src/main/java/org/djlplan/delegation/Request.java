@@ -53,8 +53,8 @@ record Request(
         return new Request(
                 ReducedModel.of(model, excluded),
                 options.goal(),
-                options.threads()
-                        .candidates(model.threads(), Runtime.getRuntime().availableProcessors()),
+                DelegationOptions.threadCandidates(
+                        model.threads(), Runtime.getRuntime().availableProcessors()),
                 options.profileBudget(),
                 options.tolerance(),
                 excluded);

@@ -12,7 +12,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.djlplan.delegation.DelegationOptions.OnMissing;
 import org.djlplan.delegation.DelegationOptions.ProfileMode;
-import org.djlplan.delegation.DelegationOptions.ThreadSetting;
 import org.djlplan.delegation.table.Goal;
 import org.djlplan.delegation.table.Goal.Objective;
 import org.djlplan.memplan.spi.Tolerance;
@@ -29,7 +28,6 @@ class DelegationOptionsTest {
                 new DelegationOptions(
                         true,
                         new Goal(Objective.LATENCY, OptionalLong.empty()),
-                        new ThreadSetting.AsModel(),
                         ProfileMode.BACKGROUND,
                         Optional.empty(),
                         OnMissing.MEASURE,
@@ -48,19 +46,15 @@ class DelegationOptionsTest {
                                 Map.entry("delegation.delegate", "class:org.example.Gpu"),
                                 Map.entry("delegation.objective", "Balanced"),
                                 Map.entry("delegation.maxMemory", "64MB"),
-                                Map.entry("delegation.threads", "2.0"),
-                                Map.entry("delegation.profile", "blocking"),
+                                Map.entry("delegation.profile", "Blocking : 2m"),
                                 Map.entry("delegation.profileFrom", " /choices/job 1.zip"),
                                 Map.entry("delegation.onMissing", "Fail"),
-                                Map.entry("delegation.profileBudget", "2m"),
                                 Map.entry("delegation.tolerance", "1e-3"),
-                                Map.entry("delegation.exclude", " 17-23, CONV_2D,conv/Relu6,"),
-                                Map.entry("delegation.progress", "a Progress")));
+                                Map.entry("delegation.exclude", " 17-23, CONV_2D,conv/Relu6,")));
         assertEquals(
                 new DelegationOptions(
                         false,
                         new Goal(Objective.BALANCED, OptionalLong.of(64_000_000)),
-                        new ThreadSetting.Fixed(2),
                         ProfileMode.BLOCKING,
                         Optional.of(Path.of("/choices/job 1.zip")),
                         OnMissing.FAIL,
@@ -95,7 +89,7 @@ class DelegationOptionsTest {
     void parse_duration_isMillis(String text, long millis) {
         assertEquals(
                 Duration.ofMillis(millis),
-                DelegationOptions.parse(Map.of("delegation.profileBudget", text))
+                DelegationOptions.parse(Map.of("delegation.profile", "background:" + text))
                         .profileBudget()
                         .orElseThrow());
     }
@@ -121,16 +115,13 @@ class DelegationOptionsTest {
                 "maxMemory | 9999999999GB | such as 64MB",
                 "maxMemory | 1e99 | such as 64MB",
                 "maxMemory | '' | such as 64MB",
-                "threads | 0 | auto, -1 or a positive number",
-                "threads | -2 | auto, -1 or a positive number",
-                "threads | 1.5 | auto, -1 or a positive number",
-                "threads | NaN | auto, -1 or a positive number",
-                "threads | many | auto, -1 or a positive number",
                 "profile | on | background, blocking or off",
-                "profileBudget | 10 | such as 10s, 500ms or 2m",
-                "profileBudget | 10 MB | such as 10s",
-                "profileBudget | 25h | at most 24h",
-                "profileBudget | 0s | such as 10s",
+                "profile | off:10s | background, blocking or off",
+                "profile | blocking: | such as blocking:10s",
+                "profile | blocking:10 | such as blocking:10s",
+                "profile | background:10 MB | such as blocking:10s",
+                "profile | background:25h | at most 24h",
+                "profile | blocking:0s | such as blocking:10s",
                 "tolerance | -1e-4 | a number from 0 to 1",
                 "tolerance | NaN | a number from 0 to 1",
                 "tolerance | 1% | a number from 0 to 1",
@@ -156,18 +147,15 @@ class DelegationOptionsTest {
     }
 
     @Test
-    void candidates_auto_arePowersOfTwoAndTheCores() {
-        ThreadSetting auto = new ThreadSetting.Auto();
-        assertEquals(List.of(1), auto.candidates(-1, 1));
-        assertEquals(List.of(1, 2), auto.candidates(-1, 2));
-        assertEquals(List.of(1, 2, 4, 6), auto.candidates(3, 6));
-        assertEquals(List.of(1, 2, 4, 8), auto.candidates(-1, 8));
+    void threadCandidates_noneGiven_arePowersOfTwoAndTheCores() {
+        assertEquals(List.of(1), DelegationOptions.threadCandidates(-1, 1));
+        assertEquals(List.of(1, 2), DelegationOptions.threadCandidates(-1, 2));
+        assertEquals(List.of(1, 2, 4, 6), DelegationOptions.threadCandidates(-1, 6));
+        assertEquals(List.of(1, 2, 4, 8), DelegationOptions.threadCandidates(-1, 8));
     }
 
     @Test
-    void candidates_oneSetting_isThatOne() {
-        assertEquals(List.of(1, 2, 4, 8), new ThreadSetting.AsModel().candidates(-1, 8));
-        assertEquals(List.of(3), new ThreadSetting.AsModel().candidates(3, 8));
-        assertEquals(List.of(2), new ThreadSetting.Fixed(2).candidates(-1, 8));
+    void threadCandidates_given_isThatNumber() {
+        assertEquals(List.of(3), DelegationOptions.threadCandidates(3, 8));
     }
 }

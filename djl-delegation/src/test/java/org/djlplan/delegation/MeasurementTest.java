@@ -96,11 +96,8 @@ class MeasurementTest {
     @Test
     void renew_threadsByHand_isFoundByALoadWithAsMany() throws Exception {
         ProfileTable tuned = SampleTables.small(2);
-        assertEquals(
-                Optional.of(tuned),
-                measuring(tuned, Map.of("delegation.threads", "2"))
-                        .renew(PATIENCE_NANOS, table -> true));
         model.threads = 2;
+        assertEquals(Optional.of(tuned), measuring(tuned).renew(PATIENCE_NANOS, table -> true));
         Measurement found = measuring(FIRST);
         DelegationChoice choice = found.stored(found.kept().orElseThrow());
         assertEquals(DelegationChoice.Origin.STORED, choice.origin());

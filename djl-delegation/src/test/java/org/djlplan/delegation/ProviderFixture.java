@@ -89,12 +89,8 @@ abstract class ProviderFixture {
     Choosing choose(Profiling profiling, String... options) {
         Map<String, String> map =
                 options.length == 0
-                        ? Map.of("delegation.profileBudget", "10ms")
-                        : Map.of(
-                                "delegation.profileBudget",
-                                "10ms",
-                                "delegation.profile",
-                                options[0]);
+                        ? Map.of("delegation.profile", "background:10ms")
+                        : Map.of("delegation.profile", options[0]);
         return provider(profiling).choose(model, map, Optional.empty(), better::add);
     }
 

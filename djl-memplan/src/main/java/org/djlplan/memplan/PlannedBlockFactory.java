@@ -44,7 +44,7 @@ public final class PlannedBlockFactory implements BlockFactory {
             throws IOException {
         ModelPlanning planning;
         try {
-            planning = new ModelPlanning(Map.of(), arguments);
+            planning = new ModelPlanning(Map.of(), arguments, Optional.empty());
         } catch (Error e) {
             logger.warn("{} runs as without djl-plan: {}", model.getName(), e.toString());
             Optional<BlockFactory> factory =

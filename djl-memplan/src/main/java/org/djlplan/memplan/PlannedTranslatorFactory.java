@@ -7,6 +7,7 @@ import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorFactory;
 import ai.djl.util.ClassLoaderUtils;
 import ai.djl.util.Pair;
+import ai.djl.util.Progress;
 import java.io.InvalidObjectException;
 import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
@@ -58,16 +59,20 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
 
     private final transient Optional<TranslatorFactory> inner;
     private final transient Map<String, Object> options;
+    private final transient Optional<Progress> progress;
 
     /** Wraps the factory that {@code memplan.translatorFactory} names, or DJL's default. */
     public PlannedTranslatorFactory() {
-        this(Optional.empty(), Map.of());
+        this(Optional.empty(), Map.of(), Optional.empty());
     }
 
     private PlannedTranslatorFactory(
-            Optional<TranslatorFactory> inner, Map<String, Object> options) {
+            Optional<TranslatorFactory> inner,
+            Map<String, Object> options,
+            Optional<Progress> progress) {
         this.inner = inner;
         this.options = options;
+        this.progress = progress;
         try {
             ModelPlanning.warmUp();
         } catch (Error e) {
@@ -80,7 +85,7 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
     public static PlannedTranslatorFactory wrap(TranslatorFactory inner) {
         return inner instanceof PlannedTranslatorFactory planned
                 ? planned
-                : new PlannedTranslatorFactory(Optional.of(inner), Map.of());
+                : new PlannedTranslatorFactory(Optional.of(inner), Map.of(), Optional.empty());
     }
 
     /** Returns a factory that plans the model and translates with {@code translator}. */
@@ -106,7 +111,16 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
         }
         Map<String, Object> all = new LinkedHashMap<>(options);
         all.put(key, Objects.requireNonNull(value, key));
-        return new PlannedTranslatorFactory(inner, Collections.unmodifiableMap(all));
+        return new PlannedTranslatorFactory(inner, Collections.unmodifiableMap(all), progress);
+    }
+
+    /**
+     * Returns a factory that also shows how far the measurement for delegation is.
+     *
+     * @param shown such as a {@code ProgressBar}; called from the measuring thread
+     */
+    public PlannedTranslatorFactory withProgress(Progress shown) {
+        return new PlannedTranslatorFactory(inner, options, Optional.of(shown));
     }
 
     @Override
@@ -173,7 +187,11 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
         for (Map.Entry<String, Object> option : options.entrySet()) {
             requireSerializable("the value of " + option.getKey() + ", ", option.getValue());
         }
-        return new Form(inside, new HashMap<>(options));
+        Progress shown = progress.orElse(null);
+        if (shown != null) {
+            requireSerializable("the progress, ", shown);
+        }
+        return new Form(inside, new HashMap<>(options), shown);
     }
 
     private static Object innermost(TranslatorFactory factory) {
@@ -196,22 +214,27 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
      * What is serialized.
      *
      * @param inner a factory, a translator, or null
+     * @param progress shows how far the measurement is, or null
      */
-    private record Form(Object inner, HashMap<String, Object> options) implements Serializable {
+    private record Form(Object inner, HashMap<String, Object> options, Object progress)
+            implements Serializable {
 
         private Object readResolve() throws InvalidObjectException {
+            return new PlannedTranslatorFactory(
+                    factory(),
+                    Collections.unmodifiableMap(options),
+                    Optional.ofNullable((Progress) progress));
+        }
+
+        private Optional<TranslatorFactory> factory() throws InvalidObjectException {
             if (inner == null) {
-                return new PlannedTranslatorFactory(
-                        Optional.empty(), Collections.unmodifiableMap(options));
+                return Optional.empty();
             }
             if (inner instanceof TranslatorFactory factory) {
-                return new PlannedTranslatorFactory(
-                        Optional.of(factory), Collections.unmodifiableMap(options));
+                return Optional.of(factory);
             }
             if (inner instanceof Translator<?, ?> translator) {
-                return new PlannedTranslatorFactory(
-                        Optional.of(new GivenTranslator(translator)),
-                        Collections.unmodifiableMap(options));
+                return Optional.of(new GivenTranslator(translator));
             }
             throw new InvalidObjectException(inner.getClass() + " translates nothing");
         }
@@ -243,7 +266,7 @@ public final class PlannedTranslatorFactory implements TranslatorFactory, Serial
     /** Empty, with a warning, where classes of ours or that we need are not there. */
     private Optional<ModelPlanning> planning(Model model, Map<String, ?> arguments) {
         try {
-            return Optional.of(new ModelPlanning(options, arguments));
+            return Optional.of(new ModelPlanning(options, arguments, progress));
         } catch (Error e) {
             logger.warn("{} runs as without djl-plan: {}", model.getName(), e.toString());
             return Optional.empty();

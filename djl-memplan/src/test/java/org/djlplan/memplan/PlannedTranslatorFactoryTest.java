@@ -8,6 +8,7 @@ import ai.djl.modality.Classifications;
 import ai.djl.modality.cv.Image;
 import ai.djl.modality.cv.translator.ImageClassificationTranslatorFactory;
 import ai.djl.ndarray.NDList;
+import ai.djl.training.util.ProgressBar;
 import ai.djl.translate.NoopTranslator;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
@@ -18,7 +19,6 @@ import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.io.Serializable;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -73,7 +73,7 @@ class PlannedTranslatorFactoryTest {
         PlannedTranslatorFactory copy =
                 copy(
                         PlannedTranslatorFactory.wrap(new Written())
-                                .with("memplan.inputShapes", "1,2")
+                                .with("memplan.warmup", "1,2")
                                 .with("memplan.threads", "many"));
         assertTrue(copy.isSupported(String.class, Integer.class));
         IllegalArgumentException problem =
@@ -94,9 +94,10 @@ class PlannedTranslatorFactoryTest {
                 problem(PlannedTranslatorFactory.wrap(new NoopTranslator()))
                         .contains(NoopTranslator.class.getName()));
         assertTrue(
-                problem(
-                                new PlannedTranslatorFactory()
-                                        .with("delegation.progress", List.of(1).iterator()))
-                        .startsWith("the value of delegation.progress, "));
+                problem(new PlannedTranslatorFactory().with("memplan.threads", new Object()))
+                        .startsWith("the value of memplan.threads, java.lang.Object"));
+        assertTrue(
+                problem(new PlannedTranslatorFactory().withProgress(new ProgressBar()))
+                        .startsWith("the progress, " + ProgressBar.class.getName()));
     }
 }

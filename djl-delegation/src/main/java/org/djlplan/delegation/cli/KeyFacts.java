@@ -8,9 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.djlplan.delegation.DelegationKey;
-import org.djlplan.delegation.DelegationOptions.ThreadSetting;
+import org.djlplan.delegation.DelegationOptions;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
+import org.djlplan.memplan.config.Threads;
 
 /** Machine and settings that measurements depend on, for people. */
 final class KeyFacts {
@@ -33,7 +34,6 @@ final class KeyFacts {
             ImmutableSet.of(
                     OptionKey.THREADS.key(),
                     OptionKey.REORDER.key(),
-                    DelegationKey.THREADS.key(),
                     DelegationKey.OBJECTIVE.key(),
                     DelegationKey.MAX_MEMORY.key(),
                     DelegationKey.TOLERANCE.key(),
@@ -51,13 +51,11 @@ final class KeyFacts {
         String usualThreads =
                 Optional.ofNullable(facts.get("cores"))
                         .map(Integer::parseInt)
-                        .map(cores -> new ThreadSetting.Auto().candidates(-1, cores))
+                        .map(cores -> DelegationOptions.threadCandidates(Threads.DEFAULT, cores))
                         .map(Joiner.on(',')::join)
                         .orElse("");
         ImmutableMap<DelegationKey, String> usual =
                 ImmutableMap.of(
-                        DelegationKey.THREADS,
-                        usualThreads,
                         DelegationKey.OBJECTIVE,
                         "latency",
                         DelegationKey.TOLERANCE,
@@ -65,6 +63,10 @@ final class KeyFacts {
                         DelegationKey.DELEGATE,
                         "xnnpack");
         ImmutableMap.Builder<String, String> options = ImmutableMap.builder();
+        String threads = facts.get("threads");
+        if (threads != null && !threads.equals(usualThreads)) {
+            options.put(OptionKey.THREADS.key(), threads);
+        }
         for (DelegationKey key : DelegationKey.values()) {
             String value = facts.get(factOf(key));
             if (value != null && !value.equals(usual.get(key))) {
@@ -90,19 +92,9 @@ final class KeyFacts {
      * loads without options do.
      */
     static ImmutableList<String> loadsOptions(Map<String, String> facts) {
-        ImmutableList.Builder<String> texts = ImmutableList.builder();
-        loads(facts)
-                .forEach(
-                        (key, value) -> {
-                            boolean both =
-                                    key.equals(DelegationKey.THREADS.key()) && !value.equals("-1");
-                            texts.add(
-                                    key
-                                            + "="
-                                            + value
-                                            + (both ? " (or memplan.threads=" + value + ")" : ""));
-                        });
-        return texts.build();
+        return loads(facts).entrySet().stream()
+                .map(option -> option.getKey() + "=" + option.getValue())
+                .collect(ImmutableList.toImmutableList());
     }
 
     /** Returns a sentence that says which loads find what is kept by these facts. */

@@ -104,12 +104,11 @@ public final class TuneCommand implements CliCommand {
             return show(file);
         }
         Optional<Path> into = options.into();
-        // All settings differ in delegation.threads only.
-        DelegableModel measurable = TfLiteModels.open(file, settings.get(0).plan());
-        Output output = new Output(measurable.graph(), file, Optional.of(measurable::numberInFile));
+        DelegableModel first = TfLiteModels.open(file, settings.get(0).plan());
+        Output output = new Output(first.graph(), file, Optional.of(first::numberInFile));
         Optional<Boolean> measured =
                 Cancellation.cancellable(
-                        () -> tuneAll(measurable, settings, into, output),
+                        () -> tuneAll(file, settings, into, output),
                         () -> complain("cancelled; what was not measured to the end is not kept"));
         if (measured.isPresent()) {
             output.end();
@@ -117,11 +116,11 @@ public final class TuneCommand implements CliCommand {
         return measured.orElse(false) ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 
-    private boolean tuneAll(
-            DelegableModel measurable, List<Setting> settings, Optional<Path> into, Output output)
+    private boolean tuneAll(Path file, List<Setting> settings, Optional<Path> into, Output output)
             throws IOException, InterruptedException {
         boolean measured = true;
         for (Setting setting : settings) {
+            DelegableModel measurable = TfLiteModels.open(file, setting.plan());
             measured &= tune(measurable, setting.delegation(), into, output);
         }
         return measured;

@@ -14,7 +14,9 @@ import java.util.Optional;
 import org.djlplan.delegation.DelegationKey;
 import org.djlplan.delegation.DelegationOptions;
 import org.djlplan.memplan.config.GivenOptions;
+import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
+import org.djlplan.memplan.config.Quantities;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.portfolio.Strategies;
 import picocli.CommandLine.Model.CommandSpec;
@@ -30,9 +32,11 @@ final class TuneOptions {
                     DelegationKey.DELEGATE.key(), "--delegate",
                     DelegationKey.OBJECTIVE.key(), "--objective",
                     DelegationKey.MAX_MEMORY.key(), "--max-memory",
-                    DelegationKey.THREADS.key(), "--threads",
-                    DelegationKey.PROFILE_BUDGET.key(), "--budget",
+                    OptionKey.THREADS.key(), "--threads",
+                    DelegationKey.PROFILE.key(), "--budget",
                     DelegationKey.TOLERANCE.key(), "--tolerance");
+
+    private static final String BLOCKING = "blocking:";
 
     private static final String USUAL_BUDGET = "auto";
     private static final String EXHAUSTIVE_BUDGET = "10m";
@@ -67,8 +71,7 @@ final class TuneOptions {
             paramLabel = "N",
             split = ",",
             description =
-                    "Threads per prediction, auto to choose them as well, or -1 for the engine's"
-                            + " own; several, such as 1,2, are measured and kept one after the other"
+                    "Threads per prediction, or auto to choose them as well; several, such as 1,2, are measured and kept one after the other"
                             + " (default: as for a model that is loaded with these -o: auto, where"
                             + " none sets threads).")
     private List<String> threads = new ArrayList<>();
@@ -133,11 +136,11 @@ final class TuneOptions {
         put(texts, DelegationKey.DELEGATE, delegate);
         put(texts, DelegationKey.OBJECTIVE, Optional.ofNullable(objective));
         put(texts, DelegationKey.MAX_MEMORY, Optional.ofNullable(maxMemory));
-        put(texts, DelegationKey.THREADS, threadSetting);
-        put(texts, DelegationKey.PROFILE_BUDGET, Optional.ofNullable(budget));
+        put(texts, OptionKey.THREADS, threadSetting);
+        put(texts, DelegationKey.PROFILE, longest());
         put(texts, DelegationKey.TOLERANCE, Optional.ofNullable(tolerance));
         if (exhaustive) {
-            texts.putIfAbsent(DelegationKey.PROFILE_BUDGET.key(), EXHAUSTIVE_BUDGET);
+            texts.putIfAbsent(DelegationKey.PROFILE.key(), BLOCKING + EXHAUSTIVE_BUDGET);
         }
         Setting setting = parse(texts);
         if (!setting.plan().enabled() || !setting.delegation().enabled()) {
@@ -164,7 +167,23 @@ final class TuneOptions {
         }
     }
 
-    private void put(Map<String, String> texts, DelegationKey key, Optional<String> typed) {
+    private Optional<String> longest() {
+        if (budget == null || budget.equals(USUAL_BUDGET)) {
+            return Optional.empty();
+        }
+        if (Quantities.duration(budget, DelegationOptions.LONGEST_BUDGET).isEmpty()) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "--budget %s: must be auto or a duration of at most 24h, such as 10s, 500ms or 2m"
+                            .formatted(budget));
+        }
+        return Optional.of(BLOCKING + budget);
+    }
+
+    private void put(
+            Map<String, String> texts,
+            org.djlplan.memplan.config.Option key,
+            Optional<String> typed) {
         if (typed.isPresent() && texts.containsKey(key.key())) {
             throw new ParameterException(
                     spec.commandLine(),

@@ -23,14 +23,14 @@ class KeyFactsTest {
     void loads_whatIsUsual_needsNoOptions() {
         assertEquals(Map.of(), loads());
         assertEquals(Map.of(), loads("cores", "1", "threads", "1"));
-        assertEquals(Map.of("delegation.threads", "1"), KeyFacts.loads(Map.of("threads", "1")));
+        assertEquals(Map.of("memplan.threads", "1"), KeyFacts.loads(Map.of("threads", "1")));
     }
 
     @Test
     void loads_whatIsNot_isAnOptionEach() {
         assertEquals(
                 Map.of(
-                        "delegation.threads", "2",
+                        "memplan.threads", "2",
                         "delegation.objective", "memory",
                         "delegation.maxMemory", "64000000",
                         "delegation.tolerance", "0.01",
@@ -55,11 +55,11 @@ class KeyFactsTest {
     }
 
     @Test
-    void loadsText_fixedThreads_namesBothOptions() {
+    void loadsText_fixedThreads_namesTheOption() {
         String text = KeyFacts.loadsText(Map.of("threads", "2", "cores", "4"));
         assertEquals(
-                "found by loads with delegation.threads=2 (or memplan.threads=2); other values of"
-                        + " memplan.threads, memplan.reorder, delegation.threads,"
+                "found by loads with memplan.threads=2; other values of"
+                        + " memplan.threads, memplan.reorder,"
                         + " delegation.objective, delegation.maxMemory, delegation.tolerance,"
                         + " delegation.exclude, delegation.delegate ask for a measurement of their own",
                 text);
@@ -68,15 +68,12 @@ class KeyFactsTest {
     @Test
     void loadsOptions_usualThreads_areNone() {
         assertEquals(List.of(), KeyFacts.loadsOptions(Map.of("cores", "4", "threads", "1,2,4")));
-        assertEquals(
-                List.of("delegation.threads=-1"),
-                KeyFacts.loadsOptions(Map.of("cores", "4", "threads", "-1")));
     }
 
     @Test
     void loads_excludedOperators_areNamed() {
         assertEquals(
-                Map.of("delegation.exclude", "3-5,9", "delegation.threads", "2"),
+                Map.of("delegation.exclude", "3-5,9", "memplan.threads", "2"),
                 KeyFacts.loads(Map.of("exclude", "3-5,9", "threads", "2")));
     }
 }

@@ -75,11 +75,10 @@ final class BudgetCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        for (OptionKey key : List.of(OptionKey.BUDGET, OptionKey.IO)) {
-            if (options.arguments().containsKey(key.key())) {
-                throw new ParameterException(
-                        spec.commandLine(), "-o " + key.key() + ": give --budgets and --io");
-            }
+        if (options.arguments().containsKey(OptionKey.BUDGET.key())) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "-o " + OptionKey.BUDGET.key() + ": give --budgets and --io");
         }
         options.check(true, true);
         Way way = delegation && options.mayDelegate() ? Way.DELEGATED : Way.PLANNED;

@@ -263,10 +263,8 @@ final class BudgetSweep {
     }
 
     private Row row(String name, long bytes, Partner stock) throws IOException {
-        RunOptions inside = options.with(OptionKey.BUDGET, Long.toString(bytes));
-        if (io.isPresent()) {
-            inside = inside.with(OptionKey.IO, io.get().toString());
-        }
+        String reading = io.map(way -> ":" + way).orElse("");
+        RunOptions inside = options.with(OptionKey.BUDGET, bytes + reading);
         String title = name + String.format(Locale.ROOT, " (%.1f MB)", bytes / MEGA);
         try {
             news.accept(title + ": slicing, first load");

@@ -56,7 +56,7 @@ final class PlannedLoading {
             ImmutableMap<String, String> arguments, Optional<Progress> progress) {
         PlannedTranslatorFactory factory = new PlannedTranslatorFactory();
         if (progress.isPresent()) {
-            factory = factory.with(RunOptions.PROGRESS, progress.get());
+            factory = factory.withProgress(progress.get());
         }
         for (Map.Entry<String, String> argument : arguments.entrySet()) {
             if (GivenOptions.isOurs(argument.getKey())) {

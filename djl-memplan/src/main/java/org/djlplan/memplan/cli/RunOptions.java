@@ -36,8 +36,6 @@ final class RunOptions {
     private static final String ON_MISSING = DELEGATION + "onMissing";
 
     /** Who is told how far that is. */
-    static final String PROGRESS = DELEGATION + "progress";
-
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
 
@@ -139,10 +137,9 @@ final class RunOptions {
         options.arguments = new LinkedHashMap<>(arguments);
         // Nothing was measured of it before.
         List.of(PROFILE, PROFILE_FROM, ON_MISSING).forEach(options.arguments::remove);
-        if (options.arguments.containsKey(OptionKey.BUDGET.key())) {
-            // A share of the little that it takes would be too small.
-            options.arguments.put(OptionKey.BUDGET_MODE.key(), "best-effort");
-        }
+        // A share of the little that it takes would be too small.
+        options.arguments.computeIfPresent(
+                OptionKey.BUDGET.key(), (key, budget) -> budget + ":best-effort");
         return options;
     }
 

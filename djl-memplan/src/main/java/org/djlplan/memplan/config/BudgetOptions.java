@@ -1,5 +1,9 @@
 package org.djlplan.memplan.config;
 
+import com.google.common.base.Splitter;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -10,23 +14,51 @@ import java.util.OptionalLong;
  * @param bestEffort whether a model that cannot be held inside its budget runs in as little as it
  *     can, instead of failing to load
  * @param io the way in which weights are read
- * @param quotaBytes what the files made from the model may take on disk; empty for twice its size
  */
 public record BudgetOptions(
-        Budget budget,
-        OptionalLong sharedBytes,
-        boolean bestEffort,
-        WeightIo io,
-        OptionalLong quotaBytes) {
+        Budget budget, OptionalLong sharedBytes, boolean bestEffort, WeightIo io) {
+
+    /** Texts that users may write, for messages. */
+    public static final String ALLOWED =
+            Budget.ALLOWED + "; and after it :best-effort, :cached, :mmap or :direct";
+
+    /** Separates the budget from its modifiers. */
+    static final char SEPARATOR = ':';
+
+    private static final String BEST_EFFORT = "best-effort";
 
     /** No budget. */
     public static final BudgetOptions UNLIMITED =
-            new BudgetOptions(
-                    new Budget.Unlimited(),
-                    OptionalLong.empty(),
-                    false,
-                    WeightIo.AUTO,
-                    OptionalLong.empty());
+            new BudgetOptions(new Budget.Unlimited(), OptionalLong.empty(), false, WeightIo.AUTO);
+
+    /**
+     * Returns the options that users write as a budget and modifiers, such as {@code
+     * 64MB:best-effort}, or empty if the text is malformed.
+     */
+    public static Optional<BudgetOptions> of(String text) {
+        List<String> parts = Splitter.on(SEPARATOR).trimResults().splitToList(text);
+        Optional<Budget> budget = Budget.of(parts.get(0));
+        boolean bestEffort = false;
+        WeightIo io = WeightIo.AUTO;
+        for (String modifier : parts.subList(1, parts.size())) {
+            Optional<WeightIo> way = WeightIo.of(modifier);
+            if (way.isPresent()) {
+                io = way.get();
+            } else if (modifier.toLowerCase(Locale.ROOT).equals(BEST_EFFORT)) {
+                bestEffort = true;
+            } else {
+                return Optional.empty();
+            }
+        }
+        boolean effort = bestEffort;
+        WeightIo reading = io;
+        return budget.map(b -> new BudgetOptions(b, OptionalLong.empty(), effort, reading));
+    }
+
+    /** Returns the same options with a limit for all models of this process together. */
+    BudgetOptions withShared(OptionalLong bytes) {
+        return new BudgetOptions(budget, bytes, bestEffort, io);
+    }
 
     /** Returns whether there is a budget. */
     public boolean limited() {

@@ -1,11 +1,15 @@
 package org.djlplan.memplan.config;
 
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSortedSet;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -21,9 +25,11 @@ public final class GivenOptions {
             List.of(OptionKey.PREFIX, PlanOptions.DELEGATION_PREFIX);
 
     private final ImmutableMap<String, Object> values;
+    private final ImmutableSortedSet<String> retired;
 
-    private GivenOptions(Map<String, Object> values) {
+    private GivenOptions(Map<String, Object> values, Set<String> retired) {
         this.values = ImmutableMap.copyOf(values);
+        this.retired = ImmutableSortedSet.copyOf(retired);
     }
 
     /**
@@ -36,8 +42,9 @@ public final class GivenOptions {
      *     threads}, as Spring Boot binds properties
      * @param delegation the options of delegation that are known; none admits any key of it, as
      *     when the module that knows them is absent
-     * @throws IllegalArgumentException if a key under one of our prefixes is unknown (the message
-     *     names the nearest), or arguments set what only the application may (the message says how)
+     * @throws IllegalArgumentException if a key under one of our prefixes is unknown and not
+     *     {@linkplain #warning retired} (the message names the nearest), or arguments set what only
+     *     the application may (the message says how)
      */
     public static GivenOptions of(
             Map<String, ?> code,
@@ -47,30 +54,44 @@ public final class GivenOptions {
         Map<String, Option> known = new LinkedHashMap<>();
         Stream.concat(Arrays.stream(OptionKey.values()), delegation.stream())
                 .forEach(option -> known.put(option.key(), option));
+        Set<String> retired = new HashSet<>();
         Map<String, Object> values = new LinkedHashMap<>();
         for (Map.Entry<String, Object> argument : ours(arguments).entrySet()) {
-            requireKnown("", argument.getKey(), known);
-            values.put(argument.getKey(), argument.getValue());
+            if (!isRetired(argument.getKey(), retired)) {
+                requireKnown("", argument.getKey(), known);
+                values.put(argument.getKey(), argument.getValue());
+            }
         }
         Map<String, Object> application = new LinkedHashMap<>();
         for (Map.Entry<String, ?> property : properties.entrySet()) {
             String name = property.getKey();
             if (name.startsWith(PROPERTY_PREFIX)) {
                 String key = name.substring(PROPERTY_PREFIX.length());
-                if (isOurs(key)) {
+                if (isOurs(key) && !isRetired(key, retired)) {
                     requireKnown(PROPERTY_PREFIX, key, known);
                     application.put(key, String.valueOf(property.getValue()));
                 }
             }
         }
         for (Map.Entry<String, ?> given : code.entrySet()) {
-            requireKnown("", given.getKey(), known);
-            application.put(given.getKey(), given.getValue());
+            if (!isRetired(given.getKey(), retired)) {
+                requireKnown("", given.getKey(), known);
+                application.put(given.getKey(), given.getValue());
+            }
         }
         values.keySet().removeAll(application.keySet());
         values.forEach((key, value) -> requireAnyones(known.get(key), value));
         values.putAll(application);
-        return new GivenOptions(values);
+        return new GivenOptions(values, retired);
+    }
+
+    /** Returns whether an option is retired, and adds its key to {@code retired} if it is. */
+    private static boolean isRetired(String key, Set<String> retired) {
+        if (!RetiredOptions.contains(key)) {
+            return false;
+        }
+        retired.add(key);
+        return true;
     }
 
     /** Returns whether a key is one of ours, known or not. */
@@ -134,6 +155,11 @@ public final class GivenOptions {
                                 throw new IllegalArgumentException(why);
                             });
         }
+    }
+
+    /** Returns a warning about options that earlier versions had, or empty if none is given. */
+    public Optional<String> warning() {
+        return RetiredOptions.warning(retired);
     }
 
     /** Returns the values by key, as they were given. */

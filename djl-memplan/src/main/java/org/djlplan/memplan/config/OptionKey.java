@@ -32,47 +32,26 @@ public enum OptionKey implements Option {
                     + "`background` for up to 10 s, to be used from the next load on; while "
                     + "loading (PyTorch: at the end of the first, recorded prediction), for as "
                     + "long as it says (`1s`, `500ms`), to be used at once; or `off`"),
-    SHARED_ARENA("true", Origin.ANYONE, "share arenas with other models of the JVM"),
-    SHARED_WORKSPACES(
-            "true",
-            Origin.ANYONE,
-            "TFLite, delegation to XNNPACK: workspaces of models that take turns lie on the same "
-                    + "pages, and interpreters of one model pack its weights once (TensorFlow Lite "
-                    + "2.20 and later); `false` for each on its own. As a system property it leaves "
-                    + "XNNPACK's allocator alone, too"),
-    MAX_ARENAS(
-            "number of cores; PyTorch: twice that",
-            Origin.UP_TO_THE_CORES,
-            "how many arenas may be in use at once; more predictions wait, with "
-                    + "`memplan.workers=0` they run in the engine's own memory and are counted "
-                    + "(PyTorch)"),
-    ARENA_WAIT_MILLIS(
-            "10000",
-            Origin.MILLIS_UP_TO_A_MINUTE,
-            "after that, a prediction runs in memory of its own and is counted"),
     WORKERS(
             "auto",
             Origin.UP_TO_THE_CORES,
-            "how many forward passes run at once, on as few threads; more "
-                    + "wait. `auto`: one for each core; if the engine uses several threads for "
-                    + "a prediction, one for as many cores, and one more; of an imperative block "
-                    + "only if its code is known to be pure. A number: of every block. `0`: each pass runs on the thread "
-                    + "that calls"),
+            "how many forward passes of a model run at once; more wait. `auto`: one for each core; if"
+                    + " the engine uses several threads for a prediction, one for as many cores, and"
+                    + " one more; of an imperative block only if its code is known to be pure. A"
+                    + " number: of every block, and so many interpreters (TFLite). `0`: each pass"
+                    + " runs on its caller's thread"),
     MAX_PREDICTIONS(
             "any number",
             Origin.ANYONE,
             "how many predictions of the model, with their pre- and post-processing, "
                     + "may be under way at once; more wait"),
-    MAX_INTERPRETERS(
-            "number of cores",
-            Origin.UP_TO_THE_CORES,
-            "TFLite: how many predictions of a model may run at once; more wait"),
     THREADS(
-            "-1",
+            "auto",
             Origin.UP_TO_THE_CORES,
-            "TFLite: the engine's threads per prediction; −1 is the engine's own "
-                    + "default; never more than 16 or, if that is more, four per core. "
-                    + "(PyTorch: `ai.djl.pytorch.num_threads`.)"),
+            "TFLite: the engine's threads per prediction. `auto` (or −1): with delegation the best of"
+                    + " 1, 2, 4 … cores for a prediction that has them for itself, fewer beside other"
+                    + " work; without it the engine's default. Never more than 16 or, if that is"
+                    + " more, four per core. (PyTorch: `ai.djl.pytorch.num_threads`.)"),
     LIVENESS(
             "auto",
             Origin.ANYONE,
@@ -90,21 +69,20 @@ public enum OptionKey implements Option {
                     + "known to be pure, and not for TorchScript models that keep state"),
     WARMUP(
             "false",
-            Origin.ANYONE,
-            "PyTorch: record while the model is loaded, so that the first prediction "
-                    + "is planned already; an error for imperative blocks that are not known "
-                    + "to be pure"),
-    INPUT_SHAPES(
-            "as described",
             Origin.SHAPES_UP_TO_THE_MEMORY,
-            "PyTorch: inputs for that, such as `1,3,224,224;1,128:int64`"),
+            "PyTorch: record while the model is loaded, so that the first prediction is planned"
+                    + " already: `true` with inputs as the model describes them, or their shapes,"
+                    + " such as `1,3,224,224;1,128:int64`; an error for imperative blocks that are"
+                    + " not known to be pure"),
     BUDGET(
             "none",
             Origin.UP_TO_THE_MEMORY,
-            "the memory that the model may take above that of the idle runtime, pages of its "
-                    + "files included: `64MB`; `25%` of what the stock engine takes for it; `auto`: "
-                    + "what the container has left, followed as that changes. Weights are loaded "
-                    + "while it runs; [how](how-it-works/budget.md)"),
+            "the memory that the model may take above that of the idle runtime, pages of its files"
+                    + " included: `64MB`; `25%` of the stock engine's memory for it; `auto`: the"
+                    + " container's free memory, followed as that changes. Weights are loaded while"
+                    + " it runs; [how](how-it-works/budget.md). A model that does not fit fails to"
+                    + " load, and the message names the least budget; with `64MB:best-effort` it"
+                    + " runs in as little as it can"),
     SHARED_BUDGET(
             "none",
             Origin.APPLICATION,
@@ -112,23 +90,6 @@ public enum OptionKey implements Option {
                     + "`PlannedModels.get` loads in this JVM, as those of an executor; "
                     + "[divided](how-it-works/budget.md#what-a-budget-is) by what they need and by "
                     + "their weights; another size counts when none of them is used"),
-    BUDGET_MODE(
-            "strict",
-            Origin.ANYONE,
-            "a model that cannot be held inside its budget fails to load, with the least budget "
-                    + "in the message (`strict`), or runs in as little as it can (`best-effort`)"),
-    IO(
-            "auto",
-            Origin.ANYONE,
-            "with a budget, how weights are read: copied from the page cache (`cached`), pages of "
-                    + "it mapped (`mmap`), or the disk read past it (`direct`); `auto`: through "
-                    + "the page cache while the container has room for that"),
-    CACHE_QUOTA(
-            "twice the model",
-            Origin.APPLICATION,
-            "such as `1GB`: what files made from a model for its budget may take in `.djlplan/`; "
-                    + "those that were not used for longest are deleted"),
-    HUGE_PAGES("false", Origin.ANYONE, "PyTorch: ask the system for huge pages for the arena"),
     TRANSLATOR_FACTORY(
             "DJL's",
             Origin.ANYONE,

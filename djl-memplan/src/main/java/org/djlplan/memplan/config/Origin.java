@@ -1,5 +1,6 @@
 package org.djlplan.memplan.config;
 
+import com.google.common.base.Splitter;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -17,11 +18,9 @@ public enum Origin {
     ANYONE("anyone"),
     /** Threads or other things of which a processor runs one at a time. */
     UP_TO_THE_CORES("anyone up to the machine's cores, the application beyond"),
-    /** A time with its unit, that somebody may have to wait. */
+    /** A time with its unit, that somebody may have to wait; it may follow a colon. */
     UP_TO_A_MINUTE("anyone up to one minute, the application beyond"),
-    /** The same as a number of milliseconds. */
-    MILLIS_UP_TO_A_MINUTE("anyone up to one minute, the application beyond"),
-    /** A size with its unit. */
+    /** A size with its unit; a colon may follow it. */
     UP_TO_THE_MEMORY("anyone up to the machine's memory, the application beyond"),
     /** Shapes of arrays that are made together. */
     SHAPES_UP_TO_THE_MEMORY("anyone up to the machine's memory, the application beyond"),
@@ -70,7 +69,6 @@ public enum Origin {
             case APPLICATION -> value.equals(option.otherwise());
             case UP_TO_THE_CORES -> atMost(number(value), Machine.cores());
             case UP_TO_A_MINUTE -> atMost(millis(value), LONGEST_WAIT.toMillis());
-            case MILLIS_UP_TO_A_MINUTE -> atMost(number(value), LONGEST_WAIT.toMillis());
             case UP_TO_THE_MEMORY -> atMost(bytes(value), memoryBytes());
             case SHAPES_UP_TO_THE_MEMORY -> atMost(bytesOfShapes(value), memoryBytes());
         };
@@ -89,11 +87,13 @@ public enum Origin {
     }
 
     private static OptionalDouble millis(String value) {
-        return Quantities.duration(value, LONGEST).stream().mapToDouble(Duration::toMillis).max();
+        String time = value.substring(value.lastIndexOf(':') + 1);
+        return Quantities.duration(time, LONGEST).stream().mapToDouble(Duration::toMillis).max();
     }
 
     private static OptionalDouble bytes(String value) {
-        return Quantities.bytes(value).stream().mapToDouble(Long::doubleValue).max();
+        String size = Splitter.on(':').splitToList(value).get(0);
+        return Quantities.bytes(size).stream().mapToDouble(Long::doubleValue).max();
     }
 
     private static OptionalDouble bytesOfShapes(String value) {

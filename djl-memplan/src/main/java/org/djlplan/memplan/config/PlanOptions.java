@@ -2,7 +2,6 @@ package org.djlplan.memplan.config;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
@@ -13,7 +12,6 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.function.Function;
-import org.djlplan.memplan.machine.Machine;
 
 /**
  * The options of one model.
@@ -21,8 +19,6 @@ import org.djlplan.memplan.machine.Machine;
  * @param enabled whether to plan at all
  * @param planning strategy, sharing of places, and search
  * @param reorder whether operators run in an order that needs a smaller arena
- * @param arenas the arenas in which predictions run
- * @param maxInterpreters how many predictions may run at once
  * @param threads the engine's threads per prediction, −1 for its default
  * @param liveness how intermediates of imperative blocks are closed early
  * @param verify whether first planned predictions are compared with stock ones
@@ -39,8 +35,6 @@ public record PlanOptions(
         boolean enabled,
         PlanningOptions planning,
         boolean reorder,
-        ArenaOptions arenas,
-        int maxInterpreters,
         int threads,
         Liveness liveness,
         boolean verify,
@@ -55,6 +49,8 @@ public record PlanOptions(
 
     /** What every option of delegation starts with. */
     public static final String DELEGATION_PREFIX = "delegation.";
+
+    private static final String AUTO = "auto";
 
     private static final String DELEGATION_MAX_MEMORY = DELEGATION_PREFIX + "maxMemory";
 
@@ -99,8 +95,6 @@ public record PlanOptions(
                 enabled,
                 planning,
                 reorder,
-                arenas,
-                maxInterpreters,
                 newThreads,
                 liveness,
                 verify,
@@ -136,7 +130,7 @@ public record PlanOptions(
                 delegation.put(option.getKey(), value);
             }
         }
-        int cores = Machine.cores();
+        String warmup = values.getOrDefault(OptionKey.WARMUP, OptionKey.WARMUP.otherwise());
         PlanOptions options =
                 new PlanOptions(
                         flag(values, OptionKey.ENABLED, true),
@@ -145,13 +139,11 @@ public record PlanOptions(
                                 inPlace(values),
                                 search(values)),
                         flag(values, OptionKey.REORDER, false),
-                        arenas(values),
-                        number(values, OptionKey.MAX_INTERPRETERS, cores, 1),
                         threads(values),
                         liveness(values),
                         flag(values, OptionKey.VERIFY, false),
-                        flag(values, OptionKey.WARMUP, false),
-                        inputShapes(values),
+                        !warmup.equalsIgnoreCase("false"),
+                        inputShapes(warmup),
                         workers(values),
                         given(values, OptionKey.MAX_PREDICTIONS, 1),
                         budget(values),
@@ -182,15 +174,6 @@ public record PlanOptions(
         }
     }
 
-    private static ArenaOptions arenas(Map<OptionKey, String> values) {
-        return new ArenaOptions(
-                flag(values, OptionKey.SHARED_ARENA, true),
-                given(values, OptionKey.MAX_ARENAS, 1),
-                Duration.ofMillis(number(values, OptionKey.ARENA_WAIT_MILLIS, 10_000, 0)),
-                flag(values, OptionKey.HUGE_PAGES, false),
-                flag(values, OptionKey.SHARED_WORKSPACES, true));
-    }
-
     private static InPlace inPlace(Map<OptionKey, String> values) {
         String value = values.getOrDefault(OptionKey.IN_PLACE, "auto").toLowerCase(Locale.ROOT);
         return InPlace.of(value)
@@ -217,27 +200,13 @@ public record PlanOptions(
     }
 
     private static BudgetOptions budget(Map<OptionKey, String> values) {
-        return new BudgetOptions(
-                value(values, OptionKey.BUDGET, Budget::of, Budget.ALLOWED)
-                        .orElse(BudgetOptions.UNLIMITED.budget()),
-                sharedBudget(
-                        values.getOrDefault(
-                                OptionKey.SHARED_BUDGET, OptionKey.SHARED_BUDGET.otherwise())),
-                value(
-                                values,
-                                OptionKey.BUDGET_MODE,
-                                PlanOptions::bestEffort,
-                                "strict or best-effort")
-                        .orElse(false),
-                value(values, OptionKey.IO, WeightIo::of, "auto, cached, mmap or direct")
-                        .orElse(WeightIo.AUTO),
-                value(
-                                values,
-                                OptionKey.CACHE_QUOTA,
-                                Quantities::bytes,
-                                "a size such as 64MB or 1GiB")
-                        .map(OptionalLong::of)
-                        .orElse(OptionalLong.empty()));
+        return value(values, OptionKey.BUDGET, BudgetOptions::of, BudgetOptions.ALLOWED)
+                .orElse(BudgetOptions.UNLIMITED)
+                .withShared(
+                        sharedBudget(
+                                values.getOrDefault(
+                                        OptionKey.SHARED_BUDGET,
+                                        OptionKey.SHARED_BUDGET.otherwise())));
     }
 
     /**
@@ -260,40 +229,39 @@ public record PlanOptions(
                                         "none or a size such as 256MB")));
     }
 
-    private static Optional<Boolean> bestEffort(String mode) {
-        return switch (mode.toLowerCase(Locale.ROOT)) {
-            case "strict" -> Optional.of(false);
-            case "best-effort" -> Optional.of(true);
-            default -> Optional.empty();
-        };
-    }
-
-    private static List<InputShape> inputShapes(Map<OptionKey, String> values) {
-        String value = values.getOrDefault(OptionKey.INPUT_SHAPES, "");
-        return InputShape.parseAll(value)
+    private static List<InputShape> inputShapes(String warmup) {
+        if (warmup.equalsIgnoreCase("true") || warmup.equalsIgnoreCase("false")) {
+            return List.of();
+        }
+        return InputShape.parseAll(warmup)
+                .filter(shapes -> !shapes.isEmpty())
                 .orElseThrow(
                         () ->
                                 wrong(
-                                        OptionKey.INPUT_SHAPES.key(),
-                                        value,
-                                        "shapes such as 1,3,224,224;1,128:int64"));
+                                        OptionKey.WARMUP.key(),
+                                        warmup,
+                                        "true, false, or shapes such as"
+                                                + " 1,3,224,224;1,128:int64"));
     }
 
     private static int threads(Map<OptionKey, String> values) {
+        if (AUTO.equalsIgnoreCase(values.get(OptionKey.THREADS))) {
+            return Threads.DEFAULT;
+        }
         int threads = number(values, OptionKey.THREADS, Threads.DEFAULT, -1);
         if (!Threads.isSound(threads)) {
             throw wrong(
                     OptionKey.THREADS.key(),
                     Integer.toString(threads),
-                    "-1 or a positive number of at most " + Threads.most());
+                    "auto or a positive number of at most " + Threads.most());
         }
         return threads;
     }
 
     private static WorkerCount workers(Map<OptionKey, String> values) {
-        String value = values.getOrDefault(OptionKey.WORKERS, "auto");
+        String value = values.getOrDefault(OptionKey.WORKERS, AUTO);
         return new WorkerCount(
-                value.equalsIgnoreCase("auto")
+                value.equalsIgnoreCase(AUTO)
                         ? WorkerCount.AUTO
                         : number(values, OptionKey.WORKERS, WorkerCount.AUTO, 0));
     }

@@ -5,30 +5,34 @@ import static com.google.common.base.Preconditions.checkArgument;
 import org.djlplan.memplan.machine.Machine;
 
 /**
- * The number of forward passes that run at once, each on a thread of few.
+ * The number of forward passes that run at once.
  *
- * @param fixed the number; 0 for any number, on the threads that call; {@link #AUTO} for as many as
+ * @param fixed the number; 0 if each pass runs on its caller's thread; {@link #AUTO} for as many as
  *     keep the cores busy
- * @param most never more than this
  */
-public record WorkerCount(int fixed, int most) {
+public record WorkerCount(int fixed) {
 
     /** As many as keep the cores busy. */
     public static final int AUTO = -1;
 
     public WorkerCount {
         checkArgument(fixed >= AUTO, "%s workers", fixed);
-        checkArgument(most > 0, "at most %s workers", most);
     }
 
-    /** As many as {@code fixed} says. */
-    public WorkerCount(int fixed) {
-        this(fixed, Integer.MAX_VALUE);
+    /**
+     * Returns how many passes of a TensorFlow Lite model run at once, each with an interpreter and
+     * an arena: the given number, or one for each core.
+     */
+    public int interpreters() {
+        return fixed > 0 ? fixed : Machine.cores();
     }
 
-    /** Returns the same, but never more than a number. */
-    public WorkerCount atMost(int number) {
-        return new WorkerCount(fixed, Math.min(most, number));
+    /**
+     * Returns how many arenas PyTorch models use at once: two for each core, as passes on their
+     * callers' threads wait for each other, or the given number if it is larger.
+     */
+    public int arenas() {
+        return Math.max(fixed, 2 * Machine.cores());
     }
 
     /** Returns whether every pass runs on the thread that calls. */
@@ -48,7 +52,7 @@ public record WorkerCount(int fixed, int most) {
      * @param threads how many the engine uses for each, −1 if that is unknown
      */
     public int forThreads(int threads) {
-        return Math.min(isAuto() ? auto(threads, Machine.cores()) : fixed, most);
+        return isAuto() ? auto(threads, Machine.cores()) : fixed;
     }
 
     private static int auto(int threads, int cores) {

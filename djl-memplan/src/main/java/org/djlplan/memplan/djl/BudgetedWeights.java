@@ -132,10 +132,7 @@ final class BudgetedWeights {
                 value == null
                         ? System.getProperty(GivenOptions.PROPERTY_PREFIX + key)
                         : value.toString();
-        return text != null
-                && Budget.of(text.trim())
-                        .filter(budget -> !(budget instanceof Budget.Unlimited))
-                        .isPresent();
+        return text != null && BudgetOptions.of(text).filter(BudgetOptions::limited).isPresent();
     }
 
     /** Returns the weights that this thread loaded since it was expected to. */
@@ -170,7 +167,7 @@ final class BudgetedWeights {
         if (sliced.isPresent()) {
             early.ifPresent(Early::close);
             try {
-                Path copy = copy(model.getName(), sliced.get(), sliceBytes(budget), options);
+                Path copy = copy(model.getName(), sliced.get(), sliceBytes(budget));
                 WeightFile file = WeightFile.create(folder(), capacity(archive));
                 return loaded(
                         model,
@@ -268,8 +265,7 @@ final class BudgetedWeights {
     }
 
     /** Returns the copy of an archive in which layers are sliced: kept, or made now. */
-    private static Path copy(
-            String model, SlicedArchive sliced, long sliceBytes, BudgetOptions options)
+    private static Path copy(String model, SlicedArchive sliced, long sliceBytes)
             throws IOException {
         Path archive = sliced.archive();
         KeptCopies copies = new KeptCopies(archive, folder(), SLICED);
@@ -281,7 +277,7 @@ final class BudgetedWeights {
                                 "slicing", SlicedArchive.VERSION,
                                 "layers", Integer.toString(sliced.layers()),
                                 "sliceBytes", Long.toString(sliceBytes)));
-        long quota = options.quotaBytes().orElse(COPIES_IN_QUOTA * Files.size(archive));
+        long quota = COPIES_IN_QUOTA * Files.size(archive);
         return copies.findOrMake(
                         key,
                         found -> true,

@@ -75,7 +75,8 @@ public final class ModelDelegation implements AutoCloseable {
                 options.delegate(),
                 engine(),
                 Delegates.named(options.delegate()),
-                graph -> first(file, graph));
+                graph -> first(file, graph),
+                true);
     }
 
     private static String engine() {

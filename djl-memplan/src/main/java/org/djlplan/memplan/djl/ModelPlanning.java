@@ -32,8 +32,6 @@ public final class ModelPlanning {
 
     private static final Logger logger = LoggerFactory.getLogger(ModelPlanning.class);
 
-    private static final String PROGRESS = PlanOptions.DELEGATION_PREFIX + "progress";
-
     private final PlanOptions options;
     private final List<DelegationProvider> providers;
     private final Optional<Progress> progress;
@@ -41,10 +39,12 @@ public final class ModelPlanning {
     /**
      * @param given options that the application's code gives
      * @param arguments DJL's arguments of the model
+     * @param progress shows how far the measurement for delegation is
      * @throws IllegalArgumentException if an option is unknown, has a value of the wrong kind, or
      *     arguments set what only the application may
      */
-    public ModelPlanning(Map<String, ?> given, Map<String, ?> arguments) {
+    public ModelPlanning(
+            Map<String, ?> given, Map<String, ?> arguments, Optional<Progress> progress) {
         providers = DelegationProviders.of(ModelPlanning.class.getClassLoader());
         GivenOptions effective =
                 GivenOptions.of(
@@ -54,10 +54,10 @@ public final class ModelPlanning {
                                 System.getProperties().stringPropertyNames(), System::getProperty),
                         arguments,
                         providers.stream().flatMap(p -> p.options().stream()).toList());
+        effective.warning().ifPresent(logger::warn);
         options = PlanOptions.parse(effective);
         Strategies.named(options.planning().strategy());
-        progress =
-                Optional.ofNullable(effective.values().get(PROGRESS)).map(ModelPlanning::progress);
+        this.progress = progress;
         if (options.delegationEnabled() && !providers.isEmpty()) {
             DelegateFactory unused = Delegates.named(options.delegate());
             providers.get(0).check(options.delegation());
@@ -83,14 +83,6 @@ public final class ModelPlanning {
                             + " or "
                             + PlanOptions.DELEGATION_PREFIX);
         }
-    }
-
-    private static Progress progress(Object value) {
-        if (value instanceof Progress given) {
-            return given;
-        }
-        throw new IllegalArgumentException(
-                PROGRESS + "=" + value + ": must be an object that is a " + Progress.class);
     }
 
     private Optional<ModelDelegation> delegation(PlanOptions effective) {

@@ -16,7 +16,6 @@ import java.util.function.UnaryOperator;
 import org.djlplan.memplan.config.Liveness;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
-import org.djlplan.memplan.config.WorkerCount;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.djl.purity.BlockCode;
 import org.djlplan.memplan.djl.purity.Finding;
@@ -187,7 +186,7 @@ final class PyTorchPlanning {
         TorchMemory memory =
                 new TorchMemory(
                         model.getName(),
-                        options.arenas(),
+                        options.workers(),
                         () ->
                                 AllocationPlanning.of(
                                         options.planning(),
@@ -286,15 +285,7 @@ final class PyTorchPlanning {
     private InferencePass onWorkers(InferencePass pass, boolean hasBudget) {
         return hasBudget
                 ? new WorkerForward(pass, Workers.one())
-                : new WorkerForward(pass, workers());
-    }
-
-    /** A pass for which there is no arena would wait for one anyway. */
-    private WorkerCount workers() {
-        WorkerCount wanted = options.workers();
-        return options.arenas().most().isPresent()
-                ? wanted.atMost(options.arenas().most().getAsInt())
-                : wanted;
+                : new WorkerForward(pass, options.workers());
     }
 
     /** Where nothing is closed early and nothing runs twice, what a block does does not matter. */

@@ -179,8 +179,9 @@ final class TfLitePlanning {
                 ? Optional.empty()
                 : Optional.of(
                         Workers.of(
-                                wanted.atMost(options.maxInterpreters())
-                                        .forThreads(options.threads())));
+                                Math.min(
+                                        wanted.interpreters(),
+                                        wanted.forThreads(options.threads()))));
     }
 
     private static void log(Model model, PlanReport report) {

@@ -37,7 +37,7 @@ public final class Arena {
      *
      * @throws NoArenaException if there is no memory, or no addresses
      */
-    static Arena create(long bytes, boolean hugePages) {
+    static Arena create(long bytes) {
         long rounded = roundedBytes(bytes);
         OptionalLong addresses = MACHINE.addressSpaceHeadroomBytes();
         if (addresses.isPresent() && rounded > addresses.getAsLong() / SHARE_OF_ADDRESSES) {
@@ -54,7 +54,7 @@ public final class Arena {
         } catch (UnsupportedPlatformException e) {
             throw new IllegalStateException(e);
         }
-        Pointer address = NativeMemory.djlplan_arena_create(rounded, hugePages ? 1 : 0);
+        Pointer address = NativeMemory.djlplan_arena_create(rounded);
         if (address == null) {
             use.close();
             throw new NoArenaException("no memory for an arena of " + rounded + " bytes");

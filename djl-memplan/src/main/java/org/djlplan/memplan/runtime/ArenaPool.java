@@ -23,19 +23,22 @@ import org.djlplan.memplan.events.Waits;
  */
 public final class ArenaPool {
 
+    /** How long a prediction waits for an arena before it runs in memory of its own. */
+    public static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
+
     private static final ArenaPool SHARED = new ArenaPool();
 
     /** The allocator of arenas. */
     interface Source {
-        Arena create(long bytes, boolean hugePages);
+        Arena create(long bytes);
 
         void free(Arena arena);
     }
 
     private static final class NativeSource implements Source {
         @Override
-        public Arena create(long bytes, boolean hugePages) {
-            return Arena.create(bytes, hugePages);
+        public Arena create(long bytes) {
+            return Arena.create(bytes);
         }
 
         @Override
@@ -89,21 +92,12 @@ public final class ArenaPool {
 
     /** Announces a user of arenas of {@code bytes}, until {@link Need#close()}. */
     public Need announce(long bytes) {
-        return announce(bytes, false);
-    }
-
-    /**
-     * Announces a user of arenas of {@code bytes}, until {@link Need#close()}.
-     *
-     * @param hugePages whether an arena that is made for it asks the system for huge pages
-     */
-    public Need announce(long bytes, boolean hugePages) {
         checkArgument(bytes > 0, "an arena of %s bytes", bytes);
         lock.lock();
         try {
             needs.merge(bytes, 1, Integer::sum);
             needsChanged();
-            return new Need(bytes, hugePages);
+            return new Need(bytes);
         } finally {
             lock.unlock();
         }
@@ -113,12 +107,10 @@ public final class ArenaPool {
     public final class Need implements AutoCloseable {
 
         private final long bytes;
-        private final boolean hugePages;
         private boolean closed;
 
-        private Need(long bytes, boolean hugePages) {
+        private Need(long bytes) {
             this.bytes = bytes;
-            this.hugePages = hugePages;
         }
 
         /**
@@ -314,13 +306,13 @@ public final class ArenaPool {
     /** Where there is no memory, the idle arenas give theirs. */
     private Arena create(Need need) {
         try {
-            return source.create(need.bytes, need.hugePages);
+            return source.create(need.bytes);
         } catch (NoArenaException e) {
             if (idle.isEmpty()) {
                 throw e;
             }
             freeIdle();
-            return source.create(need.bytes, need.hugePages);
+            return source.create(need.bytes);
         }
     }
 

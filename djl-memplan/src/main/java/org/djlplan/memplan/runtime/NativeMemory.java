@@ -21,7 +21,7 @@ final class NativeMemory {
         return NativeLoader.use(NativeMemory.class);
     }
 
-    static native Pointer djlplan_arena_create(long bytes, int hugePages);
+    static native Pointer djlplan_arena_create(long bytes);
 
     static native void djlplan_arena_free(Pointer arena);
 

@@ -13,7 +13,6 @@ import java.util.function.IntUnaryOperator;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.events.FlightRecord;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OrderReport;
@@ -52,7 +51,6 @@ public final class ServedModel implements TfLiteModel {
     private static final Duration IDLE_AFTER = Duration.ofSeconds(30);
 
     private final OpenModel model;
-    private final PlanOptions options;
     private final PlanFinder planner;
     private final InterpreterFactory factory;
     private final ServedCandidates candidates;
@@ -63,6 +61,7 @@ public final class ServedModel implements TfLiteModel {
     private final IntUnaryOperator numberInFile;
     private final Optional<OrderReport> order;
     private final boolean stateful;
+    private final int passesAtOnce;
     private volatile ModelInterpreter.Description described;
     private final LongAdder predictions = new LongAdder();
     private final LongAdder unplanned = new LongAdder();
@@ -74,12 +73,14 @@ public final class ServedModel implements TfLiteModel {
      * @param engine its name and the version of its native library
      * @param delegates make the delegate of each interpreter
      * @param choice what is delegated to begin with, asked for once the model is read
+     * @param sharesWorkspaces whether workspaces lie on the same pages as those of other models
      */
     public record Delegation(
             String name,
             String engine,
             DelegateFactory delegates,
-            Function<Graph, DelegationChoice> choice) {
+            Function<Graph, DelegationChoice> choice,
+            boolean sharesWorkspaces) {
 
         /** Everything runs in the CPU kernels. */
         private static DelegationChoice none(int threads) {
@@ -146,7 +147,6 @@ public final class ServedModel implements TfLiteModel {
             Optional<Delegation> delegation,
             Duration idleAfter) {
         this.model = model;
-        this.options = options;
         this.planner = planner;
         delegate = delegation.map(Delegation::name);
         engine = delegation.map(Delegation::engine).orElse("");
@@ -159,7 +159,7 @@ public final class ServedModel implements TfLiteModel {
         // State is in the interpreter: it cannot move to another if an arena is not to be had
         // again, and a second one would have its own.
         stateful = ServedCandidates.isStateful(model.graph());
-        boolean shared = options.arenas().shared() && !stateful;
+        passesAtOnce = options.workers().interpreters();
         factory =
                 new InterpreterFactory(
                         model.sessions(),
@@ -168,15 +168,12 @@ public final class ServedModel implements TfLiteModel {
                         delegation
                                 .map(Delegation::delegates)
                                 .orElseGet(() -> Delegates.named(Delegates.XNNPACK)),
-                        shared ? ArenaPool.shared() : new ArenaPool(),
-                        options.arenas().workspacesShared() && !stateful);
+                        stateful ? new ArenaPool() : ArenaPool.shared(),
+                        !stateful && delegation.map(Delegation::sharesWorkspaces).orElse(true));
         candidates = new ServedCandidates(model.graph(), factory, choice);
         pool =
                 new InterpreterPool(
-                        stateful ? 1 : options.maxInterpreters(),
-                        idleAfter,
-                        candidates,
-                        model::close);
+                        stateful ? 1 : passesAtOnce, idleAfter, candidates, model::close);
         settling = new Settling(model::releasePages);
     }
 
@@ -384,8 +381,7 @@ public final class ServedModel implements TfLiteModel {
         if (need.isEmpty()) {
             return Optional.of(interpreter.runStock(values));
         }
-        try (ArenaPool.Lease lease =
-                need.get().lease(maxArenas(), options.arenas().longestWait())) {
+        try (ArenaPool.Lease lease = need.get().lease(passesAtOnce, ArenaPool.LONGEST_WAIT)) {
             if (!lease.pooled()) {
                 countUnplanned.run();
             }
@@ -396,10 +392,6 @@ public final class ServedModel implements TfLiteModel {
         } catch (InterruptedException e) {
             throw interrupted(e);
         }
-    }
-
-    private int maxArenas() {
-        return options.arenas().most().orElse(Machine.cores());
     }
 
     private ModelInterpreter borrow(List<List<Integer>> shapes, Candidate candidate)

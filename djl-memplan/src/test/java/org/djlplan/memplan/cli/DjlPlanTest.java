@@ -80,10 +80,10 @@ class DjlPlanTest {
                 "run block:org.example.Own --input-shape 1 --engine tflite",
                 "compare small.tflite --tolerance -1",
                 "compare small.tflite --no-delegation --only-delegation",
-                "compare small.tflite --no-delegation -o delegation.threads=1",
+                "compare small.tflite --no-delegation -o delegation.objective=memory",
                 "compare small.tflite --only-delegation -o delegation.enabled=false",
                 "compare zoo:lenet --only-delegation",
-                "run small.tflite --no-delegation -o delegation.threads=1",
+                "run small.tflite --no-delegation -o delegation.objective=memory",
                 "compare small.tflite --tolerance NaN",
                 "demo small.tflite",
             })

@@ -17,7 +17,7 @@ class PlannedLoadingTest {
                 () ->
                         PlannedLoading.check(
                                 ImmutableMap.of(
-                                        "memplan.maxInterpreters", "1000",
+                                        "memplan.workers", "1000",
                                         "memplan.search", "1h",
                                         "delegation.delegate", "/opt/libgpu.so",
                                         "width", "224")));

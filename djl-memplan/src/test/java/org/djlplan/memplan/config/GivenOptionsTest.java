@@ -1,12 +1,18 @@
 package org.djlplan.memplan.config;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.collect.Maps;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.djlplan.memplan.machine.Machine;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,7 +25,7 @@ class GivenOptionsTest {
             List.of(
                     new SampleOption("delegation.delegate", "xnnpack", Origin.APPLICATION),
                     new SampleOption("delegation.maxMemory", "none", Origin.UP_TO_THE_MEMORY),
-                    new SampleOption("delegation.profileBudget", "10s", Origin.UP_TO_A_MINUTE));
+                    new SampleOption("delegation.profile", "background", Origin.UP_TO_A_MINUTE));
 
     private static Map<String, Object> of(
             Map<String, ?> code, Map<String, ?> properties, Map<String, ?> arguments) {
@@ -35,14 +41,14 @@ class GivenOptionsTest {
     @Test
     void of_threeSources_codeCountsMostAndArgumentsLeast() {
         assertEquals(
-                Map.of("memplan.threads", 1, "memplan.search", "1s", "memplan.inPlace", "true"),
+                Map.of("memplan.threads", 1, "memplan.budget", "1MB", "memplan.liveness", "op"),
                 of(
                         Map.of("memplan.threads", 1),
-                        Map.of("djlplan.memplan.threads", "2", "djlplan.memplan.search", "1s"),
+                        Map.of("djlplan.memplan.threads", "2", "djlplan.memplan.budget", "1MB"),
                         Map.of(
                                 "memplan.threads", "-1",
-                                "memplan.search", "off",
-                                "memplan.inPlace", "true")));
+                                "memplan.budget", "none",
+                                "memplan.liveness", "op")));
     }
 
     @Test
@@ -59,13 +65,13 @@ class GivenOptionsTest {
     void of_argumentsAsMapsInMaps_areTheSameAsKeysWithDots() {
         Map<String, Object> nested = new HashMap<>();
         nested.put("threads", -1);
-        nested.put("search", null);
-        nested.put("inPlace", "false");
+        nested.put("warmup", null);
+        nested.put("liveness", "off");
         assertEquals(
                 Map.of(
                         "memplan.threads", -1,
-                        "memplan.search", "null",
-                        "memplan.inPlace", "true",
+                        "memplan.warmup", "null",
+                        "memplan.liveness", "op",
                         "delegation.maxMemory", "1MB"),
                 of(
                         Map.of(),
@@ -73,18 +79,18 @@ class GivenOptionsTest {
                         Map.of(
                                 "memplan",
                                 nested,
-                                "memplan.inPlace",
-                                "true",
+                                "memplan.liveness",
+                                "op",
                                 "delegation",
                                 Map.of("maxMemory", "1MB"),
                                 "image",
                                 Map.of("width", 224))));
         assertEquals(
-                "unknown option memplan.search.length; the nearest known one is memplan.search",
+                "unknown option memplan.warmup.length; the nearest known one is memplan.warmup",
                 problem(
                         Map.of(),
                         Map.of(),
-                        Map.of("memplan", Map.of("search", Map.of("length", 1)))));
+                        Map.of("memplan", Map.of("warmup", Map.of("length", 1)))));
         assertTrue(
                 problem(Map.of(), Map.of(), Map.of("delegation", Map.of("delegate", "/evil.so")))
                         .contains("delegation.delegate"));
@@ -103,18 +109,15 @@ class GivenOptionsTest {
         "delegation.delegate, /models/evil.so",
         "delegation.delegate, class:org.example.Evil",
         "delegation.maxMemory, 9000000GB",
-        "delegation.profileBudget, 61s",
+        "delegation.profile, blocking:61s",
         "memplan.threads, 2147483647",
         "memplan.threads, 1e300",
-        "memplan.maxInterpreters, 100000",
-        "memplan.maxArenas, 100000",
-        "memplan.arenaWaitMillis, 60001",
-        "memplan.search, 1h",
+        "memplan.workers, 100000",
         "memplan.budget, 9000000GB",
-        "memplan.cacheQuota, 1KB",
+        "memplan.budget, 9000000GB:best-effort",
         "memplan.sharedBudget, 1MB",
-        "memplan.inputShapes, '1000000,1000000,1000000'",
-        "memplan.inputShapes, '1;9999999999,9999999999,9999999999,9999999999'",
+        "memplan.warmup, '1000000,1000000,1000000'",
+        "memplan.warmup, '1;9999999999,9999999999,9999999999,9999999999'",
     })
     void of_argumentThatIsTheApplications_isAnErrorThatSaysHowToSetIt(String key, String value) {
         String message = problem(Map.of(), Map.of(), Map.of(key, value));
@@ -131,7 +134,7 @@ class GivenOptionsTest {
     @Test
     void of_threadsUpToTheCores_areAnyones() {
         int cores = Machine.cores();
-        Map<String, ?> most = Map.of("memplan.threads", cores, "memplan.maxArenas", cores + ".0");
+        Map<String, ?> most = Map.of("memplan.threads", cores, "memplan.workers", cores + ".0");
         assertEquals(most, of(Map.of(), Map.of(), most));
         assertTrue(
                 problem(Map.of(), Map.of(), Map.of("memplan.threads", cores + 1))
@@ -143,17 +146,15 @@ class GivenOptionsTest {
         "delegation.delegate, xnnpack",
         "delegation.delegate, ' xnnpack '",
         "delegation.maxMemory, 64MB",
-        "delegation.profileBudget, 60s",
+        "delegation.profile, off",
+        "delegation.profile, background:60s",
         "memplan.threads, -1",
         "memplan.budget, 1",
         "memplan.budget, 25%",
         "memplan.budget, auto",
-        "memplan.budgetMode, best-effort",
-        "memplan.io, direct",
-        "memplan.arenaWaitMillis, 60000",
-        "memplan.search, background",
-        "memplan.search, 1m",
-        "memplan.inputShapes, '1,3,224,224'",
+        "memplan.budget, 64MB:best-effort:direct",
+        "memplan.warmup, true",
+        "memplan.warmup, '1,3,224,224'",
         "memplan.translatorFactory, org.example.Factory",
     })
     void of_argumentThatIsHarmless_isAnyones(String key, String value) {
@@ -165,9 +166,9 @@ class GivenOptionsTest {
     @CsvSource({
         "memplan.threads, many",
         "memplan.threads, NaN",
-        "memplan.search, sometimes",
+        "memplan.budget, much:1GB",
         "delegation.maxMemory, much",
-        "delegation.profileBudget, 10",
+        "delegation.profile, blocking:10",
     })
     void of_argumentThatCannotBeRead_isLeftToTheReader(String key, String value) {
         assertEquals(Map.of(key, value), of(Map.of(), Map.of(), Map.of(key, value)));
@@ -183,7 +184,49 @@ class GivenOptionsTest {
     @Test
     void of_argumentWithoutAValue_isNamedLater() {
         Map<String, Object> arguments = new HashMap<>();
-        arguments.put("memplan.search", null);
-        assertEquals(Map.of("memplan.search", "null"), of(Map.of(), Map.of(), arguments));
+        arguments.put("memplan.warmup", null);
+        assertEquals(Map.of("memplan.warmup", "null"), of(Map.of(), Map.of(), arguments));
+    }
+
+    @Test
+    void of_everyRetiredKey_isAcceptedWithoutEffectAndNamedInOneWarning() {
+        for (String key : RetiredOptions.ADVICE.keySet()) {
+            for (GivenOptions given :
+                    List.of(
+                            GivenOptions.of(Map.of(key, "x"), Map.of(), Map.of(), DELEGATION),
+                            GivenOptions.of(
+                                    Map.of(), Map.of("djlplan." + key, "x"), Map.of(), DELEGATION),
+                            GivenOptions.of(Map.of(), Map.of(), Map.of(key, "x"), DELEGATION))) {
+                assertEquals(Map.of(), given.values());
+                assertEquals(
+                        "options of an earlier version have no effect: "
+                                + key
+                                + ": "
+                                + RetiredOptions.ADVICE.get(key),
+                        given.warning().orElseThrow());
+            }
+        }
+        Map<String, ?> all = Maps.asMap(RetiredOptions.ADVICE.keySet(), key -> "x");
+        String warning =
+                GivenOptions.of(Map.of(), Map.of(), all, DELEGATION).warning().orElseThrow();
+        RetiredOptions.ADVICE.forEach(
+                (key, advice) -> assertTrue(warning.contains(key + ": " + advice), warning));
+        assertEquals(
+                Optional.empty(),
+                GivenOptions.of(Map.of("memplan.threads", 1), Map.of(), Map.of(), DELEGATION)
+                        .warning());
+    }
+
+    @Test
+    void adviceOfRetiredKeys_namesNoRetiredKey() {
+        Set<String> known =
+                Arrays.stream(OptionKey.values()).map(OptionKey::key).collect(Collectors.toSet());
+        RetiredOptions.ADVICE.forEach(
+                (key, advice) -> {
+                    assertFalse(known.contains(key), key);
+                    RetiredOptions.ADVICE
+                            .keySet()
+                            .forEach(other -> assertFalse(advice.matches(".*" + other + "\\b.*")));
+                });
     }
 }

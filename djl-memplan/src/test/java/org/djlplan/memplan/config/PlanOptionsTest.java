@@ -38,15 +38,11 @@ class PlanOptionsTest {
 
     @Test
     void parse_nothing_givesTheDocumentedDefaults() {
-        int cores = Runtime.getRuntime().availableProcessors();
         assertEquals(
                 new PlanOptions(
                         true,
                         new PlanningOptions("best", InPlace.AUTO, new SearchMode.Background()),
                         false,
-                        new ArenaOptions(
-                                true, OptionalInt.empty(), Duration.ofSeconds(10), false, true),
-                        cores,
                         -1,
                         Liveness.AUTO,
                         false,
@@ -72,24 +68,14 @@ class PlanOptionsTest {
                                 Map.entry("memplan.inPlace", false),
                                 Map.entry("memplan.reorder", true),
                                 Map.entry("memplan.search", "1.5s"),
-                                Map.entry("memplan.sharedArena", "false"),
-                                Map.entry("memplan.sharedWorkspaces", "false"),
-                                Map.entry("memplan.maxArenas", 3),
-                                Map.entry("memplan.arenaWaitMillis", "0"),
-                                Map.entry("memplan.maxInterpreters", 4.0),
                                 Map.entry("memplan.threads", "2"),
                                 Map.entry("memplan.liveness", "Tree"),
                                 Map.entry("memplan.verify", "true"),
-                                Map.entry("memplan.warmup", true),
-                                Map.entry("memplan.inputShapes", "1,3; 7:INT64"),
-                                Map.entry("memplan.hugePages", "true"),
+                                Map.entry("memplan.warmup", "1,3; 7:INT64"),
                                 Map.entry("memplan.workers", "5"),
                                 Map.entry("memplan.maxPredictions", 7),
-                                Map.entry("memplan.budget", "12.5%"),
+                                Map.entry("memplan.budget", "12.5%: Best-Effort :Direct"),
                                 Map.entry("memplan.sharedBudget", "256MB"),
-                                Map.entry("memplan.budgetMode", "Best-Effort"),
-                                Map.entry("memplan.io", "Direct"),
-                                Map.entry("memplan.cacheQuota", "2GB"),
                                 Map.entry("memplan.translatorFactory", "a.B"),
                                 Map.entry("memplan.blockFactory", "c.D"),
                                 Map.entry("delegation.enabled", "False")));
@@ -99,8 +85,6 @@ class PlanOptionsTest {
                         false,
                         new PlanningOptions("best", InPlace.FALSE, search),
                         true,
-                        new ArenaOptions(false, OptionalInt.of(3), Duration.ZERO, true, false),
-                        4,
                         2,
                         Liveness.TREE,
                         true,
@@ -114,8 +98,7 @@ class PlanOptionsTest {
                                 new Budget.ShareOfStock(.125),
                                 OptionalLong.of(256_000_000),
                                 true,
-                                WeightIo.DIRECT,
-                                OptionalLong.of(2_000_000_000)),
+                                WeightIo.DIRECT),
                         Optional.of("a.B"),
                         Optional.of("c.D"),
                         Map.of("delegation.enabled", "False")),
@@ -149,20 +132,17 @@ class PlanOptionsTest {
     @CsvSource({
         "memplan.enabled, yes, true or false",
         "memplan.inPlace, 1, 'true, false or auto'",
-        "memplan.sharedArena, '', true or false",
-        "memplan.sharedWorkspaces, yes, true or false",
         "delegation.enabled, maybe, true or false",
         "memplan.threads, -2, a whole number of at least -1",
         "memplan.threads, two, a whole number",
-        "memplan.maxArenas, 0, a whole number of at least 1",
-        "memplan.maxArenas, NaN, a whole number of at least 1",
-        "memplan.maxInterpreters, 1.5, a whole number of at least 1",
-        "memplan.maxInterpreters, 4294967297, a whole number of at least 1",
-        "memplan.arenaWaitMillis, -1, a whole number of at least 0",
+        "memplan.maxPredictions, 0, a whole number of at least 1",
+        "memplan.maxPredictions, NaN, a whole number of at least 1",
+        "memplan.maxPredictions, 1.5, a whole number of at least 1",
+        "memplan.maxPredictions, 4294967297, a whole number of at least 1",
+        "memplan.workers, -1, a whole number of at least 0",
+        "memplan.warmup, yes, 'true, false, or shapes such as 1,3,224,224;1,128:int64'",
+        "memplan.warmup, '', 'true, false, or shapes such as 1,3,224,224;1,128:int64'",
         "memplan.sharedBudget, 25%, none or a size such as 256MB",
-        "memplan.budgetMode, lax, strict or best-effort",
-        "memplan.io, nfs, 'auto, cached, mmap or direct'",
-        "memplan.cacheQuota, 0, a size such as 64MB or 1GiB",
     })
     void parse_wrongValue_saysKeyAndValueAndWhatIsWanted(String key, String value, String wanted) {
         assertEquals(key + "=" + value + ": must be " + wanted, problem(Map.of(key, value)));
@@ -174,7 +154,7 @@ class PlanOptionsTest {
         assertEquals(
                 "memplan.threads="
                         + threads
-                        + ": must be -1 or a positive number of at most "
+                        + ": must be auto or a positive number of at most "
                         + Threads.most(),
                 problem(Map.of("memplan.threads", threads)));
         assertTrue(Threads.most() >= 4 * Runtime.getRuntime().availableProcessors());
@@ -245,13 +225,26 @@ class PlanOptionsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "0", "-1MB", "0%", "101%", "% 5", "1e3%", "5 percent", "half"})
+    @ValueSource(
+            strings = {
+                "",
+                "0",
+                "64MB:lax",
+                "64MB:",
+                "-1MB",
+                "0%",
+                "101%",
+                "% 5",
+                "1e3%",
+                "5 percent",
+                "half"
+            })
     void parse_wrongBudget_saysWhatIsAllowed(String value) {
         assertEquals(
                 "memplan.budget="
                         + value
                         + ": must be none, auto, a size such as 64MB, or a share of stock such as"
-                        + " 25%",
+                        + " 25%; and after it :best-effort, :cached, :mmap or :direct",
                 problem(Map.of("memplan.budget", value)));
     }
 
@@ -272,6 +265,7 @@ class PlanOptionsTest {
     void forThreads_countsWhereNoneAreGiven() {
         assertEquals(3, parse(Map.of()).forThreads(3).threads());
         assertEquals(3, parse(Map.of("memplan.threads", "-1")).forThreads(3).threads());
+        assertEquals(3, parse(Map.of("memplan.threads", "Auto")).forThreads(3).threads());
         PlanOptions given = parse(Map.of("memplan.threads", "1", "delegation.memory", "2"));
         assertEquals(given, given.forThreads(3));
         PlanOptions other = parse(Map.of("delegation.memory", "2"));

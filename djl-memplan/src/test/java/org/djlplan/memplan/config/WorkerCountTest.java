@@ -30,11 +30,15 @@ class WorkerCountTest {
     }
 
     @Test
-    void atMost_severalLimits_theSmallestCounts() {
-        WorkerCount limited = new WorkerCount(7).atMost(5).atMost(6);
-        assertEquals(5, limited.forThreads(1));
-        assertEquals(1, new WorkerCount(WorkerCount.AUTO).atMost(1).forThreads(7));
-        assertThrows(IllegalArgumentException.class, () -> limited.atMost(0));
+    void interpretersAndArenas_number_areAsMany() {
+        int many = 3 * CORES;
+        assertEquals(many, new WorkerCount(many).interpreters());
+        assertEquals(many, new WorkerCount(many).arenas());
+        assertEquals(2 * CORES, new WorkerCount(1).arenas());
+        for (int fixed : new int[] {WorkerCount.AUTO, 0}) {
+            assertEquals(CORES, new WorkerCount(fixed).interpreters());
+            assertEquals(2 * CORES, new WorkerCount(fixed).arenas());
+        }
         assertThrows(IllegalArgumentException.class, () -> new WorkerCount(-2));
     }
 }

@@ -40,7 +40,7 @@ public final class FakeArenas implements ArenaPool.Source {
     }
 
     @Override
-    public Arena create(long bytes, boolean hugePages) {
+    public Arena create(long bytes) {
         if (exhausted) {
             throw new IllegalStateException("no memory");
         }

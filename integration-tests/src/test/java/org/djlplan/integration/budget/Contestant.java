@@ -56,7 +56,7 @@ public record Contestant(String name, Way way, int threads, Map<String, String> 
                 "%.1f MB, %s".formatted(budgetBytes / 1e6, io),
                 Way.PLANNED,
                 threads,
-                Map.of("memplan.budget", Long.toString(budgetBytes), "memplan.io", io));
+                Map.of("memplan.budget", budgetBytes + ":" + io));
     }
 
     /** Planned, within a budget of which a delegate may take what pays. */

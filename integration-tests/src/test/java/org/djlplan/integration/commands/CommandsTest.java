@@ -96,7 +96,7 @@ class CommandsTest {
     @Test
     void compare_nothingKept_measuresFirstAndShowsAllThree() throws Exception {
         String[] line = {
-            "compare", "--json", "--iterations", "6", "-o", "delegation.profileBudget=1s", model
+            "compare", "--json", "--iterations", "6", "-o", "delegation.profile=blocking:1s", model
         };
         Result first = djlplan(line);
         assertEquals(0, first.exitCode(), first.err());

@@ -110,7 +110,7 @@ class TuneCommandTest {
         assertReported(table);
 
         int operators = table.getAsJsonObject("chosen").getAsJsonArray("operators").size();
-        DelegationReport report = load(model, Map.of("delegation.threads", "1"));
+        DelegationReport report = load(model, Map.of("memplan.threads", "1"));
         assertEquals("STORED", report.origin());
         assertEquals(operators, report.delegatedOperators());
         assertEquals(table.get("reason").getAsString(), report.reason());
@@ -201,7 +201,7 @@ class TuneCommandTest {
                                 "delegation.objective=memory",
                                 model.toString()));
         JsonObject loads = table.getAsJsonObject("loads");
-        assertEquals("1", loads.get("delegation.threads").getAsString(), loads.toString());
+        assertEquals("1", loads.get("memplan.threads").getAsString(), loads.toString());
         assertEquals("memory", loads.get("delegation.objective").getAsString(), loads.toString());
         assertEquals(2, loads.size(), loads.toString());
         assertEquals("STORED", load(model, options).origin());
@@ -216,7 +216,7 @@ class TuneCommandTest {
         assertEquals(0, result.exitCode(), result.err());
         Map<String, String> pin =
                 Map.of(
-                        "delegation.threads",
+                        "memplan.threads",
                         "1",
                         "delegation.profileFrom",
                         into.toString(),
@@ -228,7 +228,7 @@ class TuneCommandTest {
         DelegationReport pinned = load(copy, pin);
 
         assertEquals("STORED", pinned.origin(), pinned.reason());
-        DelegationReport tuned = load(model, Map.of("delegation.threads", "1"));
+        DelegationReport tuned = load(model, Map.of("memplan.threads", "1"));
         assertEquals("STORED", tuned.origin(), tuned.reason());
         assertEquals(tuned.choiceId(), pinned.choiceId());
 

@@ -35,9 +35,7 @@ class CurrentDelegationTest {
     private static Map<String, Object> options(String profile) {
         return Map.of(
                 "delegation.profile",
-                profile,
-                "delegation.profileBudget",
-                "1s",
+                profile.equals("off") ? profile : profile + ":1s",
                 "memplan.threads",
                 "1");
     }

@@ -79,7 +79,7 @@ class SharedWorkspacesBench {
                 new ChildJvm(folder)
                         .small()
                         .options("-Xms256m", "-XX:+AlwaysPreTouch")
-                        .options("-Ddjlplan.memplan.sharedWorkspaces=" + shared)
+                        .options("-Ddjlplan.internal.sharedWorkspaces=" + shared)
                         .run(WorkspaceMemoryProgram.class, arguments.toArray(String[]::new));
         assertEquals(0, result.exitCode(), result::printed);
         return result.out()

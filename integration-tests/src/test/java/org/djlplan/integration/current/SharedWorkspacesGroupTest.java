@@ -62,7 +62,7 @@ class SharedWorkspacesGroupTest {
         return new ChildJvm(folder)
                 .before(group.inside())
                 .options("-Xms96m", "-Xmx96m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC")
-                .options("-Ddjlplan.memplan.sharedWorkspaces=" + shared)
+                .options("-Ddjlplan.internal.sharedWorkspaces=" + shared)
                 .run(WorkspaceMemoryProgram.class, arguments.toArray(String[]::new));
     }
 }

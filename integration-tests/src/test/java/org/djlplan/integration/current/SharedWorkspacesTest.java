@@ -342,7 +342,7 @@ class SharedWorkspacesTest {
     void open_offForTheProcess_sharesNothingSilently() throws Exception {
         ChildJvm.Result result =
                 new ChildJvm(folder)
-                        .options("-Ddjlplan.memplan.sharedWorkspaces=false")
+                        .options("-Ddjlplan.internal.sharedWorkspaces=false")
                         .run(SharedWorkspacesProgram.class, small(), "not before");
         assertEquals(0, result.exitCode(), result::printed);
         assertEquals(List.of(), result.warnings());

@@ -180,9 +180,7 @@ class AcceptanceTest {
                         "delegation.delegate",
                         FaultyDelegate.library(folder, site, Fault.CHANNEL_ZERO).toString(),
                         "delegation.profile",
-                        "blocking",
-                        "delegation.profileBudget",
-                        "3s",
+                        "blocking:3s",
                         "memplan.threads",
                         "1");
         try (StockInterpreter stock = new StockInterpreter(file, 1);

@@ -77,9 +77,7 @@ class ExcludeTest {
                 EXCLUDE,
                 exclude,
                 "delegation.profile",
-                profile,
-                "delegation.profileBudget",
-                "1s",
+                profile.equals("off") ? profile : profile + ":1s",
                 "memplan.threads",
                 "1");
     }

@@ -123,8 +123,7 @@ class ExternalDelegateTest {
                                 "-DODD=" + odd);
         return Map.of(
                 "delegation.delegate", library.toString(),
-                "delegation.profile", "blocking",
-                "delegation.profileBudget", "3s",
+                "delegation.profile", "blocking:3s",
                 "memplan.threads", "1");
     }
 

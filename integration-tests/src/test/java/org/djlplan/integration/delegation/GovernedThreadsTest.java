@@ -115,7 +115,7 @@ class GovernedThreadsTest {
     }
 
     private static int interpreters() {
-        return Served.options(Map.of()).maxInterpreters();
+        return Served.options(Map.of()).workers().interpreters();
     }
 
     @Test

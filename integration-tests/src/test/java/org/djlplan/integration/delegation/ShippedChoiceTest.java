@@ -41,8 +41,7 @@ class ShippedChoiceTest {
     static void measure() throws Exception {
         StockInterpreter.loadEngine();
         tuned = machine("tuned");
-        try (ZooModel<NDList, NDList> model =
-                load(tuned, "delegation.profile", "blocking", "delegation.profileBudget", "1s")) {
+        try (ZooModel<NDList, NDList> model = load(tuned, "delegation.profile", "blocking:1s")) {
             DelegationReport report = report(model);
             assertEquals("MEASURED", report.origin(), report.reason());
             assertTrue(report.delegatedOperators() > 0, report.reason());
@@ -70,7 +69,7 @@ class ShippedChoiceTest {
 
     private static PlannedTranslatorFactory factory(Object... options) {
         PlannedTranslatorFactory factory =
-                new PlannedTranslatorFactory().with("delegation.threads", 1);
+                new PlannedTranslatorFactory().with("memplan.threads", 1);
         for (int i = 0; i < options.length; i += 2) {
             factory = factory.with((String) options[i], options[i + 1]);
         }

@@ -138,10 +138,7 @@ class SwitchOverTest {
         Path file = ModelCopy.of("uneven", folder);
         // One thread: what is measured beside other tests must not depend on a second core.
         Map<String, Object> arguments =
-                Map.of(
-                        "delegation.profile", "background",
-                        "delegation.profileBudget", "3s",
-                        "memplan.threads", 1);
+                Map.of("delegation.profile", "background:3s", "memplan.threads", 1);
         try (StockInterpreter stock = new StockInterpreter(file, 1);
                 ZooModel<NDList, NDList> model = Planned.load(file, arguments)) {
             List<ByteBuffer> values = stock.randomInputs(1);

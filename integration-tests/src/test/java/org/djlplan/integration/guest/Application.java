@@ -69,8 +69,7 @@ public final class Application {
                         .optEngine("TFLite")
                         .optTranslatorFactory(new PlannedTranslatorFactory())
                         .optArgument("memplan.threads", "1")
-                        .optArgument("delegation.profile", profile)
-                        .optArgument("delegation.profileBudget", "500ms")
+                        .optArgument("delegation.profile", profile + ":500ms")
                         .build();
         try (ZooModel<NDList, NDList> model = criteria.loadModel()) {
             if (event == Event.SHORT_LIFE && choice(model).origin().equals("UNVERIFIED")) {

@@ -150,8 +150,7 @@ final class Service {
                         file,
                         Map.of(
                                 "memplan.threads", "1",
-                                "delegation.profile", "background",
-                                "delegation.profileBudget", "500ms"))) {
+                                "delegation.profile", "background:500ms"))) {
             while (!ModelCopy.hasProfile(file) && System.nanoTime() < end) {
                 if (busy) {
                     predict();

@@ -91,11 +91,10 @@ final class LimitedMemory {
                         .optModelPath(file);
         if (engine.equals("TFLite")) {
             // One thread, as threads need more addresses than are left here; in DJL only we can
-            // say so: both models are planned, with an arena each.
+            // say so: both models are planned.
             criteria.optTranslatorFactory(new PlannedTranslatorFactory())
                     .optArgument("delegation.enabled", "false")
-                    .optArgument("memplan.threads", "1")
-                    .optArgument("memplan.sharedArena", "false");
+                    .optArgument("memplan.threads", "1");
         }
         return criteria;
     }

@@ -75,8 +75,8 @@ class ServiceBench {
     private static List<String> fixed(int threads, int interpreters) {
         return List.of(
                 "delegation.profile=blocking",
-                "delegation.threads=" + threads,
-                "memplan.maxInterpreters=" + interpreters);
+                "memplan.threads=" + threads,
+                "memplan.workers=" + interpreters);
     }
 
     /** A JVM that serves with one setting, idle unless it is told to predict. */

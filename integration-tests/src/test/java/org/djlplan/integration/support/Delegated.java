@@ -4,7 +4,6 @@ import static java.util.Comparator.naturalOrder;
 
 import com.google.common.collect.ImmutableSortedSet;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -46,11 +45,7 @@ public record Delegated(Path file, String delegate, Candidate candidate) {
 
     /** Serves it, its workspace with those of other models or on its own. */
     public ServedModel open(boolean shared) throws Exception {
-        Map<String, Object> given = new HashMap<>();
-        if (!shared) {
-            given.put("memplan.sharedWorkspaces", false);
-        }
-        PlanOptions options = Served.options(given);
+        PlanOptions options = Served.options(Map.of());
         DelegationChoice choice = new DelegationChoice(candidate, Origin.MEASURED, "a test");
         return ServedModel.open(
                 OrderedModel.asInFile(file),
@@ -58,6 +53,10 @@ public record Delegated(Path file, String delegate, Candidate candidate) {
                 Served.planner(options),
                 Optional.of(
                         new ServedModel.Delegation(
-                                delegate, "TFLite", Delegates.named(delegate), graph -> choice)));
+                                delegate,
+                                "TFLite",
+                                Delegates.named(delegate),
+                                graph -> choice,
+                                shared)));
     }
 }

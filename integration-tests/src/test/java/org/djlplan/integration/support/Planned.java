@@ -27,13 +27,7 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 public final class Planned {
 
     private static final Set<String> APPLICATIONS =
-            Set.of(
-                    "memplan.threads",
-                    "memplan.maxInterpreters",
-                    "memplan.maxArenas",
-                    "memplan.workers",
-                    "delegation.threads",
-                    "delegation.delegate");
+            Set.of("memplan.threads", "memplan.workers", "delegation.delegate");
 
     private Planned() {}
 

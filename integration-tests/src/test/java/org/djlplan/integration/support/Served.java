@@ -29,7 +29,7 @@ public final class Served {
                 GivenOptions.of(given, Map.of(), Map.of(), List.of(DelegationKey.values())));
     }
 
-    /** Returns the options of a model with one interpreter, in an arena of its own. */
+    /** Returns the options of a model with one interpreter. */
     public static PlanOptions alone(String strategy, InPlace inPlace, int threads) {
         return options(
                 Map.of(
@@ -39,11 +39,7 @@ public final class Served {
                         inPlace,
                         "memplan.threads",
                         threads,
-                        "memplan.maxInterpreters",
-                        1,
-                        "memplan.sharedArena",
-                        false,
-                        "memplan.maxArenas",
+                        "memplan.workers",
                         1));
     }
 
@@ -92,7 +88,7 @@ public final class Served {
                 planner(options),
                 Optional.of(
                         new ServedModel.Delegation(
-                                "a delegate", "TFLite", delegates, graph -> choice)));
+                                "a delegate", "TFLite", delegates, graph -> choice, true)));
     }
 
     /** Opens a model whose candidates run in this process. */

@@ -227,7 +227,7 @@ public final class StreamedCopies {
     }
 
     private long quotaBytes() throws IOException {
-        return options.quotaBytes().orElse(QUOTA_IN_MODELS * Files.size(original));
+        return QUOTA_IN_MODELS * Files.size(original);
     }
 
     private OptionalLong make(

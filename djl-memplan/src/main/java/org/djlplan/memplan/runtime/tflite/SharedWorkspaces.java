@@ -13,7 +13,8 @@ final class SharedWorkspaces {
 
     private static final Logger logger = LoggerFactory.getLogger(SharedWorkspaces.class);
 
-    private static final String PROPERTY = "djlplan.memplan.sharedWorkspaces";
+    /** Set to {@code false} by benchmarks that measure models without sharing. */
+    private static final String PROPERTY = "djlplan.internal.sharedWorkspaces";
 
     private enum Answer {
         UNKNOWN,
@@ -36,7 +37,7 @@ final class SharedWorkspaces {
         }
     }
 
-    /** An allocator that is set is set for the process, so its options say whether. */
+    /** XNNPACK's allocator is set once for a process, so a property of the process decides. */
     private static boolean isOff() {
         return "false".equalsIgnoreCase(System.getProperty(PROPERTY));
     }

@@ -7,8 +7,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import org.djlplan.memplan.config.ArenaOptions;
-import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.NativeLoader;
@@ -34,7 +32,6 @@ final class AllocationSequence implements AutoCloseable {
 
     private final String name;
     private final int mostArenas;
-    private final boolean hugePages;
     private final AllocationPlans.OfInputs plans;
     private final AllocationWatch watch;
     private final ArenaPool pool;
@@ -88,13 +85,14 @@ final class AllocationSequence implements AutoCloseable {
 
     /**
      * @param name of the model and the inputs, for people
+     * @param mostArenas how many arenas of the pool may be in use at once
      * @param plans plans these predictions; closed with this
      * @param larger finds one with a plan whose predictions are those of a larger batch
      * @param trouble told what goes wrong when a prediction ends, which is no concern of its caller
      */
     AllocationSequence(
             String name,
-            ArenaOptions arenas,
+            int mostArenas,
             AllocationPlans.OfInputs plans,
             AllocationWatch watch,
             ArenaPool pool,
@@ -102,8 +100,7 @@ final class AllocationSequence implements AutoCloseable {
             Supplier<Optional<AllocationSequence>> larger,
             Consumer<Throwable> trouble) {
         this.name = name;
-        mostArenas = arenas.most().orElse(2 * Machine.cores());
-        hugePages = arenas.hugePages();
+        this.mostArenas = mostArenas;
         this.plans = plans;
         this.watch = watch;
         this.pool = pool;
@@ -341,11 +338,7 @@ final class AllocationSequence implements AutoCloseable {
         // A model may allocate nothing that can be planned; even then its runs are checked.
         long arenaBytes = Math.max(1, planned.plan().arenaBytes());
         installed =
-                Optional.of(
-                        new Installed(
-                                planned,
-                                watch.take(planned),
-                                pool.announce(arenaBytes, hugePages)));
+                Optional.of(new Installed(planned, watch.take(planned), pool.announce(arenaBytes)));
         plans.use(planned);
         tell(planned.plan());
     }

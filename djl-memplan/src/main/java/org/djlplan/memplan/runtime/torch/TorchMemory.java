@@ -9,13 +9,12 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.budget.BudgetTooSmallException;
-import org.djlplan.memplan.config.ArenaOptions;
 import org.djlplan.memplan.config.BudgetResolver;
+import org.djlplan.memplan.config.WorkerCount;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.report.PlanReport;
@@ -38,7 +37,7 @@ public final class TorchMemory implements AutoCloseable {
     /** A model that sees more kinds of inputs than this forgets those it has not seen longest. */
     private static final int MOST_SEQUENCES = 64;
 
-    private final ArenaOptions arenas;
+    private final int mostArenas;
     private final ArenaPool pool;
     private final Supplier<AllocationPlans> plans;
     private final AllocationSequence.Tally tally = new AllocationSequence.Tally();
@@ -77,29 +76,20 @@ public final class TorchMemory implements AutoCloseable {
      */
     public TorchMemory(
             String model,
-            ArenaOptions arenas,
+            WorkerCount workers,
             Supplier<AllocationPlans> plans,
             Optional<StreamedWeights> weights) {
         this.model = model;
         this.weights = weights;
-        this.arenas = weights.isPresent() ? oneOfItsOwn(arenas) : arenas;
         this.plans = Suppliers.memoize(plans::get);
         try {
             use = TorchNative.use();
         } catch (UnsupportedPlatformException e) {
             throw new IllegalStateException("libtorch's allocator is not attached", e);
         }
-        pool = this.arenas.shared() ? ArenaPool.shared() : new ArenaPool();
-    }
-
-    /** Predictions of a model that has a budget take turns, and others' arenas are not in it. */
-    private static ArenaOptions oneOfItsOwn(ArenaOptions arenas) {
-        return new ArenaOptions(
-                false,
-                OptionalInt.of(1),
-                arenas.longestWait(),
-                arenas.hugePages(),
-                arenas.workspacesShared());
+        // Predictions of a model with a budget take turns, and its budget covers its arena only.
+        pool = weights.isPresent() ? new ArenaPool() : ArenaPool.shared();
+        mostArenas = weights.isPresent() ? 1 : workers.arenas();
     }
 
     private static void dropped(RemovalNotification<Kind, AllocationSequence> notification) {
@@ -139,7 +129,7 @@ public final class TorchMemory implements AutoCloseable {
         // The model may be closed meanwhile.
         NativeLoader.Use beginning = NativeLoader.hold();
         try {
-            return sequence(inputs).begin(mayWait ? arenas.longestWait() : Duration.ZERO);
+            return sequence(inputs).begin(mayWait ? ArenaPool.LONGEST_WAIT : Duration.ZERO);
         } catch (RuntimeException | Error e) {
             stop(e);
             tally.unplannedPredictions.increment();
@@ -259,7 +249,7 @@ public final class TorchMemory implements AutoCloseable {
         asked = Optional.of(known);
         return new AllocationSequence(
                 model + ", inputs " + kind.inputs(),
-                arenas,
+                mostArenas,
                 known.of(kind.inputs(), kind.threads()),
                 NativeWatch.INSTANCE,
                 pool,

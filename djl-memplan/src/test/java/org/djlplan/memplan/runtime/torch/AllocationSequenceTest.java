@@ -13,7 +13,6 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import org.djlplan.memplan.config.ArenaOptions;
 import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.config.PlanningOptions;
 import org.djlplan.memplan.config.SearchMode;
@@ -72,7 +71,7 @@ class AllocationSequenceTest {
         AllocationSequence sequence =
                 new AllocationSequence(
                         "model",
-                        new ArenaOptions(true, OptionalInt.of(1), Duration.ZERO, false, true),
+                        1,
                         new AllocationPlanning(
                                         new PlanningOptions("best", InPlace.AUTO, search),
                                         used,

@@ -17,7 +17,7 @@ class CamelTorchTest extends RouteTests {
                 "PyTorch",
                 Map.of("blockFactory", NetworkFactory.class.getName()),
                 // Else the first exchanges run unplanned, beside the one that is recorded.
-                Map.of("memplan.warmup", "true", "memplan.inputShapes", "1,3,224,224"));
+                Map.of("memplan.warmup", "1,3,224,224"));
     }
 
     @Override

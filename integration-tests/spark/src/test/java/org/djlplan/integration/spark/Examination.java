@@ -76,7 +76,7 @@ final class Examination implements FlatMapFunction<Iterator<Integer>, Examined> 
 
     private Criteria<NDList, NDList> criteria() {
         PlannedTranslatorFactory factory =
-                PlannedTranslatorFactory.wrap(new NoopTranslator()).with("delegation.threads", 1);
+                PlannedTranslatorFactory.wrap(new NoopTranslator()).with("memplan.threads", 1);
         for (Map.Entry<String, String> option : options.entrySet()) {
             factory = factory.with(option.getKey(), here(option.getValue()));
         }

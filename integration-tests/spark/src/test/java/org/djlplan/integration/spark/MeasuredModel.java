@@ -44,7 +44,7 @@ record MeasuredModel(Path archive, String choiceId, Set<String> tables) {
                         .optModelName("mobilenet_v2")
                         .optTranslatorFactory(
                                 PlannedTranslatorFactory.wrap(new BestClass())
-                                        .with("delegation.threads", 1)
+                                        .with("memplan.threads", 1)
                                         .with("delegation.profile", "blocking"))
                         .build();
         try (ZooModel<float[], Integer> model = criteria.loadModel()) {

@@ -41,7 +41,7 @@ class SparkBundleTest {
                         .optModelPath(folder.resolve("model/mobilenet_v2.tflite"))
                         .optTranslatorFactory(
                                 PlannedTranslatorFactory.wrap(new NoopTranslator())
-                                        .with("delegation.threads", 1)
+                                        .with("memplan.threads", 1)
                                         .with("delegation.onMissing", "fail"))
                         .build();
         try (ZooModel<NDList, NDList> model = criteria.loadModel();

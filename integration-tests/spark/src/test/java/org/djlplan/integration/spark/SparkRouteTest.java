@@ -260,7 +260,7 @@ class SparkRouteTest {
     void mapPartitions_factoryInTheClosure_classOfEachImage() {
         PlannedTranslatorFactory factory =
                 PlannedTranslatorFactory.wrap(new BestClass())
-                        .with("delegation.threads", 1)
+                        .with("memplan.threads", 1)
                         .with("delegation.onMissing", "fail");
         List<float[]> images = List.of(new float[224 * 224 * 3], new float[224 * 224 * 3]);
 
@@ -293,7 +293,7 @@ class SparkRouteTest {
         Path images = photographs(6);
         PlannedTranslatorFactory factory =
                 PlannedTranslatorFactory.wrap(new BestClassOfImage())
-                        .with("delegation.threads", 1)
+                        .with("memplan.threads", 1)
                         .with("delegation.onMissing", "fail");
         Figures figures = new Figures(spark.sc());
         CollectionAccumulator<String> choices = spark.sc().collectionAccumulator("choices");
@@ -342,7 +342,7 @@ class SparkRouteTest {
         Path images = photographs(6);
         PlannedTranslatorFactory factory =
                 PlannedTranslatorFactory.wrap(new BestClassOfImage())
-                        .with("delegation.threads", 1)
+                        .with("memplan.threads", 1)
                         .with("delegation.onMissing", "fail");
         Figures figures = new Figures(spark.sc());
         SparkSession session = session();

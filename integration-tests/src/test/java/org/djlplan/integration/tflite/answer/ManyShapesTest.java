@@ -43,8 +43,7 @@ class ManyShapesTest {
         TfLiteWriter.write(network.output(x).build(), file);
         try (StockInterpreter own = new StockInterpreter(file, 1);
                 ZooModel<NDList, NDList> model =
-                        Planned.load(
-                                file, Map.of("memplan.threads", 1, "memplan.maxInterpreters", 2))) {
+                        Planned.load(file, Map.of("memplan.threads", 1, "memplan.workers", 2))) {
             for (int i = 0; i < SHAPES; i++) {
                 assertSame(own, model);
                 try (StockInterpreter other = new StockInterpreter(file, 1)) {

@@ -72,7 +72,7 @@ class ShapesTest {
     private static void assertPlannedForEach(Path file, List<List<Integer>> others)
             throws Exception {
         try (ZooModel<NDList, NDList> model =
-                Planned.load(file, Map.of("memplan.threads", 1, "memplan.maxInterpreters", 4))) {
+                Planned.load(file, Map.of("memplan.threads", 1, "memplan.workers", 4))) {
             for (int round = 0; round < 2; round++) {
                 for (List<Integer> shape : others) {
                     assertSameAsStock(model, file, Optional.of(shape), round);
@@ -96,7 +96,7 @@ class ShapesTest {
     void predict_moreShapesThanInterpreters_staysRight() throws Exception {
         Path file = fullyConvolutional();
         try (ZooModel<NDList, NDList> model =
-                Planned.load(file, Map.of("memplan.threads", 1, "memplan.maxInterpreters", 1))) {
+                Planned.load(file, Map.of("memplan.threads", 1, "memplan.workers", 1))) {
             for (int size = 16; size < 96; size += 8) {
                 assertSameAsStock(model, file, Optional.of(List.of(1, size, 48, 3)), size);
                 assertSameAsStock(model, file, Optional.empty(), size);

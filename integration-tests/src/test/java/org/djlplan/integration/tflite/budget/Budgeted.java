@@ -35,8 +35,7 @@ final class Budgeted {
     static ZooModel<NDList, NDList> load(Path file, String budget, String io, int threads)
             throws IOException, ModelException {
         return Planned.load(
-                file,
-                Map.of("memplan.budget", budget, "memplan.io", io, "memplan.threads", threads));
+                file, Map.of("memplan.budget", budget + ":" + io, "memplan.threads", threads));
     }
 
     /** Returns the least budget in which a model runs, as the error of a smaller one names it. */

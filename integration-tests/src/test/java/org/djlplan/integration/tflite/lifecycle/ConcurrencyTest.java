@@ -35,8 +35,7 @@ class ConcurrencyTest {
         Path file = TestModels.built("chains");
         try (StockInterpreter stock = new StockInterpreter(file, 1);
                 ZooModel<NDList, NDList> model =
-                        Planned.load(
-                                file, Map.of("memplan.threads", 1, "memplan.maxInterpreters", 3))) {
+                        Planned.load(file, Map.of("memplan.threads", 1, "memplan.workers", 3))) {
             List<List<ByteBuffer>> inputs = new ArrayList<>();
             List<List<ByteBuffer>> expected = new ArrayList<>();
             for (int seed = 0; seed < INPUTS; seed++) {

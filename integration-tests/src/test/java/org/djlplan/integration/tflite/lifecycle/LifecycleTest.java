@@ -112,8 +112,7 @@ class LifecycleTest {
 
     @Test
     void interpreters_unusedForAWhile_areClosedButOne() throws Exception {
-        PlanOptions options =
-                Served.options(Map.of("memplan.threads", 1, "memplan.maxInterpreters", 3));
+        PlanOptions options = Served.options(Map.of("memplan.threads", 1, "memplan.workers", 3));
         try (ServedModel runtime =
                         ServedModel.open(
                                 OrderedModel.asInFile(FILE),

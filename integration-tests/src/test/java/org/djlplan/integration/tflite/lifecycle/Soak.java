@@ -150,10 +150,7 @@ final class Soak {
                         "memplan.threads", model.threads(),
                         "memplan.strategy", pick(random, "best", "naive", "greedy-by-size"),
                         "memplan.inPlace", random.nextBoolean(),
-                        "memplan.sharedArena", random.nextInt(4) > 0,
-                        "memplan.maxArenas", 1 + random.nextInt(4),
-                        "memplan.arenaWaitMillis", pick(random, "0", "1", "10000"),
-                        "memplan.maxInterpreters", 1 + random.nextInt(4)));
+                        "memplan.workers", 1 + random.nextInt(4)));
     }
 
     private static String pick(Random random, String... values) {

@@ -82,20 +82,8 @@ class ArenaSharingTest {
     }
 
     @Test
-    void predict_notSharedArena_leavesTheSharedPoolAlone() throws Exception {
-        try (ZooModel<NDList, NDList> model =
-                load("blaze_face", Map.of("memplan.sharedArena", false))) {
-            predictOnce(model, "blaze_face");
-            assertEquals(0, ArenaPool.shared().metric().arenas());
-        }
-    }
-
-    @Test
     void predict_allArenasTakenForTooLong_runsInMemoryOfItsOwn() throws Exception {
-        try (ZooModel<NDList, NDList> model =
-                        load(
-                                "blaze_face",
-                                Map.of("memplan.maxArenas", 1, "memplan.arenaWaitMillis", 50));
+        try (ZooModel<NDList, NDList> model = load("blaze_face", Map.of("memplan.workers", 1));
                 ArenaPool.Need other = ArenaPool.shared().announce(1 << 20);
                 ArenaPool.Lease taken = other.lease(1, Duration.ZERO)) {
             assertTrue(taken.pooled());
@@ -106,10 +94,7 @@ class ArenaSharingTest {
 
     @Test
     void predict_allArenasTaken_waitsUntilOneIsReturned() throws Exception {
-        try (ZooModel<NDList, NDList> model =
-                        load(
-                                "blaze_face",
-                                Map.of("memplan.maxArenas", 1, "memplan.arenaWaitMillis", 60_000));
+        try (ZooModel<NDList, NDList> model = load("blaze_face", Map.of("memplan.workers", 1));
                 ArenaPool.Need other = ArenaPool.shared().announce(1 << 20)) {
             ArenaPool.Lease taken = other.lease(1, Duration.ZERO);
             CompletableFuture<Void> prediction =

@@ -266,7 +266,7 @@ class ReorderTest {
                         reorder,
                         "delegation.profile",
                         "blocking",
-                        "delegation.threads",
+                        "memplan.threads",
                         1,
                         "delegation.profileBudget",
                         "2s");

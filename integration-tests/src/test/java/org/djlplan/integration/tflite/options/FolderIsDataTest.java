@@ -195,7 +195,7 @@ class FolderIsDataTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"memplan.threads", "delegation.threads"})
+    @ValueSource(strings = {"memplan.threads", "memplan.threads"})
     void load_moreThreadsThanAnyEngineStarts_isAnErrorWhoeverSetsThem(String key) throws Exception {
         PlannedTranslatorFactory factory = new PlannedTranslatorFactory();
         for (int threads : new int[] {Integer.MAX_VALUE, 5000}) {
@@ -290,10 +290,7 @@ class FolderIsDataTest {
     /** Measures once, so that a profile is there. */
     private Path profile() throws Exception {
         Map<String, Object> blocking =
-                Map.of(
-                        "delegation.profile", "blocking",
-                        "delegation.profileBudget", "2s",
-                        "memplan.threads", 1);
+                Map.of("delegation.profile", "blocking:2s", "memplan.threads", 1);
         try (ZooModel<NDList, NDList> model = Planned.load(file, blocking)) {
             assertEquals("MEASURED", report(model).origin());
         }
@@ -343,7 +340,7 @@ class FolderIsDataTest {
         all.add(operators - 1);
         Forgery.change(profile, "profile", table -> delegateAll(table, all));
         Map<String, Object> inBackground =
-                Map.of("delegation.profileBudget", "500ms", "memplan.threads", 1);
+                Map.of("delegation.profile", "background:500ms", "memplan.threads", 1);
         try (LogCapture log = LogCapture.echoing();
                 ZooModel<NDList, NDList> model = Planned.load(file, inBackground)) {
             // Until then the delegate takes what it can of it, as ever.

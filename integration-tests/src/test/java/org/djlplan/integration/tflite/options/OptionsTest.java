@@ -126,12 +126,10 @@ class OptionsTest {
         "delegation.objektive, latency, delegation.objective",
         "delegation.objective, speed, delegation.objective=speed",
         "delegation.maxMemory, much, delegation.maxMemory=much",
-        "delegation.threads, 0, delegation.threads=0",
         "delegation.profile, sometimes, delegation.profile=sometimes",
-        "delegation.profileBudget, 10, delegation.profileBudget=10",
+        "delegation.profile, blocking:10, delegation.profile=blocking:10",
         "delegation.tolerance, -1, delegation.tolerance=-1",
         "delegation.delegate, cuda, delegation.delegate=cuda",
-        "delegation.progress, bar, delegation.progress=bar",
     })
     void load_wrongKeyOrValue_isAnErrorThatSaysWhat(String key, String value, String part) {
         Exception e =

@@ -58,14 +58,13 @@ class TorchBudgetFaultsTest {
         return block;
     }
 
-    private ZooModel<NDList, NDList> load(String mode) throws Exception {
-        return BlockModels.load(
-                block(), folder, Map.of("memplan.budget", "40MB", "memplan.budgetMode", mode));
+    private ZooModel<NDList, NDList> load(String budget) throws Exception {
+        return BlockModels.load(block(), folder, Map.of("memplan.budget", budget));
     }
 
     @Test
     void load_noPlaceForWeights_failsAndSaysWhy() {
-        ModelException refused = assertThrows(ModelException.class, () -> load("strict"));
+        ModelException refused = assertThrows(ModelException.class, () -> load("40MB"));
         String all = Throwables.getStackTraceAsString(refused);
         assertTrue(all.contains("is not held inside its budget"), all);
     }
@@ -73,7 +72,7 @@ class TorchBudgetFaultsTest {
     @Test
     void load_noPlaceForWeightsBestEffort_runsInTheEnginesMemory() throws Exception {
         try (LogCapture log = new LogCapture();
-                ZooModel<NDList, NDList> model = load("best-effort")) {
+                ZooModel<NDList, NDList> model = load("40MB:best-effort")) {
             assertEquals(1, log.lines("WARN").size(), log.lines().toString());
             for (int i = 0; i < 3; i++) {
                 assertEquals(expected, Torch.predict(model, BlockModels.INPUTS, 0));

@@ -51,7 +51,7 @@ class TorchBudgetModelsTest {
         List<List<Output>> expected = Torch.stock(file, IMAGE, SEEDS);
         for (int load = 0; load < 2; load++) {
             try (ZooModel<NDList, NDList> model =
-                            Torch.load(file, Map.of("memplan.budget", budget, "memplan.io", io));
+                            Torch.load(file, Map.of("memplan.budget", budget + ":" + io));
                     Predictor<NDList, NDList> predictor = model.newPredictor()) {
                 for (int seed = 0; seed < SEEDS; seed++) {
                     assertEquals(expected.get(seed), Torch.predict(predictor, IMAGE, seed), name);

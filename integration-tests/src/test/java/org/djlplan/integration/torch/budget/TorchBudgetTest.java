@@ -136,8 +136,7 @@ class TorchBudgetTest {
         // Twice: what the first learnt is kept.
         for (int i = 0; i < 2; i++) {
             try (ZooModel<NDList, NDList> model =
-                    BlockModels.load(
-                            layers(), folder, Map.of("memplan.budget", "32MB", "memplan.io", io))) {
+                    BlockModels.load(layers(), folder, Map.of("memplan.budget", "32MB:" + io))) {
                 assertEquals(expected, answers(model));
                 assertEquals(expected, answers(model));
                 BudgetReport report = report(model);
@@ -218,7 +217,7 @@ class TorchBudgetTest {
     @Test
     void load_budgetBelowTheEngines_failsAndNamesTheLeast() throws Exception {
         saveAndPredictStock();
-        ModelException refused = assertThrows(ModelException.class, () -> load("20MB", "strict"));
+        ModelException refused = assertThrows(ModelException.class, () -> load("20MB"));
         assertTrue(tooSmall(refused).leastBytes() > 20_000_000);
         assertEquals(0, mappings());
     }
@@ -226,7 +225,7 @@ class TorchBudgetTest {
     @Test
     void predict_budgetTooSmall_failsAndNamesTheLeastAndTheLayerUntilItIsLarger() throws Exception {
         List<List<Output>> expected = saveAndPredictStock();
-        try (ZooModel<NDList, NDList> model = load("27MB", "strict")) {
+        try (ZooModel<NDList, NDList> model = load("27MB")) {
             for (int i = 0; i < 2; i++) {
                 TranslateException refused =
                         assertThrows(TranslateException.class, () -> answers(model));
@@ -243,7 +242,7 @@ class TorchBudgetTest {
     void predict_budgetTooSmallBestEffort_warnsOnceAndRunsInAsLittleAsItCan() throws Exception {
         List<List<Output>> expected = saveAndPredictStock();
         try (LogCapture log = new LogCapture();
-                ZooModel<NDList, NDList> model = load("20MB", "best-effort")) {
+                ZooModel<NDList, NDList> model = load("20MB:best-effort")) {
             assertEquals(expected, answers(model));
             assertEquals(expected, answers(model));
             List<String> warnings = log.lines("WARN");
@@ -255,9 +254,8 @@ class TorchBudgetTest {
         }
     }
 
-    private ZooModel<NDList, NDList> load(String budget, String mode) throws Exception {
-        return BlockModels.load(
-                layers(), folder, Map.of("memplan.budget", budget, "memplan.budgetMode", mode));
+    private ZooModel<NDList, NDList> load(String budget) throws Exception {
+        return BlockModels.load(layers(), folder, Map.of("memplan.budget", budget));
     }
 
     private static BudgetTooSmallException tooSmall(Exception thrown) {
@@ -272,7 +270,7 @@ class TorchBudgetTest {
     @Test
     void predict_othersAllocateMeanwhile_isNotRefused() throws Exception {
         List<List<Output>> expected = saveAndPredictStock();
-        try (ZooModel<NDList, NDList> model = load("38MB", "strict");
+        try (ZooModel<NDList, NDList> model = load("38MB");
                 Memory others = new Memory(100 << 20)) {
             others.clear();
             assertEquals(expected, answers(model));
@@ -290,8 +288,7 @@ class TorchBudgetTest {
         Map<String, String> options =
                 Map.of(
                         "memplan.budget", "27MB",
-                        "memplan.warmup", "true",
-                        "memplan.inputShapes", "4,6");
+                        "memplan.warmup", "4,6");
         ModelException refused =
                 assertThrows(
                         ModelException.class, () -> BlockModels.load(layers(), folder, options));
@@ -304,10 +301,7 @@ class TorchBudgetTest {
     void predict_always_hasNoMoreWeightsInMemoryThanPlanned(String io) throws Exception {
         List<List<Output>> expected = saveAndPredictStock();
         try (ZooModel<NDList, NDList> model =
-                        BlockModels.load(
-                                layers(),
-                                folder,
-                                Map.of("memplan.budget", "38MB", "memplan.io", io));
+                        BlockModels.load(layers(), folder, Map.of("memplan.budget", "38MB:" + io));
                 ResidentWeights weights = ResidentWeights.watch()) {
             List<BudgetReport> reports = new ArrayList<>();
             for (int round = 0; round < 2; round++) {
@@ -362,7 +356,7 @@ class TorchBudgetTest {
     void predict_otherBatches_areHeldInTheBudgetToo() throws Exception {
         BlockModels.save(layers(), folder);
         try (ZooModel<NDList, NDList> stock = BlockModels.loadStock(layers(), folder);
-                ZooModel<NDList, NDList> model = load("40MB", "strict");
+                ZooModel<NDList, NDList> model = load("40MB");
                 ResidentWeights weights = ResidentWeights.watch()) {
             long widest = 0;
             for (int i = 0; i < 3; i++) {

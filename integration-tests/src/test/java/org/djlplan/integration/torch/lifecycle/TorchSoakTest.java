@@ -41,10 +41,6 @@ class TorchSoakTest {
         return Map.of(
                 "memplan.strategy",
                 random.nextBoolean() ? "best" : "naive",
-                "memplan.sharedArena",
-                random.nextInt(4) > 0,
-                "memplan.maxArenas",
-                2 + random.nextInt(8),
                 "memplan.workers",
                 List.of("auto", "0", "1", "3").get(random.nextInt(4)),
                 "memplan.verify",

@@ -1,17 +1,12 @@
 package org.djlplan.integration.torch.memory;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
-import java.util.stream.Stream;
 import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
@@ -87,39 +82,5 @@ class TorchArenaTest {
             assertOneArenaFor(small);
         }
         assertEquals(0, arenas().arenas());
-    }
-
-    @Test
-    void predict_unsharedArena_isNoneOfThePool() throws Exception {
-        Path file = Torch.copy(SMALL, folder);
-        try (ZooModel<NDList, NDList> model =
-                Torch.load(file, Map.of("memplan.sharedArena", false))) {
-            predict(SMALL, model);
-            assertTrue(Torch.report(model).plan().arenaBytes() > 0);
-            assertEquals(1, Torch.report(model).predictions().unplanned());
-            assertEquals(0, arenas().arenas());
-        }
-    }
-
-    @Test
-    void predict_hugePages_asksTheSystemForThem() throws Exception {
-        Path file = Torch.copy(LARGE, folder);
-        assertFalse(anyMappingAsksForHugePages());
-        try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of("memplan.hugePages", true))) {
-            predict(LARGE, model);
-            assertEquals(1, Torch.report(model).predictions().unplanned());
-            assertOneArenaFor(model);
-            // A system that is built without huge pages does not take the question.
-            assertEquals(
-                    Files.exists(Path.of("/sys/kernel/mm/transparent_hugepage")),
-                    anyMappingAsksForHugePages());
-        }
-        assertFalse(anyMappingAsksForHugePages());
-    }
-
-    private static boolean anyMappingAsksForHugePages() throws IOException {
-        try (Stream<String> lines = Files.lines(Path.of("/proc/self/smaps"))) {
-            return lines.anyMatch(line -> line.startsWith("VmFlags:") && line.contains(" hg"));
-        }
     }
 }

@@ -109,9 +109,9 @@ class ViewsTest {
 
         assertEquals(
                 List.of(
-                        "delegation.threads=1 (or memplan.threads=1)",
+                        "memplan.threads=1",
                         "memplan.threads",
-                        "delegation.threads",
+                        "memplan.threads",
                         "delegation.maxMemory"),
                 browser.texts("#view-delegation code"));
         JsonObject report = Parts.everything();

@@ -1,0 +1,58 @@
+package org.djlplan.memplan.config;
+
+import com.google.common.collect.ImmutableMap;
+import java.util.Optional;
+
+/**
+ * Options of earlier versions. Their keys are accepted without effect in this minor version, so
+ * that an old {@code serving.properties} still loads; one warning per load names them. The next
+ * minor version rejects them as unknown keys.
+ */
+final class RetiredOptions {
+
+    private static final String LIMITS = "memplan.workers and memplan.maxPredictions limit it";
+
+    /** Each key, and the advice that follows it in the warning. */
+    static final ImmutableMap<String, String> ADVICE =
+            ImmutableMap.<String, String>builder()
+                    .put("memplan.reorder", "operators run in the file's order")
+                    .put("memplan.sharedArena", "models share arenas")
+                    .put("memplan.sharedWorkspaces", "models share workspaces")
+                    .put("memplan.hugePages", "the system's default applies")
+                    .put("memplan.maxArenas", LIMITS)
+                    .put("memplan.maxInterpreters", LIMITS)
+                    .put("memplan.arenaWaitMillis", LIMITS)
+                    .put("memplan.io", "weights are read as the container's free memory allows")
+                    .put("memplan.cacheQuota", "files take at most twice the model's size")
+                    .put("memplan.budgetMode", "use memplan.budget=64MB:best-effort")
+                    .put("memplan.inputShapes", "use memplan.warmup=1,3,224,224")
+                    .put(
+                            "memplan.store",
+                            "ship the result of djlplan tune in the model's folder or archive, and"
+                                    + " set delegation.onMissing")
+                    .put("delegation.threads", "use memplan.threads")
+                    .put("delegation.profileBudget", "use delegation.profile=blocking:10s")
+                    .put("delegation.progress", "use PlannedTranslatorFactory.withProgress")
+                    .buildOrThrow();
+
+    private RetiredOptions() {}
+
+    /** Returns whether earlier versions had an option with this key. */
+    static boolean contains(String key) {
+        return ADVICE.containsKey(key);
+    }
+
+    /** Returns the warning about retired keys, or empty if there are none. */
+    static Optional<String> warning(Iterable<String> keys) {
+        StringBuilder text = new StringBuilder();
+        for (String key : keys) {
+            text.append(text.isEmpty() ? "" : "; ")
+                    .append(key)
+                    .append(": ")
+                    .append(ADVICE.get(key));
+        }
+        return text.isEmpty()
+                ? Optional.empty()
+                : Optional.of("options of an earlier version have no effect: " + text);
+    }
+}
