@@ -9,7 +9,6 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.SortedSet;
 import java.util.function.IntPredicate;
-import java.util.function.IntUnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -23,8 +22,7 @@ import org.djlplan.memplan.spi.UnusableOptionException;
  * Operators that stay in the CPU kernels, as users name them. A part is
  *
  * <ul>
- *   <li>a number or a range of numbers: places in the model's file, counted from 0, whatever the
- *       order in which operators run;
+ *   <li>a number or a range of numbers: places in the model's file, counted from 0;
  *   <li>else the name of an output tensor, in the file's own letters (operators have no names: what
  *       tools show as one is the name of the first output);
  *   <li>else a type, in any letters.
@@ -89,26 +87,20 @@ public record Exclusion(List<String> parts) {
     /**
      * Returns the operators of a graph that are excluded.
      *
-     * @param numberInFile the number that an operator of the graph has in the model's file
      * @throws UnusableOptionException if there is none that a part names; the message lists what is
      *     near
      */
-    public SortedSet<Integer> of(Graph graph, IntUnaryOperator numberInFile) {
+    public SortedSet<Integer> of(Graph graph) {
         ImmutableSortedSet.Builder<Integer> all = ImmutableSortedSet.naturalOrder();
-        parts.forEach(part -> all.addAll(operators(part, graph, numberInFile)));
+        parts.forEach(part -> all.addAll(operators(part, graph)));
         return all.build();
     }
 
-    private static List<Integer> operators(
-            String part, Graph graph, IntUnaryOperator numberInFile) {
+    private static List<Integer> operators(String part, Graph graph) {
         Matcher numbers = NUMBERS.matcher(part);
         if (numbers.matches()) {
             requireNumber(last(numbers), part, graph);
-            return matching(
-                    graph,
-                    i ->
-                            numberInFile.applyAsInt(i) >= first(numbers)
-                                    && numberInFile.applyAsInt(i) <= last(numbers));
+            return matching(graph, i -> i >= first(numbers) && i <= last(numbers));
         }
         boolean name = part.startsWith(NAME);
         boolean type = part.startsWith(TYPE);

@@ -1,7 +1,6 @@
 package org.djlplan.delegation;
 
 import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.ImmutableSortedSet;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -49,11 +48,9 @@ final class ReducedModel implements DelegableModel {
 
     @Override
     public Map<String, String> facts() {
-        SortedSet<Integer> numbers =
-                ImmutableSortedSet.copyOf(excluded.stream().map(inner::numberInFile).toList());
         return ImmutableMap.<String, String>builder()
                 .putAll(inner.facts())
-                .put(EXCLUDED, Exclusion.text(numbers))
+                .put(EXCLUDED, Exclusion.text(excluded))
                 .buildOrThrow();
     }
 
@@ -80,11 +77,6 @@ final class ReducedModel implements DelegableModel {
     @Override
     public Graph graph() {
         return graph;
-    }
-
-    @Override
-    public int numberInFile(int operator) {
-        return inner.numberInFile(operator);
     }
 
     @Override

@@ -49,7 +49,7 @@ record Request(
      * @throws UnusableOptionException if they name what the model does not have
      */
     static Request of(DelegableModel model, DelegationOptions options) {
-        SortedSet<Integer> excluded = options.exclude().of(model.graph(), model::numberInFile);
+        SortedSet<Integer> excluded = options.exclude().of(model.graph());
         return new Request(
                 ReducedModel.of(model, excluded),
                 options.goal(),

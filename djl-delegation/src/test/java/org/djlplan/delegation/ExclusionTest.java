@@ -15,7 +15,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -82,7 +81,7 @@ class ExclusionTest {
     }
 
     private static Set<Integer> excluded(String text, FakeModel model) {
-        return Exclusion.parse(text).orElseThrow().of(model.graph(), model::numberInFile);
+        return Exclusion.parse(text).orElseThrow().of(model.graph());
     }
 
     @ParameterizedTest
@@ -176,27 +175,5 @@ class ExclusionTest {
         FakeModel model = model(Collections.nCopies(40, List.of("ABS", "")));
         SortedSet<Integer> sorted = ImmutableSortedSet.copyOf(numbers);
         assertEquals(sorted, excluded(Exclusion.text(sorted), model));
-    }
-
-    /** Numbers are those of the file; the graph has the operators as they run. */
-    @Property(tries = 100)
-    void of_numbersOfAModelInAnotherOrder_areMapped(
-            @ForAll @IntRange(max = 19) int first, @ForAll @IntRange(max = 19) int last) {
-        int low = Math.min(first, last);
-        int high = Math.max(first, last);
-        FakeModel model = model(Collections.nCopies(20, List.of("ABS", "")));
-        model.order =
-                Optional.of(IntStream.range(0, 20).map(i -> (i * 7 + 3) % 20).boxed().toList());
-        Set<Integer> found = excluded(low + "-" + high, model);
-        assertEquals(
-                IntStream.rangeClosed(low, high).boxed().collect(Collectors.toSet()),
-                found.stream().map(model::numberInFile).collect(Collectors.toSet()));
-        assertEquals(
-                Exclusion.text(
-                        IntStream.rangeClosed(low, high)
-                                .boxed()
-                                .collect(
-                                        ImmutableSortedSet.toImmutableSortedSet(Integer::compare))),
-                ReducedModel.of(model, ImmutableSortedSet.copyOf(found)).facts().get("exclude"));
     }
 }

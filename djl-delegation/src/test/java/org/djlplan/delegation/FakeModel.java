@@ -51,9 +51,6 @@ public final class FakeModel implements DelegableModel {
     /** Instead of the chain. */
     public Optional<Graph> graph = Optional.empty();
 
-    /** Numbers in the file of the operators in the order in which they run; empty for the same. */
-    public Optional<List<Integer>> order = Optional.empty();
-
     public FakeModel(Path folder) {
         this.folder = folder;
         try {
@@ -79,11 +76,6 @@ public final class FakeModel implements DelegableModel {
     @Override
     public Graph graph() {
         return graph.orElseGet(this::chain);
-    }
-
-    @Override
-    public int numberInFile(int operator) {
-        return order.map(numbers -> numbers.get(operator)).orElse(operator);
     }
 
     private Graph chain() {

@@ -90,7 +90,9 @@ abstract class ProviderFixture {
         Map<String, String> map =
                 options.length == 0
                         ? Map.of("delegation.profile", "background:10ms")
-                        : Map.of("delegation.profile", options[0]);
+                        : Map.of(
+                                "delegation.profile",
+                                options[0].equals("off") ? "off" : options[0] + ":10ms");
         return provider(profiling).choose(model, map, Optional.empty(), better::add);
     }
 

@@ -60,8 +60,6 @@ class ArchitectureTest {
                     .definedBy(ROOT + ".slicing..")
                     .layer("plan")
                     .definedBy(ROOT + ".plan..")
-                    .layer("order")
-                    .definedBy(ROOT + ".order..")
                     .layer("usage")
                     .definedBy(ROOT + ".usage..")
                     .layer("graph")
@@ -124,15 +122,12 @@ class ArchitectureTest {
                             "source",
                             "djl",
                             "cli",
-                            "order",
                             "budget",
                             "study")
-                    .whereLayer("order")
-                    .mayOnlyBeAccessedByLayers("store", "planning", "cli")
                     .whereLayer("usage")
                     .mayOnlyBeAccessedByLayers(
-                            "plan", "order", "budget", "slicing", "store", "runtime", "source",
-                            "cli", "study")
+                            "plan", "budget", "slicing", "store", "runtime", "source", "cli",
+                            "study")
                     .whereLayer("config")
                     .mayOnlyBeAccessedByLayers(
                             "facade",
@@ -140,7 +135,6 @@ class ArchitectureTest {
                             "djl",
                             "plan",
                             "planning",
-                            "order",
                             "runtime",
                             "serving",
                             "candidates",
@@ -168,7 +162,6 @@ class ArchitectureTest {
                     .resideInAnyPackage(
                             ROOT + ".graph..",
                             ROOT + ".usage..",
-                            ROOT + ".order..",
                             ROOT + ".plan..",
                             ROOT + ".budget",
                             ROOT + ".study.parallel..",
@@ -183,7 +176,6 @@ class ArchitectureTest {
                             "com.google.errorprone..",
                             ROOT + ".graph..",
                             ROOT + ".usage..",
-                            ROOT + ".order..",
                             ROOT + ".plan..",
                             ROOT + ".budget",
                             ROOT + ".config..",
@@ -219,7 +211,6 @@ class ArchitectureTest {
                     .resideInAnyPackage(
                             ROOT + ".config..",
                             ROOT + ".store..",
-                            ROOT + ".order..",
                             ROOT + ".planning..",
                             ROOT + ".report..")
                     .orShould()

@@ -44,7 +44,6 @@ class PlanHandleTest {
                         List.of(),
                         Predictions.NONE,
                         Optional.empty(),
-                        Optional.empty(),
                         Optional.empty());
         PlanReport.register(block, () -> report);
         return PlanHandle.of(model).orElseThrow();

@@ -44,8 +44,6 @@ public final class DelegationPart implements ReportPart {
     public Optional<JsonElement> of(Path model) throws IOException {
         Graph graph = TfLiteModels.graph(model);
         return ProfileStore.list(model, TfLiteModels.cacheFolder()).stream()
-                // Numbers of operators are those of the file.
-                .filter(kept -> !kept.key().facts().containsKey("order"))
                 .filter(kept -> fits(kept.value(), graph.operators().size()))
                 .min(Comparator.comparingInt(kept -> KeyFacts.loads(kept.key().facts()).size()))
                 .map(kept -> new Writer(graph, kept).part());
@@ -105,12 +103,11 @@ public final class DelegationPart implements ReportPart {
 
         private JsonArray operators() {
             JsonArray operators = new JsonArray();
-            Explained explained =
-                    Explained.of(graph, operator -> operator, kept.key().facts(), table);
+            Explained explained = Explained.of(graph, kept.key().facts(), table);
             for (Explained.Line line : explained.lines()) {
                 Verdict verdict = line.verdict();
                 JsonObject json = new JsonObject();
-                json.addProperty("index", line.number());
+                json.addProperty("index", line.operator().index());
                 json.addProperty("type", line.operator().type());
                 json.addProperty("runs", verdict instanceof Verdict.Delegated ? "delegate" : "cpu");
                 json.addProperty(
@@ -119,7 +116,7 @@ public final class DelegationPart implements ReportPart {
                                 ? verdict.kind()
                                 : verdict.kind() + ": " + verdict.reason());
                 for (int i = 0; i < table.partitions().size(); i++) {
-                    if (table.partitions().get(i).contains(line.number())) {
+                    if (table.partitions().get(i).contains(line.operator().index())) {
                         json.addProperty("partition", i);
                     }
                 }

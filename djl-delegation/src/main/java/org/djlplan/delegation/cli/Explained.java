@@ -4,12 +4,9 @@ import com.google.common.base.CharMatcher;
 import com.google.common.collect.ImmutableMap;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
-import java.util.function.IntUnaryOperator;
 import java.util.stream.Collectors;
 import org.djlplan.delegation.DelegationKey;
 import org.djlplan.delegation.DelegationOptions;
@@ -42,37 +39,18 @@ record Explained(Graph graph, List<Line> lines) {
     /**
      * One operator.
      *
-     * @param number in the model's file
      * @param operator as the graph has it
      * @param verdict on it
      */
-    record Line(int number, Operator operator, Verdict verdict) {}
-
-    /**
-     * Returns what a table tells that was kept; empty if it was measured in another order of
-     * operators than the file's, where their numbers are others.
-     *
-     * @param graph as the file has it
-     * @param facts what the measurements depend on, by name
-     */
-    static Optional<Explained> ofKept(Graph graph, Map<String, String> facts, ProfileTable table) {
-        return facts.containsKey("order")
-                ? Optional.empty()
-                : Optional.of(of(graph, operator -> operator, facts, table));
-    }
+    record Line(Operator operator, Verdict verdict) {}
 
     /**
      * Returns what a table tells.
      *
      * @param graph as it was measured
-     * @param numberInFile the number that an operator of the graph has in the model's file
      * @param facts what the measurements depend on, by name
      */
-    static Explained of(
-            Graph graph,
-            IntUnaryOperator numberInFile,
-            Map<String, String> facts,
-            ProfileTable table) {
+    static Explained of(Graph graph, Map<String, String> facts, ProfileTable table) {
         DelegationOptions options = options(facts);
         List<Verdict> verdicts =
                 Explanation.of(
@@ -80,7 +58,7 @@ record Explained(Graph graph, List<Line> lines) {
                         table,
                         options.goal(),
                         options.tolerance(),
-                        options.exclude().of(graph, numberInFile),
+                        options.exclude().of(graph),
                         XnnpackRules.of(
                                 facts.getOrDefault("delegate", ""),
                                 facts.getOrDefault("native", ""),
@@ -88,13 +66,7 @@ record Explained(Graph graph, List<Line> lines) {
         return new Explained(
                 graph,
                 graph.operators().stream()
-                        .map(
-                                operator ->
-                                        new Line(
-                                                numberInFile.applyAsInt(operator.index()),
-                                                operator,
-                                                verdicts.get(operator.index())))
-                        .sorted(Comparator.comparingInt(Line::number))
+                        .map(operator -> new Line(operator, verdicts.get(operator.index())))
                         .toList());
     }
 
@@ -152,9 +124,11 @@ record Explained(Graph graph, List<Line> lines) {
         Line first = run.get(0);
         Verdict verdict = first.verdict();
         boolean alone = run.size() == 1;
-        int last = run.get(run.size() - 1).number();
+        int last = run.get(run.size() - 1).operator().index();
         rows.row(
-                alone ? Integer.toString(first.number()) : first.number() + "–" + last,
+                alone
+                        ? Integer.toString(first.operator().index())
+                        : first.operator().index() + "–" + last,
                 types(run),
                 alone ? shortened(name(first.operator())) : "",
                 verdict.reason().isEmpty()
@@ -192,7 +166,7 @@ record Explained(Graph graph, List<Line> lines) {
         for (Line line : lines) {
             Verdict verdict = line.verdict();
             JsonObject json = new JsonObject();
-            json.addProperty("operator", line.number());
+            json.addProperty("operator", line.operator().index());
             json.addProperty("type", line.operator().type());
             json.addProperty("output", name(line.operator()));
             json.addProperty("delegated", verdict instanceof Verdict.Delegated);

@@ -33,7 +33,6 @@ final class KeyFacts {
     static final ImmutableSet<String> KEYS =
             ImmutableSet.of(
                     OptionKey.THREADS.key(),
-                    OptionKey.REORDER.key(),
                     DelegationKey.OBJECTIVE.key(),
                     DelegationKey.MAX_MEMORY.key(),
                     DelegationKey.TOLERANCE.key(),
@@ -73,9 +72,6 @@ final class KeyFacts {
                 // Of a delegate's library size and time of change follow.
                 options.put(key.key(), value.replaceFirst(", \\d+ bytes of .*", ""));
             }
-        }
-        if (facts.containsKey("order")) {
-            options.put(OptionKey.REORDER.key(), "true");
         }
         return options.buildOrThrow();
     }

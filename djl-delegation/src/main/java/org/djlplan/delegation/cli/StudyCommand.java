@@ -104,11 +104,7 @@ public final class StudyCommand implements CliCommand {
             throws IOException {
         if (page.isPresent()) {
             Explained explained =
-                    Explained.of(
-                            measurable.graph(),
-                            measurable::numberInFile,
-                            measurable.facts(),
-                            study.usual());
+                    Explained.of(measurable.graph(), measurable.facts(), study.usual());
             WholeFile.write(page.get(), StudyPage.of(study, explained));
         }
         PrintWriter out = spec.commandLine().getOut();

@@ -10,10 +10,8 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.IntUnaryOperator;
 import java.util.stream.Collectors;
 import org.djlplan.delegation.DelegationOptions;
 import org.djlplan.delegation.Tuning;
@@ -104,8 +102,8 @@ public final class TuneCommand implements CliCommand {
             return show(file);
         }
         Optional<Path> into = options.into();
-        DelegableModel first = TfLiteModels.open(file, settings.get(0).plan());
-        Output output = new Output(first.graph(), file, Optional.of(first::numberInFile));
+        Graph graph = TfLiteModels.open(file, settings.get(0).plan()).graph();
+        Output output = new Output(graph, file);
         Optional<Boolean> measured =
                 Cancellation.cancellable(
                         () -> tuneAll(file, settings, into, output),
@@ -204,7 +202,7 @@ public final class TuneCommand implements CliCommand {
             complain("nothing that was measured of " + file + " is kept");
             return ExitCode.SOFTWARE;
         }
-        Output output = new Output(TfLiteModels.graph(file), file, Optional.empty());
+        Output output = new Output(TfLiteModels.graph(file), file);
         all.forEach(kept -> output.add(kept, true));
         output.end();
         return ExitCode.OK;
@@ -221,25 +219,20 @@ public final class TuneCommand implements CliCommand {
 
         private final PrintWriter out = spec.commandLine().getOut();
         private final Graph graph;
-        private final Optional<IntUnaryOperator> numberInFile;
         private final JsonObject object = new JsonObject();
         private final JsonArray tables = new JsonArray();
         private boolean first = true;
 
-        /**
-         * @param numberInFile of the graph's operators; empty where a table that was kept may be of
-         *     another order than the graph's
-         */
-        Output(Graph graph, Path file, Optional<IntUnaryOperator> numberInFile) {
+        Output(Graph graph, Path file) {
             this.graph = graph;
-            this.numberInFile = numberInFile;
             object.addProperty("model", file.toString());
             object.addProperty("operators", graph.operators().size());
             object.add("tables", tables);
         }
 
         void add(Kept<ProfileTable> kept, boolean isKept) {
-            Optional<Explained> explained = explain ? explained(kept) : Optional.empty();
+            Optional<Explained> explained =
+                    explain ? Optional.of(explained(kept)) : Optional.empty();
             if (json) {
                 JsonObject table = ProfileJson.of(graph, kept.key().facts(), kept.value(), isKept);
                 JsonObject loads = new JsonObject();
@@ -259,19 +252,8 @@ public final class TuneCommand implements CliCommand {
             first = false;
         }
 
-        private Optional<Explained> explained(Kept<ProfileTable> kept) {
-            Map<String, String> facts = kept.key().facts();
-            Optional<Explained> explained =
-                    numberInFile.isPresent()
-                            ? Optional.of(
-                                    Explained.of(graph, numberInFile.get(), facts, kept.value()))
-                            : Explained.ofKept(graph, facts, kept.value());
-            if (explained.isEmpty()) {
-                complain(
-                        "a table of another order of operators than the file's is explained only"
-                                + " when it is measured");
-            }
-            return explained;
+        private Explained explained(Kept<ProfileTable> kept) {
+            return Explained.of(graph, kept.key().facts(), kept.value());
         }
 
         void end() {

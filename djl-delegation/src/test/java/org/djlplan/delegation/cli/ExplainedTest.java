@@ -28,7 +28,7 @@ class ExplainedTest {
                     "exclude", "4,7");
 
     private static Explained explained(Map<String, String> facts) {
-        return Explained.ofKept(SampleStudies.graph(), facts, SampleStudies.table()).orElseThrow();
+        return Explained.of(SampleStudies.graph(), facts, SampleStudies.table());
     }
 
     @Test
@@ -63,15 +63,6 @@ class ExplainedTest {
                 explained.table(false).rows().get(1).get(3));
     }
 
-    /** The table's numbers are not those of the file then. */
-    @Test
-    void of_tableOfAnotherOrder_isNotExplained() {
-        assertEquals(
-                Optional.empty(),
-                Explained.ofKept(
-                        SampleStudies.graph(), Map.of("order", "abc"), SampleStudies.table()));
-    }
-
     @Test
     void json_hasEveryOperatorAndFigures() {
         JsonArray json = explained(FACTS).json();
@@ -85,23 +76,6 @@ class ExplainedTest {
         assertEquals(20, slower.get("slowerMillis").getAsDouble(), 1e-9);
         assertTrue(json.get(5).getAsJsonObject().get("delegated").getAsBoolean());
         assertFalse(json.get(5).getAsJsonObject().has("slowerMillis"));
-    }
-
-    /** As when operators run from the last to the first. */
-    @Test
-    void of_anotherOrder_hasTheFilesNumbersInTheirOrder() {
-        Explained explained =
-                Explained.of(
-                        SampleStudies.graph(),
-                        operator -> 11 - operator,
-                        Map.of("order", "abc", "delegate", "xnnpack", "exclude", "7"),
-                        SampleStudies.table());
-        List<List<String>> rows = explained.table(false).rows();
-        assertEquals(
-                List.of("0", "ABS", "t12", "unsupported: the delegate does not take it"),
-                rows.get(1));
-        assertEquals(List.of("1–3", "3 × ABS", "", "delegated"), rows.get(2));
-        assertEquals(List.of("7", "ABS", "t5", "excluded: by you"), rows.get(5));
     }
 
     /** A model's file is data: its names neither steer a terminal nor fill it. */
@@ -122,7 +96,6 @@ class ExplainedTest {
                                 graph,
                                 List.of(
                                         new Explained.Line(
-                                                0,
                                                 graph.operators().get(0),
                                                 new Verdict.Unsupported("no \u001b[31m"))))
                         .table(false)

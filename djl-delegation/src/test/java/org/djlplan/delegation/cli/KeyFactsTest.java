@@ -35,8 +35,7 @@ class KeyFactsTest {
                         "delegation.maxMemory", "64000000",
                         "delegation.tolerance", "0.01",
                         "delegation.delegate", "/opt/libgpu.so",
-                        "delegation.exclude", "TANH",
-                        "memplan.reorder", "true"),
+                        "delegation.exclude", "TANH"),
                 loads(
                         "threads",
                         "2",
@@ -49,17 +48,14 @@ class KeyFactsTest {
                         "delegate",
                         "/opt/libgpu.so, 12 bytes of 2026-01-01T00:00:00Z",
                         "exclude",
-                        "TANH",
-                        "order",
-                        "12ab"));
+                        "TANH"));
     }
 
     @Test
     void loadsText_fixedThreads_namesTheOption() {
         String text = KeyFacts.loadsText(Map.of("threads", "2", "cores", "4"));
         assertEquals(
-                "found by loads with memplan.threads=2; other values of"
-                        + " memplan.threads, memplan.reorder,"
+                "found by loads with memplan.threads=2; other values of memplan.threads,"
                         + " delegation.objective, delegation.maxMemory, delegation.tolerance,"
                         + " delegation.exclude, delegation.delegate ask for a measurement of their own",
                 text);

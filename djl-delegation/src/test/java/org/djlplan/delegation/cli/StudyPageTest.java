@@ -15,11 +15,10 @@ import org.junit.jupiter.api.Test;
 class StudyPageTest {
 
     private static final Explained EXPLAINED =
-            Explained.ofKept(
-                            SampleStudies.graph(),
-                            Map.of("delegate", "<gpu>", "exclude", "name:t5"),
-                            SampleStudies.table())
-                    .orElseThrow();
+            Explained.of(
+                    SampleStudies.graph(),
+                    Map.of("delegate", "<gpu>", "exclude", "name:t5"),
+                    SampleStudies.table());
 
     private final String page = StudyPage.of(SampleStudies.study(), EXPLAINED);
 

@@ -56,11 +56,6 @@ public final class PlanCommand implements Callable<Integer> {
     private boolean live;
 
     @Option(
-            names = "--reorder",
-            description = "Tell what an order of operators with a smaller breadth would bring.")
-    private boolean reorder;
-
-    @Option(
             names = "--strategy",
             paramLabel = "NAME",
             defaultValue = PlanRun.Choice.ALL,
@@ -145,11 +140,7 @@ public final class PlanCommand implements Callable<Integer> {
             write(CsvPlan.of(chosen, input.ids()));
         }
         PrintWriter printer = spec.commandLine().getOut();
-        Optional<PlanOutput.OrderEffect> order =
-                input.graph()
-                        .filter(graph -> reorder)
-                        .map(graph -> PlanOutput.OrderEffect.of(graph, choice.arenaStrategy()));
-        printer.println(json ? output.toJson(price, order) : output.toText(price, order));
+        printer.println(json ? output.toJson(price) : output.toText(price));
         printer.flush();
         return withinCapacity(chosen) ? ExitCode.OK : ExitCode.SOFTWARE;
     }
@@ -209,9 +200,6 @@ public final class PlanCommand implements Callable<Integer> {
         }
         if (live && !(model instanceof ModelRef.OfFile of && PlanInput.isModel(of.file()))) {
             throw usage("--live needs a .tflite file");
-        }
-        if (reorder && model instanceof ModelRef.OfFile of && PlanInput.isCsv(of.file())) {
-            throw usage("--reorder needs a model, not records");
         }
         if (repeat < 1) {
             throw usage("--repeat must be at least 1: " + repeat);

@@ -17,26 +17,18 @@ import java.util.Set;
 import java.util.function.IntToLongFunction;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.cli.report.MemoryMap;
-import org.djlplan.memplan.cli.report.MemoryMap.Interval;
 import org.djlplan.memplan.cli.report.MemoryMap.Layout;
-import org.djlplan.memplan.cli.report.MemoryMap.Order;
 import org.djlplan.memplan.cli.report.MemoryMap.Owner;
 import org.djlplan.memplan.cli.report.MemoryMap.Span;
 import org.djlplan.memplan.cli.report.MemoryMap.Strategy;
 import org.djlplan.memplan.cli.report.MemoryMap.Tensor;
 import org.djlplan.memplan.cli.report.PlanNames;
-import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Storage;
-import org.djlplan.memplan.order.OperatorOrder;
-import org.djlplan.memplan.order.OrderSearch;
-import org.djlplan.memplan.order.ReorderedGraphs;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.portfolio.Attempt;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
-import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.runtime.torch.OperatorNames;
 import org.djlplan.memplan.study.shared.EndToEnd;
 import org.djlplan.memplan.study.shared.SharedAttempt;
@@ -46,7 +38,6 @@ import org.djlplan.memplan.usage.UsageRecord;
 /** Memory maps of what the planner made of one input: the numbers of {@link PlanOutput}. */
 final class PlanMap {
 
-    private static final double NANOS_PER_MILLI = 1e6;
     private static final String NAIVE = "naive";
 
     private final PlanInput input;
@@ -60,6 +51,9 @@ final class PlanMap {
     private final ImmutableMap<Integer, Integer> indices;
 
     private final List<Strategy> more = new ArrayList<>();
+
+    /** First and last step, both inclusive. */
+    private record Interval(int first, int last) {}
 
     PlanMap(PlanInput input) {
         this.input = input;
@@ -114,59 +108,14 @@ final class PlanMap {
                         true,
                         false,
                         Optional.of(places),
-                        List.of(),
-                        Optional.empty()));
+                        List.of()));
         return this;
     }
 
     /** Adds the plan that a run used. */
     PlanMap withUsed(EvaluatedPlan used) {
-        more.add(
-                offsets(
-                        PlanNames.IN_USE,
-                        used.plan(),
-                        0,
-                        true,
-                        used.provedMinimal(),
-                        Optional.empty()));
+        more.add(offsets(PlanNames.IN_USE, used.plan(), 0, true, used.provedMinimal()));
         return this;
-    }
-
-    /** Adds the best plan of an order of operators with a smaller breadth, if there is one. */
-    PlanMap withOrder() {
-        input.graph().ifPresent(this::reorder);
-        return this;
-    }
-
-    private void reorder(Graph graph) {
-        long start = System.nanoTime();
-        OperatorOrder order = OrderSearch.of(graph);
-        if (!order.changes()) {
-            return;
-        }
-        Graph reordered = ReorderedGraphs.of(graph, order.operators());
-        EvaluatedPlan planned = MemoryPlanner.plan(reordered, Strategies.BEST, InPlace.TRUE);
-        double millis = (System.nanoTime() - start) / NANOS_PER_MILLI;
-        List<UsageRecord> moved = planned.plan().problem().records();
-        ImmutableMap.Builder<Integer, Interval> intervals = ImmutableMap.builder();
-        moved.forEach(
-                record ->
-                        intervals.put(
-                                indices.get(record.tensor()),
-                                new Interval(record.first(), record.last())));
-        ends.forEach(id -> intervals.put(indices.get(id), touched(reordered, id)));
-        more.add(
-                offsets(
-                        PlanNames.REORDERED,
-                        planned.plan(),
-                        millis,
-                        true,
-                        order.minimal() && planned.provedMinimal(),
-                        Optional.of(
-                                new Order(
-                                        order.operators(),
-                                        intervals.buildOrThrow(),
-                                        breadths(moved)))));
     }
 
     /** Returns the map of the plans of a run of the planner, and of those that were added. */
@@ -181,8 +130,7 @@ final class PlanMap {
                             attempt.plan(),
                             result.millis(),
                             result.valid(),
-                            attempt.valid() && attempt.provedMinimal(),
-                            Optional.empty()));
+                            attempt.valid() && attempt.provedMinimal()));
         }
         for (SharedAttempt attempt : run.sharedObjects()) {
             strategies.add(shared(attempt, output.results().get(strategies.size())));
@@ -192,7 +140,7 @@ final class PlanMap {
                 operators(),
                 steps.numbers(),
                 tensors(),
-                breadths(records),
+                breadths(),
                 output.naiveBytes(),
                 output.lowerBoundBytes(),
                 output.aliasedLowerBoundBytes(),
@@ -233,20 +181,15 @@ final class PlanMap {
         return new Interval(touching.get(0), Iterables.getLast(touching));
     }
 
-    private ImmutableList<Long> breadths(List<UsageRecord> of) {
-        OperatorProfiles profiles = new OperatorProfiles(of);
+    private ImmutableList<Long> breadths() {
+        OperatorProfiles profiles = new OperatorProfiles(records);
         return IntStream.range(0, steps.count())
                 .mapToObj(step -> profiles.breadthAt(steps.number(step)))
                 .collect(ImmutableList.toImmutableList());
     }
 
     private Strategy offsets(
-            String name,
-            OffsetPlan plan,
-            double millis,
-            boolean valid,
-            boolean provedMinimal,
-            Optional<Order> order) {
+            String name, OffsetPlan plan, double millis, boolean valid, boolean provedMinimal) {
         return new Strategy(
                 name,
                 plan.strategy().equals(NAIVE) ? Layout.NAIVE : Layout.OFFSETS,
@@ -255,8 +198,7 @@ final class PlanMap {
                 valid,
                 provedMinimal,
                 Optional.of(places(plan::offsetOf)),
-                List.of(),
-                order);
+                List.of());
     }
 
     private Strategy shared(SharedAttempt attempt, PlanOutput.Result result) {
@@ -274,8 +216,7 @@ final class PlanMap {
                 result.valid(),
                 attempt.provedMinimal(),
                 Optional.of(places(EndToEnd.layOut(attempt.plan())::offsetOf)),
-                objects,
-                Optional.empty());
+                objects);
     }
 
     private Map<Integer, Long> places(IntToLongFunction offsetOf) {

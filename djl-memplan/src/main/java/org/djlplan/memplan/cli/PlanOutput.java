@@ -11,7 +11,6 @@ import java.util.Locale;
 import java.util.Optional;
 import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.order.PlannedOrder;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.portfolio.Attempt;
 import org.djlplan.memplan.study.parallel.AntichainBound;
@@ -119,16 +118,14 @@ record PlanOutput(
      * Returns all as one JSON object.
      *
      * @param price what a parallel plan costs, as the object {@code parallel}, if that was asked
-     * @param order what a better order brings, as the object {@code order}, if that was asked
      */
-    String toJson(Optional<ParallelPrice> price, Optional<OrderEffect> order) {
+    String toJson(Optional<ParallelPrice> price) {
         JsonObject all = GSON.toJsonTree(this).getAsJsonObject();
         price.ifPresent(p -> all.add("parallel", GSON.toJsonTree(p.figures())));
-        order.ifPresent(o -> all.add("order", GSON.toJsonTree(o)));
         return GSON.toJson(all);
     }
 
-    String toText(Optional<ParallelPrice> price, Optional<OrderEffect> order) {
+    String toText(Optional<ParallelPrice> price) {
         StringBuilder text = new StringBuilder();
         text.append(
                 String.format(
@@ -158,7 +155,6 @@ record PlanOutput(
         bestSharedObjects.ifPresent(
                 shared -> text.append(describe("best shared objects", shared, "proved optimal")));
         price.ifPresent(p -> text.append(p.figures().toText()));
-        order.ifPresent(o -> text.append(o.toText()));
         return text.toString();
     }
 
@@ -170,59 +166,6 @@ record PlanOutput(
                 result.strategy,
                 result.totalBytes,
                 result.provedMinimal ? ", " + proof : "");
-    }
-
-    /**
-     * Gain of a better order of operators; the fields are those of its JSON.
-     *
-     * @param breadthBeforeBytes maximum breadth in the model's own order
-     * @param breadthAfterBytes maximum breadth in the order that was found
-     * @param arenaBeforeBytes smallest arena in the model's own order
-     * @param arenaAfterBytes smallest arena in the order that was found
-     * @param minimal whether it is proved that no order has a smaller maximum breadth
-     * @param operators indices of the operators in the model, in the order to execute
-     */
-    record OrderEffect(
-            long breadthBeforeBytes,
-            long breadthAfterBytes,
-            long arenaBeforeBytes,
-            long arenaAfterBytes,
-            boolean minimal,
-            List<Integer> operators) {
-
-        /**
-         * Searches for an order.
-         *
-         * @param strategy by which both orders are planned
-         */
-        static OrderEffect of(Graph graph, String strategy) {
-            PlannedOrder found = PlannedOrder.of(graph, strategy, InPlace.TRUE);
-            return new OrderEffect(
-                    found.order().breadthBeforeBytes(),
-                    found.order().breadthAfterBytes(),
-                    found.arenaBeforeBytes(),
-                    found.arenaAfterBytes(),
-                    found.order().minimal(),
-                    found.order().operators());
-        }
-
-        String toText() {
-            return String.format(
-                    Locale.ROOT,
-                    "%n%n%-18s %18s %18s%n%-18s %,18d %,18d%n%-18s %,18d %,18d%n%s",
-                    "order of operators",
-                    "as it stands",
-                    "as found",
-                    "maximum breadth",
-                    breadthBeforeBytes,
-                    breadthAfterBytes,
-                    "arena",
-                    arenaBeforeBytes,
-                    arenaAfterBytes,
-                    minimal
-                            ? "proved: no order has a smaller maximum breadth"
-                            : "not proved: another order may have a smaller maximum breadth");
-        }
     }
 
     /**

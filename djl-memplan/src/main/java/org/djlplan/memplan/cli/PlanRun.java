@@ -248,14 +248,6 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
                     Strategies.named(name), List.of(), name.equals(Strategies.BEST), false);
         }
 
-        /** Returns the name by which one arena is planned: shared objects are laid end to end. */
-        String arenaStrategy() {
-            if (offsets.size() == 1) {
-                return offsets.get(0).name();
-            }
-            return offsets.isEmpty() ? new EndToEnd(sharedObjects.get(0)).name() : Strategies.BEST;
-        }
-
         private static ImmutableSet<String> names() {
             ImmutableSet.Builder<String> names = ImmutableSet.builder();
             SharedStrategies.all().forEach(strategy -> names.add(strategy.name()));

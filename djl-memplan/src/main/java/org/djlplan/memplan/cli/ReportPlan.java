@@ -146,6 +146,6 @@ final class ReportPlan {
         news.accept("planning");
         PlanRun run = PlanRun.of(input, PlanRun.Choice.named(PlanRun.Choice.ALL), limits);
         Preconditions.checkState(run.bestPlan().isPresent(), "no valid plan");
-        return new Planned(input.view(), map.withOrder().of(run));
+        return new Planned(input.view(), map.of(run));
     }
 }

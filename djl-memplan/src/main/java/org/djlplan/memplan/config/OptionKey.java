@@ -18,12 +18,6 @@ public enum OptionKey implements Option {
             "TFLite: operators may write over their inputs: `true` when the arena "
                     + "gets smaller at all, `auto` when by 512 KiB or more (some kernels run "
                     + "slower over their own input), `false` never"),
-    REORDER(
-            "false",
-            Origin.ANYONE,
-            "TFLite: run the operators in an order that needs a smaller arena, if "
-                    + "there is one: from a copy of the model in `.djlplan/` in which nothing "
-                    + "but the order differs"),
     SEARCH(
             "background",
             Origin.UP_TO_A_MINUTE,

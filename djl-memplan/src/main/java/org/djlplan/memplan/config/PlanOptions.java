@@ -18,7 +18,6 @@ import java.util.function.Function;
  *
  * @param enabled whether to plan at all
  * @param planning strategy, sharing of places, and search
- * @param reorder whether operators run in an order that needs a smaller arena
  * @param threads the engine's threads per prediction, −1 for its default
  * @param liveness how intermediates of imperative blocks are closed early
  * @param verify whether first planned predictions are compared with stock ones
@@ -34,7 +33,6 @@ import java.util.function.Function;
 public record PlanOptions(
         boolean enabled,
         PlanningOptions planning,
-        boolean reorder,
         int threads,
         Liveness liveness,
         boolean verify,
@@ -94,7 +92,6 @@ public record PlanOptions(
         return new PlanOptions(
                 enabled,
                 planning,
-                reorder,
                 newThreads,
                 liveness,
                 verify,
@@ -138,7 +135,6 @@ public record PlanOptions(
                                 values.getOrDefault(OptionKey.STRATEGY, PlanningOptions.BEST),
                                 inPlace(values),
                                 search(values)),
-                        flag(values, OptionKey.REORDER, false),
                         threads(values),
                         liveness(values),
                         flag(values, OptionKey.VERIFY, false),

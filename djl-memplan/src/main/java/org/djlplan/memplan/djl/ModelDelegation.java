@@ -7,7 +7,6 @@ import java.util.Optional;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.measure.TfLiteDelegableModel;
-import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
@@ -57,20 +56,17 @@ public final class ModelDelegation implements AutoCloseable {
     public static TfLiteDelegableModel measurable(Path file, PlanOptions options)
             throws IOException, UnplannableException {
         EngineLibrary library = EngineLibrary.loaded();
-        OrderedModel ordered = TfLitePlanning.ordered(file, options);
-        Graph graph =
-                TfLiteGraphs.toGraph(
-                        TfLiteReader.read(ordered.file()), file.getFileName().toString());
-        return measurable(ordered, graph, options, library);
+        Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), file.getFileName().toString());
+        return measurable(file, graph, options, library);
     }
 
     private static TfLiteDelegableModel measurable(
-            OrderedModel ordered, Graph graph, PlanOptions options, EngineLibrary library) {
-        return new TfLiteDelegableModel(ordered, graph, CacheFolder.get(), options, library);
+            Path file, Graph graph, PlanOptions options, EngineLibrary library) {
+        return new TfLiteDelegableModel(file, graph, CacheFolder.get(), options, library);
     }
 
     /** Returns what a served model needs to delegate. */
-    ServedModel.Delegation of(OrderedModel file) {
+    ServedModel.Delegation of(Path file) {
         return new ServedModel.Delegation(
                 options.delegate(),
                 engine(),
@@ -104,12 +100,12 @@ public final class ModelDelegation implements AutoCloseable {
                                         CacheFolder.get()));
     }
 
-    private DelegationChoice first(OrderedModel file, Graph graph) {
+    private DelegationChoice first(Path file, Graph graph) {
         EngineLibrary library;
         try {
             library = EngineLibrary.loaded();
         } catch (UnplannableException e) {
-            logger.warn("{}: nothing is delegated: {}", file.original(), e.getMessage());
+            logger.warn("{}: nothing is delegated: {}", file, e.getMessage());
             return new DelegationChoice(
                     Candidate.cpu(options.threads()), Origin.UNVERIFIED, e.getMessage());
         }

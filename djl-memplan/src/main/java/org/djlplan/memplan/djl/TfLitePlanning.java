@@ -13,8 +13,6 @@ import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.config.WorkerCount;
 import org.djlplan.memplan.engine.TfLiteTypes;
 import org.djlplan.memplan.planning.GraphPlanning;
-import org.djlplan.memplan.planning.order.OrderedModel;
-import org.djlplan.memplan.planning.order.Reordering;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.Workers;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
@@ -126,26 +124,18 @@ final class TfLitePlanning {
         Optional<ModelDelegation> delegation =
                 delegations.apply(options.delegatingUnder(budgetBytes));
         try {
-            OrderedModel ordered = ordered(file, options);
             ServedModel served =
                     ServedModel.open(
-                            ordered,
+                            file,
                             options,
                             GraphPlanning.of(file, options.planning(), CacheFolder.get()),
-                            delegation.map(d -> d.of(ordered)));
+                            delegation.map(d -> d.of(file)));
             delegation.ifPresent(d -> d.attach(served));
             return new DelegatingModel(served, delegation);
         } catch (IOException | UnplannableException | RuntimeException | Error e) {
             delegation.ifPresent(ModelDelegation::close);
             throw e;
         }
-    }
-
-    /** Returns a model in the order in which its options ask to run it. */
-    static OrderedModel ordered(Path file, PlanOptions options) {
-        return options.reorder()
-                ? new Reordering(CacheFolder.get()).of(file, options)
-                : OrderedModel.asInFile(file);
     }
 
     private void install(Model model, Path file, TfLiteAdapter adapter, TfLiteModel served) {
@@ -196,18 +186,6 @@ final class TfLitePlanning {
                                         delegated.delegate(),
                                         delegated.origin(),
                                         delegated.reason()));
-        report.order()
-                .ifPresent(
-                        order ->
-                                logger.info(
-                                        "{}: {} its operators: maximum breadth {} MB, {} MB as in"
-                                                + " the file; arena {} MB, {} MB as in the file",
-                                        model.getName(),
-                                        order.adopted() ? "another order of" : "keeps the order of",
-                                        order.breadthAfterBytes() / MEGA,
-                                        order.breadthBeforeBytes() / MEGA,
-                                        order.arenaAfterBytes() / MEGA,
-                                        order.arenaBeforeBytes() / MEGA));
         report.budget().ifPresent(budget -> logger.info("{}: {}", model.getName(), budget));
         logger.info(
                 "{}: {} tensors in an arena of {} MB ({}{}; {} MB without planning, lower bound {}"

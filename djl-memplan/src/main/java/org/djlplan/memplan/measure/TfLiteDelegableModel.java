@@ -13,7 +13,6 @@ import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.measure.MeasuringChild.Limits;
 import org.djlplan.memplan.measure.MeasuringChild.NoProcessException;
-import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
@@ -26,18 +25,14 @@ import org.djlplan.memplan.spi.Tolerance;
 /**
  * A {@code .tflite} model whose candidates can be measured in a process.
  *
- * @param model the model in the order to run it in
- * @param graph as the file that is run has it
+ * @param file the model's
+ * @param graph as the file has it
  * @param cacheFolder for what cannot be kept next to the model
  * @param options those of the model
  * @param library the engine's native library
  */
 public record TfLiteDelegableModel(
-        OrderedModel model,
-        Graph graph,
-        Path cacheFolder,
-        PlanOptions options,
-        EngineLibrary library)
+        Path file, Graph graph, Path cacheFolder, PlanOptions options, EngineLibrary library)
         implements DelegableModel {
 
     /** Changes when figures that were measured before can no longer be compared with new ones. */
@@ -45,17 +40,6 @@ public record TfLiteDelegableModel(
 
     /** Why none could be started: that does not change while this JVM runs. */
     private static volatile Optional<String> noProcess = Optional.empty();
-
-    /** Returns the model's own file, also where a copy with another order is run. */
-    @Override
-    public Path file() {
-        return model.original();
-    }
-
-    @Override
-    public int numberInFile(int operator) {
-        return model.numberInFile(operator);
-    }
 
     @Override
     public int threads() {
@@ -79,22 +63,23 @@ public record TfLiteDelegableModel(
 
     @Override
     public Map<String, String> facts() {
-        ImmutableMap.Builder<String, String> facts = ImmutableMap.builder();
-        facts.put("engine", "TFLite")
-                .put("native", library.version())
-                .put("delegate", identity(delegate()))
-                .put("measuring", METHOD);
-        // Operators are known by index: what was measured in one order says nothing of another.
-        model.fingerprint().ifPresent(order -> facts.put("order", order));
-        return facts.buildOrThrow();
+        return ImmutableMap.of(
+                "engine",
+                "TFLite",
+                "native",
+                library.version(),
+                "delegate",
+                identity(delegate()),
+                "measuring",
+                METHOD);
     }
 
     @Override
     public List<Set<Integer>> partitions() throws CandidateException {
         try {
-            return CandidateInterpreters.partitions(model.file(), delegate());
+            return CandidateInterpreters.partitions(file, delegate());
         } catch (IOException | UnplannableException e) {
-            throw new CandidateException(Kind.REFUSED, file() + ": " + e.getMessage());
+            throw new CandidateException(Kind.REFUSED, file + ": " + e.getMessage());
         }
     }
 
@@ -107,7 +92,7 @@ public record TfLiteDelegableModel(
     public CandidateRunner newProcess(Urgency urgency, Tolerance tolerance) throws IOException {
         OpenModelRequest measured =
                 new OpenModelRequest(
-                        model.file(),
+                        file,
                         delegate(),
                         options.planning().strategy(),
                         options.planning().inPlace(),

@@ -19,8 +19,6 @@ import java.util.function.Supplier;
  * @param interpreters one entry per live interpreter; none where the engine has no interpreters
  * @param predictions what became of the predictions until now
  * @param delegation what runs in the engine's delegate and why; empty where delegation is off
- * @param order what the search for a better order of operators found; empty where none was asked
- *     for
  * @param budget how the model keeps inside its budget; empty where it has none
  */
 public record PlanReport(
@@ -30,7 +28,6 @@ public record PlanReport(
         List<Interpreter> interpreters,
         Predictions predictions,
         Optional<DelegationReport> delegation,
-        Optional<OrderReport> order,
         Optional<BudgetReport> budget) {
 
     private static final Map<Block, Supplier<PlanReport>> REPORTS =
@@ -49,7 +46,6 @@ public record PlanReport(
                 interpreters,
                 predictions,
                 delegation,
-                order,
                 Optional.of(limits));
     }
 
@@ -167,21 +163,13 @@ public record PlanReport(
                 List.of(),
                 Predictions.NONE,
                 Optional.empty(),
-                Optional.empty(),
                 Optional.empty());
     }
 
     /** Returns the same of a model that was planned and, for a reason, runs as stock by now. */
     public PlanReport stopped(String reason) {
         return new PlanReport(
-                engine,
-                Optional.of(reason),
-                plan,
-                interpreters,
-                predictions,
-                delegation,
-                order,
-                budget);
+                engine, Optional.of(reason), plan, interpreters, predictions, delegation, budget);
     }
 
     /** Makes {@code source} answer for {@code block} as long as the block lives. */
@@ -210,7 +198,6 @@ public record PlanReport(
         text.append("\n  ").append(plan).append("\n  ").append(predictions);
         interpreters.forEach(each -> text.append("\n  ").append(each));
         delegation.ifPresent(each -> text.append("\n  ").append(each));
-        order.ifPresent(each -> text.append("\n  ").append(each));
         budget.ifPresent(each -> text.append("\n  ").append(each));
         return text.toString();
     }

@@ -4,18 +4,16 @@ import com.google.common.annotations.VisibleForTesting;
 import com.google.common.collect.ImmutableList;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
-import java.util.function.IntUnaryOperator;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.events.FlightRecord;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.report.DelegationReport;
-import org.djlplan.memplan.report.OrderReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.NoArenaException;
@@ -58,8 +56,6 @@ public final class ServedModel implements TfLiteModel {
     private final Settling settling;
     private final Optional<String> delegate;
     private final String engine;
-    private final IntUnaryOperator numberInFile;
-    private final Optional<OrderReport> order;
     private final boolean stateful;
     private final int passesAtOnce;
     private volatile ModelInterpreter.Description described;
@@ -92,7 +88,7 @@ public final class ServedModel implements TfLiteModel {
     /**
      * Opens a model, plans it for the shapes in its file and builds its first interpreter.
      *
-     * @param ordered the model in the order to run it in
+     * @param file the model's
      * @param planner plans it; closed with the result, or if this fails
      * @param delegation empty to run everything in CPU kernels
      * @throws IOException if the file cannot be read or is damaged
@@ -100,33 +96,29 @@ public final class ServedModel implements TfLiteModel {
      * @throws IllegalArgumentException if there is no such strategy
      */
     public static ServedModel open(
-            OrderedModel ordered,
-            PlanOptions options,
-            PlanFinder planner,
-            Optional<Delegation> delegation)
+            Path file, PlanOptions options, PlanFinder planner, Optional<Delegation> delegation)
             throws IOException, UnplannableException {
-        return open(ordered, options, planner, delegation, IDLE_AFTER);
+        return open(file, options, planner, delegation, IDLE_AFTER);
     }
 
     /**
-     * Opens a model as {@link #open(OrderedModel, PlanOptions, PlanFinder, Optional)} does.
+     * Opens a model as {@link #open(Path, PlanOptions, PlanFinder, Optional)} does.
      *
      * @param idleAfter how long an interpreter that is not the model's last is kept without use
      */
     @VisibleForTesting
     public static ServedModel open(
-            OrderedModel ordered,
+            Path file,
             PlanOptions options,
             PlanFinder planner,
             Optional<Delegation> delegation,
             Duration idleAfter)
             throws IOException, UnplannableException {
         try {
-            OpenModel model =
-                    OpenModel.of(ordered.file(), ordered.original().getFileName().toString());
+            OpenModel model = OpenModel.of(file);
             ServedModel served;
             try {
-                served = new ServedModel(model, ordered, options, planner, delegation, idleAfter);
+                served = new ServedModel(model, options, planner, delegation, idleAfter);
             } catch (RuntimeException | Error e) {
                 model.close();
                 throw e;
@@ -141,7 +133,6 @@ public final class ServedModel implements TfLiteModel {
 
     private ServedModel(
             OpenModel model,
-            OrderedModel ordered,
             PlanOptions options,
             PlanFinder planner,
             Optional<Delegation> delegation,
@@ -150,8 +141,6 @@ public final class ServedModel implements TfLiteModel {
         this.planner = planner;
         delegate = delegation.map(Delegation::name);
         engine = delegation.map(Delegation::engine).orElse("");
-        numberInFile = ordered::numberInFile;
-        order = ordered.report();
         DelegationChoice choice =
                 delegation
                         .map(d -> d.choice().apply(model.graph()))
@@ -428,7 +417,6 @@ public final class ServedModel implements TfLiteModel {
                         interpreters,
                         new PlanReport.Predictions(predictions.sum(), unplanned.sum(), 0, 0),
                         delegate.map(name -> delegation(name, serving)),
-                        order,
                         Optional.empty());
         return factory.leftToEngine().map(report::stopped).orElse(report);
     }
@@ -453,7 +441,7 @@ public final class ServedModel implements TfLiteModel {
                 candidates.governor().serving().threads(),
                 choice.origin().name(),
                 choice.reason(),
-                choice.id(engine, name, numberInFile),
+                choice.id(engine, name),
                 choice.outputs());
     }
 

@@ -38,7 +38,6 @@ final class StreamingReport {
                 List.of(new PlanReport.Interpreter(shapes, ownBytes, plan.arenaBytes())),
                 new PlanReport.Predictions(predictions, 0, 0, 0),
                 Optional.empty(),
-                Optional.empty(),
                 Optional.of(budget(serving, budgetBytes, threads, lastStallNanos)));
     }
 

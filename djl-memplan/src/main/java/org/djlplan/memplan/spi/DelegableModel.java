@@ -20,15 +20,6 @@ public interface DelegableModel {
     /** Returns the graph, its operators in the order in which they run. */
     Graph graph();
 
-    /**
-     * Returns the number that an operator has in the model's file, which is how users know it.
-     *
-     * @param operator its number in {@link #graph()}
-     */
-    default int numberInFile(int operator) {
-        return operator;
-    }
-
     /** Returns the threads per prediction that the user asked for, −1 for the engine's default. */
     int threads();
 

@@ -6,7 +6,6 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.hash.Hashing;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.function.IntUnaryOperator;
 import org.djlplan.memplan.report.OutputAgreement;
 
 /**
@@ -77,17 +76,13 @@ public record DelegationChoice(
      * accepted and, of each candidate, operators, threads and buffers. Not of origin and reason.
      *
      * @param engine its name and the version of its native library
-     * @param numberInFile the number in the model's file of an operator of the graph
      */
-    public String id(String engine, String delegate, IntUnaryOperator numberInFile) {
+    public String id(String engine, String delegate) {
         StringBuilder text = new StringBuilder();
         text.append(engine).append('\n').append(delegate).append('\n').append(Tolerance.VERSION);
         for (Candidate each : candidates()) {
             text.append('\n').append(each.threads()).append(' ').append(each.transientBuffers());
-            each.operators().stream()
-                    .mapToInt(numberInFile::applyAsInt)
-                    .sorted()
-                    .forEach(operator -> text.append(' ').append(operator));
+            each.operators().forEach(operator -> text.append(' ').append(operator));
         }
         return Hashing.sha256()
                 .hashString(text, StandardCharsets.UTF_8)

@@ -258,8 +258,6 @@ class PlanCommandTest extends CommandTest {
         assertEquals(2, run("--live", csv));
         assertEquals(2, run("--parallel", csv));
         assertTrue(err.toString().contains("--parallel needs a graph"), err::toString);
-        assertEquals(2, run("--reorder", csv));
-        assertTrue(err.toString().contains("--reorder needs a model"), err::toString);
         assertEquals(2, run("--repeat", 0, csv));
         assertEquals(2, run("--capacity", -1, csv));
         assertEquals(2, run(folder.resolve("model.onnx")));

@@ -42,7 +42,6 @@ class PlanOptionsTest {
                 new PlanOptions(
                         true,
                         new PlanningOptions("best", InPlace.AUTO, new SearchMode.Background()),
-                        false,
                         -1,
                         Liveness.AUTO,
                         false,
@@ -66,7 +65,6 @@ class PlanOptionsTest {
                                 Map.entry("memplan.enabled", "FALSE"),
                                 Map.entry("memplan.strategy", " best "),
                                 Map.entry("memplan.inPlace", false),
-                                Map.entry("memplan.reorder", true),
                                 Map.entry("memplan.search", "1.5s"),
                                 Map.entry("memplan.threads", "2"),
                                 Map.entry("memplan.liveness", "Tree"),
@@ -84,7 +82,6 @@ class PlanOptionsTest {
                 new PlanOptions(
                         false,
                         new PlanningOptions("best", InPlace.FALSE, search),
-                        true,
                         2,
                         Liveness.TREE,
                         true,

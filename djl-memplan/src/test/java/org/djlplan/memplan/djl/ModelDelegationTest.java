@@ -12,7 +12,6 @@ import java.util.function.Consumer;
 import org.djlplan.memplan.config.GivenOptions;
 import org.djlplan.memplan.config.Option;
 import org.djlplan.memplan.config.PlanOptions;
-import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.spi.Candidate;
@@ -58,7 +57,7 @@ class ModelDelegationTest {
         try (LogCapture log = new LogCapture();
                 ModelDelegation delegation =
                         new ModelDelegation(new Unasked(), OPTIONS, Optional.empty())) {
-            ServedModel.Delegation served = delegation.of(OrderedModel.asInFile(FILE));
+            ServedModel.Delegation served = delegation.of(FILE);
             assertEquals(OPTIONS.delegate(), served.name());
             assertEquals(List.of(), log.lines(), "nothing is chosen before the model is read");
             DelegationChoice choice = served.choice().apply(new GraphSketch().build());

@@ -50,7 +50,6 @@ class PlanReportTest {
                                     "the fastest",
                                     "0123456789ab",
                                     List.of(new OutputAgreement("scores", 2e-7, 1e-8, 1e-4)))),
-                    Optional.of(new OrderReport(500, 400, 512, 384, true, true)),
                     Optional.of(BUDGET));
 
     @Test
@@ -63,7 +62,6 @@ class PlanReportTest {
                   interpreter for [[1, 8]]: 60 bytes of its own, 384 of an arena
                   8 of 9 operators in 2 kernels of xnnpack with 1 threads (STORED, choice 0123456789ab): the fastest
                     scores differs by 2.0E-7, noise 1.0E-8, limit 1.0E-4
-                  another order of the operators: breadth 400 bytes, minimal, 500 as in the file; arena 384, 512 as in the file
                   budget 48.0 MB (at least 20.5 MB): 240.0 MB of weights in 310 pieces, 8.0 MB of them pinned, 5 operators sliced, arena 40.0 MB; a prediction loads 232.0 MB by mmap and stalls for 1.2 ms as planned, 0.9 ms the last time""",
                 PLANNED.toString());
     }

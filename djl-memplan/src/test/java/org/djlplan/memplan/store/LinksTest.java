@@ -189,7 +189,7 @@ class LinksTest extends PlanStoreFixture {
     @Test
     void keptFile_copyIsALink_isNoCandidateAndStays() throws IOException {
         Path model = Files.writeString(models.resolve("net.tflite"), "weights");
-        KeptFile copy = KeptFile.of(model, cache, "order", ".tflite");
+        KeptFile copy = KeptFile.of(model, cache, "copy", ".tflite");
         ByteSource content = ByteSource.wrap("copy".getBytes(StandardCharsets.UTF_8));
         Path written = copy.replace(content);
         assertEquals(List.of(written), copy.candidates());

@@ -26,7 +26,6 @@ import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.measure.TfLiteDelegableModel;
-import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
@@ -89,11 +88,7 @@ class ChoiceBench {
         Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(file), file.getFileName().toString());
         TfLiteDelegableModel model =
                 new TfLiteDelegableModel(
-                        OrderedModel.asInFile(file),
-                        graph,
-                        folder,
-                        Served.options(Map.of()),
-                        EngineLibrary.loaded());
+                        file, graph, folder, Served.options(Map.of()), EngineLibrary.loaded());
         ProfileTable all;
         try (CandidateRunner runner = model.newProcess(Urgency.AWAITED, Tolerance.AUTO)) {
             all = profile(graph, runner, threads, Optional.of(EXHAUSTIVE_BUDGET), true);

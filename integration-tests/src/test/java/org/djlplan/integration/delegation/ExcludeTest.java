@@ -11,14 +11,12 @@ import com.google.common.collect.ImmutableSortedSet;
 import com.google.common.collect.Sets;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedSet;
 import org.djlplan.delegation.partition.DelegatedGraph;
 import org.djlplan.integration.networks.HalfPrecision;
-import org.djlplan.integration.networks.ParallelBottlenecks;
 import org.djlplan.integration.support.Freed;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.Served;
@@ -27,13 +25,9 @@ import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.support.Tolerance;
 import org.djlplan.memplan.candidates.CandidateInterpreters;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.measure.TfLiteDelegableModel;
-import org.djlplan.memplan.planning.order.OrderedModel;
-import org.djlplan.memplan.planning.order.Reordering;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.Delegates;
-import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.source.tflite.TfLiteFile;
@@ -146,34 +140,6 @@ class ExcludeTest {
                             && e.getMessage().contains("the nearest are DEPTHWISE_CONV_2D, "),
                     e.getMessage());
         }
-    }
-
-    /** As {@link OrderedModel} says it: the tensors that an operator writes tell which it is. */
-    @Test
-    void numberInFile_reorderedModel_isThatOfTheFile() throws Exception {
-        Path file = write(ParallelBottlenecks.build(1));
-        OrderedModel ordered =
-                new Reordering(folder.resolve("cache")).of(file, Served.options(Map.of()));
-        assertTrue(ordered.reordered());
-        Graph asRun = graph(ordered.file());
-        Graph asInFile = graph(file);
-        TfLiteDelegableModel model =
-                new TfLiteDelegableModel(
-                        ordered,
-                        asRun,
-                        folder.resolve("cache"),
-                        Served.options(Map.of("delegation.delegate", Delegates.XNNPACK)),
-                        EngineLibrary.loaded());
-        Set<Integer> moved = new HashSet<>();
-        for (int i = 0; i < asRun.operators().size(); i++) {
-            int number = model.numberInFile(i);
-            assertEquals(
-                    asInFile.operators().get(number).outputs(), asRun.operators().get(i).outputs());
-            if (number != i) {
-                moved.add(i);
-            }
-        }
-        assertTrue(moved.size() > 1, moved.toString());
     }
 
     /**

@@ -20,7 +20,6 @@ import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.measure.TfLiteDelegableModel;
-import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
@@ -47,7 +46,7 @@ class MeasuringProcessTest {
                 TfLiteGraphs.toGraph(
                         TfLiteReader.read(TestModels.built("mobilenet_v2")), "mobilenet_v2");
         return new TfLiteDelegableModel(
-                OrderedModel.asInFile(file),
+                file,
                 graph,
                 folder,
                 Served.options(Map.of("delegation.delegate", delegate)),

@@ -26,7 +26,6 @@ import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.measure.TfLiteDelegableModel;
-import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.source.tflite.FlatTable;
@@ -199,7 +198,7 @@ class OperatorAcceptanceTest {
         Path file = TestModels.built("mobilenet_v2_dynamic");
         TfLiteDelegableModel model =
                 new TfLiteDelegableModel(
-                        OrderedModel.asInFile(file),
+                        file,
                         TfLiteGraphs.toGraph(TfLiteReader.read(file), "mobilenet_v2_dynamic"),
                         folder,
                         Served.options(Map.of()),

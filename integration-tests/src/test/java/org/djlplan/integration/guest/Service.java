@@ -19,7 +19,6 @@ import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.measure.TfLiteDelegableModel;
-import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
@@ -98,7 +97,7 @@ final class Service {
         Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(MEASURED), "measured");
         TfLiteDelegableModel measured =
                 new TfLiteDelegableModel(
-                        OrderedModel.asInFile(MEASURED),
+                        MEASURED,
                         graph,
                         Files.createTempDirectory("djlplan-bench"),
                         Served.options(Map.of("delegation.delegate", "xnnpack")),

@@ -9,7 +9,6 @@ import java.util.Optional;
 import java.util.Set;
 import org.djlplan.memplan.candidates.CandidateInterpreters;
 import org.djlplan.memplan.config.PlanOptions;
-import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.spi.Candidate;
@@ -48,7 +47,7 @@ public record Delegated(Path file, String delegate, Candidate candidate) {
         PlanOptions options = Served.options(Map.of());
         DelegationChoice choice = new DelegationChoice(candidate, Origin.MEASURED, "a test");
         return ServedModel.open(
-                OrderedModel.asInFile(file),
+                file,
                 options,
                 Served.planner(options),
                 Optional.of(

@@ -10,7 +10,6 @@ import org.djlplan.memplan.config.GivenOptions;
 import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.tflite.PlanFinder;
 import org.djlplan.memplan.serving.ServedModel;
@@ -59,12 +58,7 @@ public final class Served {
 
     /** Opens a model of which nothing is delegated. */
     public static ServedModel open(Path file, PlanOptions options) throws Exception {
-        return open(OrderedModel.asInFile(file), options);
-    }
-
-    /** Opens a model of which nothing is delegated. */
-    public static ServedModel open(OrderedModel model, PlanOptions options) throws Exception {
-        return ServedModel.open(model, options, planner(options), Optional.empty());
+        return ServedModel.open(file, options, planner(options), Optional.empty());
     }
 
     /** Opens a model of which XNNPACK gets what a choice says. */
@@ -83,7 +77,7 @@ public final class Served {
             throws Exception {
         PlanOptions options = options(Map.of());
         return ServedModel.open(
-                OrderedModel.asInFile(file),
+                file,
                 options,
                 planner(options),
                 Optional.of(

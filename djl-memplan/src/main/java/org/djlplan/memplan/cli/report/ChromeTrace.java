@@ -7,7 +7,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.djlplan.memplan.cli.report.MemoryMap.Interval;
 import org.djlplan.memplan.cli.report.MemoryMap.Strategy;
 import org.djlplan.memplan.cli.report.MemoryMap.Tensor;
 
@@ -83,23 +82,21 @@ public final class ChromeTrace {
     }
 
     private void operators() {
-        List<Integer> order = plan.order().map(MemoryMap.Order::operators).orElse(List.of());
         for (int step = 0; step < map.operators().size(); step++) {
-            int operator = order.isEmpty() ? step : order.get(step);
-            String type = map.operators().get(operator);
+            String type = map.operators().get(step);
             if (!type.isEmpty()) {
                 JsonObject slice = event(type, "X", step);
                 slice.addProperty("cat", "operator");
                 slice.addProperty("dur", 1);
                 slice.add("args", new JsonObject());
-                slice.getAsJsonObject("args").addProperty("operator", operator);
+                slice.getAsJsonObject("args").addProperty("operator", step);
                 events.add(slice);
             }
         }
     }
 
     private void counters() {
-        List<Long> breadths = map.breadthBytes(plan);
+        List<Long> breadths = map.breadthBytes();
         for (int step = 0; step < breadths.size(); step++) {
             counter("live bytes", step, breadths.get(step));
         }
@@ -117,16 +114,15 @@ public final class ChromeTrace {
 
     private void tensors() {
         List<Integer> indices = new ArrayList<>(plan.offsets().orElse(Map.of()).keySet());
-        indices.sort(Comparator.comparingInt(index -> map.interval(index, plan).first()));
+        indices.sort(Comparator.comparingInt(index -> map.tensors().get(index).first()));
         Map<Long, List<Integer>> endsAt = new HashMap<>();
         for (int index : indices) {
             long offset = plan.offsets().orElseThrow().get(index);
-            Interval alive = map.interval(index, plan);
-            List<Integer> ends = endsAt.computeIfAbsent(offset, key -> new ArrayList<>());
-            String lane = "0x" + Long.toHexString(offset) + "." + freeLane(ends, alive);
             Tensor tensor = map.tensors().get(index);
+            List<Integer> ends = endsAt.computeIfAbsent(offset, key -> new ArrayList<>());
+            String lane = "0x" + Long.toHexString(offset) + "." + freeLane(ends, tensor);
             String name = tensor.name().isEmpty() ? "tensor " + index : tensor.name();
-            JsonObject begin = asynchronous(name, "b", alive.first(), lane);
+            JsonObject begin = asynchronous(name, "b", tensor.first(), lane);
             JsonObject facts = new JsonObject();
             facts.addProperty("bytes", tensor.bytes());
             facts.addProperty("offset", offset);
@@ -134,7 +130,7 @@ public final class ChromeTrace {
             tensor.type().ifPresent(type -> facts.addProperty("type", type));
             begin.add("args", facts);
             events.add(begin);
-            events.add(asynchronous(name, "e", alive.last() + 1L, lane));
+            events.add(asynchronous(name, "e", tensor.last() + 1L, lane));
         }
     }
 
@@ -143,14 +139,14 @@ public final class ChromeTrace {
      *
      * @param ends when each lane at this address is free again
      */
-    private static int freeLane(List<Integer> ends, Interval alive) {
+    private static int freeLane(List<Integer> ends, Tensor tensor) {
         for (int lane = 0; lane < ends.size(); lane++) {
-            if (ends.get(lane) <= alive.first()) {
-                ends.set(lane, alive.last() + 1);
+            if (ends.get(lane) <= tensor.first()) {
+                ends.set(lane, tensor.last() + 1);
                 return lane;
             }
         }
-        ends.add(alive.last() + 1);
+        ends.add(tensor.last() + 1);
         return ends.size() - 1;
     }
 

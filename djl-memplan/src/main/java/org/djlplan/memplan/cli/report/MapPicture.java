@@ -12,7 +12,6 @@ import org.djlplan.memplan.cli.report.Drawing.Anchor;
 import org.djlplan.memplan.cli.report.Drawing.Box;
 import org.djlplan.memplan.cli.report.Drawing.Font;
 import org.djlplan.memplan.cli.report.Drawing.Point;
-import org.djlplan.memplan.cli.report.MemoryMap.Interval;
 import org.djlplan.memplan.cli.report.MemoryMap.Owner;
 import org.djlplan.memplan.cli.report.MemoryMap.Strategy;
 import org.djlplan.memplan.cli.report.MemoryMap.Tensor;
@@ -78,7 +77,7 @@ public final class MapPicture {
                         1,
                         Math.max(
                                 plan.totalBytes(),
-                                map.breadthBytes(plan).stream()
+                                map.breadthBytes().stream()
                                         .mapToLong(bytes -> bytes)
                                         .max()
                                         .orElse(0)));
@@ -218,7 +217,7 @@ public final class MapPicture {
                 .forEach(
                         (index, offset) -> {
                             Tensor tensor = map.tensors().get(index);
-                            Box box = box(map.interval(index, plan), offset, tensor.bytes());
+                            Box box = box(tensor, offset);
                             boolean edge = Math.min(box.width(), box.height()) >= LEAST_EDGED;
                             int shade = index % SHADES.get(tensor.owner()).length;
                             (edge ? edged : plain).get(tensor.owner()).get(shade).add(box);
@@ -231,10 +230,10 @@ public final class MapPicture {
         }
     }
 
-    private Box box(Interval alive, long offset, long bytes) {
-        double left = x(alive.first());
-        double top = y((double) offset + bytes);
-        return new Box(left, top, x(alive.last() + 1) - left, y((double) offset) - top);
+    private Box box(Tensor tensor, long offset) {
+        double left = x(tensor.first());
+        double top = y((double) offset + tensor.bytes());
+        return new Box(left, top, x(tensor.last() + 1) - left, y((double) offset) - top);
     }
 
     private void curves() {
@@ -249,7 +248,7 @@ public final class MapPicture {
     /** Of several steps in one pixel the widest is shown. */
     private List<Point> breadth() {
         List<Point> curve = new ArrayList<>();
-        List<Long> breadths = map.breadthBytes(plan);
+        List<Long> breadths = map.breadthBytes();
         int stride = Math.max(1, (int) Math.ceil(breadths.size() / PLOT_WIDTH));
         long before = -1;
         for (int step = 0; step < breadths.size(); step += stride) {

@@ -96,7 +96,6 @@ public record MemoryMap(
      * @param offsets place in bytes of each tensor that has one, by its index, shared objects laid
      *     end to end; empty if it is not told
      * @param objects the shared objects; none in one arena
-     * @param order if operators run in another one than the model's own
      */
     public record Strategy(
             String name,
@@ -106,8 +105,7 @@ public record MemoryMap(
             boolean valid,
             boolean provedMinimal,
             Optional<Map<Integer, Long>> offsets,
-            List<Span> objects,
-            Optional<Order> order) {
+            List<Span> objects) {
 
         public Strategy {
             checkArgument(totalBytes >= 0, "a plan of %s bytes", totalBytes);
@@ -124,8 +122,7 @@ public record MemoryMap(
                     valid,
                     provedMinimal,
                     Optional.empty(),
-                    objects,
-                    order);
+                    objects);
         }
     }
 
@@ -141,30 +138,6 @@ public record MemoryMap(
 
     /** A shared object's place, if all lie end to end. */
     public record Span(long offsetBytes, long bytes) {}
-
-    /**
-     * Another order of operators and when tensors are alive then.
-     *
-     * @param operators indices of the operators in the model, in the order to execute
-     * @param intervals first and last step of each planned tensor, by its index
-     */
-    public record Order(
-            List<Integer> operators, Map<Integer, Interval> intervals, List<Long> breadthBytes) {
-
-        public Order {
-            operators = ImmutableList.copyOf(operators);
-            intervals = ImmutableMap.copyOf(intervals);
-            breadthBytes = ImmutableList.copyOf(breadthBytes);
-        }
-    }
-
-    /** First and last step, both inclusive. */
-    public record Interval(int first, int last) {
-
-        public Interval {
-            checkArgument(first >= 0 && first <= last, "alive from %s to %s", first, last);
-        }
-    }
 
     public MemoryMap {
         operators = ImmutableList.copyOf(operators);
@@ -209,16 +182,5 @@ public record MemoryMap(
     /** Returns the number of planned tensors. */
     public long records() {
         return tensors.stream().filter(Tensor::planned).count();
-    }
-
-    /** Returns when a tensor is alive if operators run in the order of a strategy. */
-    Interval interval(int tensor, Strategy strategy) {
-        Interval own = new Interval(tensors.get(tensor).first(), tensors.get(tensor).last());
-        return strategy.order().map(o -> o.intervals().getOrDefault(tensor, own)).orElse(own);
-    }
-
-    /** Returns the sum of the planned tensors alive at each step in the order of a strategy. */
-    List<Long> breadthBytes(Strategy strategy) {
-        return strategy.order().map(Order::breadthBytes).orElse(breadthBytes);
     }
 }

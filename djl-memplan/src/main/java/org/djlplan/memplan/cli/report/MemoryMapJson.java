@@ -11,9 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
-import org.djlplan.memplan.cli.report.MemoryMap.Interval;
 import org.djlplan.memplan.cli.report.MemoryMap.Layout;
-import org.djlplan.memplan.cli.report.MemoryMap.Order;
 import org.djlplan.memplan.cli.report.MemoryMap.Owner;
 import org.djlplan.memplan.cli.report.MemoryMap.Span;
 import org.djlplan.memplan.cli.report.MemoryMap.Strategy;
@@ -49,7 +47,9 @@ final class MemoryMapJson {
         json.addProperty("sharedObjectsLowerBoundBytes", map.sharedObjectsLowerBoundBytes());
         json.add(
                 "strategies",
-                array(ShownStrategies.of(map, MOST_OFFSETS), each -> strategy(each, map)));
+                array(
+                        ShownStrategies.of(map, MOST_OFFSETS),
+                        each -> strategy(each, map.tensors().size())));
         json.addProperty("best", map.best());
         return json;
     }
@@ -71,8 +71,7 @@ final class MemoryMapJson {
         return json;
     }
 
-    private static JsonObject strategy(Strategy strategy, MemoryMap map) {
-        int tensors = map.tensors().size();
+    private static JsonObject strategy(Strategy strategy, int tensors) {
         JsonObject json = new JsonObject();
         json.addProperty("name", strategy.name());
         json.addProperty("layout", label(strategy.layout()));
@@ -93,26 +92,6 @@ final class MemoryMapJson {
                                 return object;
                             }));
         }
-        strategy.order().ifPresent(order -> json.add("order", order(order, map)));
-        return json;
-    }
-
-    private static JsonObject order(Order order, MemoryMap map) {
-        int tensors = map.tensors().size();
-        ImmutableMap.Builder<Integer, Integer> first = ImmutableMap.builder();
-        ImmutableMap.Builder<Integer, Integer> last = ImmutableMap.builder();
-        order.intervals()
-                .forEach(
-                        (tensor, interval) -> {
-                            first.put(tensor, interval.first());
-                            last.put(tensor, interval.last());
-                        });
-        JsonObject json = new JsonObject();
-        json.add("indices", numbers(order.operators()));
-        json.add("operators", texts(order.operators().stream().map(map.operators()::get).toList()));
-        json.add("first", perTensor(first.buildOrThrow(), tensors));
-        json.add("last", perTensor(last.buildOrThrow(), tensors));
-        json.add("breadthBytes", numbers(order.breadthBytes()));
         return json;
     }
 
@@ -177,7 +156,7 @@ final class MemoryMapJson {
                     json.list(
                             "strategies",
                             MOST_STRATEGIES,
-                            (where, each) -> readStrategy(Fields.of(where, each), steps, count)),
+                            (where, each) -> readStrategy(Fields.of(where, each), count)),
                     json.text("best"));
         } catch (ReportFormatException e) {
             throw e;
@@ -237,7 +216,7 @@ final class MemoryMapJson {
         return text.length() > 40 ? text.substring(0, 40) + "…" : text;
     }
 
-    private static Strategy readStrategy(Fields json, int steps, int tensors) {
+    private static Strategy readStrategy(Fields json, int tensors) {
         return new Strategy(
                 json.text("name"),
                 one(json, "layout", Layout.values()),
@@ -248,33 +227,12 @@ final class MemoryMapJson {
                 json.optional("offsets").map(present -> perTensor(json, "offsets", tensors)),
                 json.optional("objects").isEmpty()
                         ? List.of()
-                        : json.list("objects", tensors, MemoryMapJson::readSpan),
-                json.optional("order")
-                        .map(present -> readOrder(json.object("order"), steps, tensors)));
+                        : json.list("objects", tensors, MemoryMapJson::readSpan));
     }
 
     private static Span readSpan(String where, JsonElement element) {
         Fields json = Fields.of(where, element);
         return new Span(json.count("offset"), json.count("bytes"));
-    }
-
-    private static Order readOrder(Fields json, int steps, int tensors) {
-        Map<Integer, Long> first = perTensor(json, "first", tensors);
-        Map<Integer, Long> last = perTensor(json, "last", tensors);
-        ImmutableMap.Builder<Integer, Interval> intervals = ImmutableMap.builder();
-        first.forEach(
-                (tensor, begin) -> {
-                    Long end = last.get(tensor);
-                    if (end == null || begin > end || end >= steps) {
-                        throw new ReportFormatException(
-                                "order", "has tensor " + tensor + " alive at no step");
-                    }
-                    intervals.put(tensor, new Interval(begin.intValue(), end.intValue()));
-                });
-        return new Order(
-                json.list("indices", steps, (where, each) -> Fields.index(where, each, steps)),
-                intervals.buildOrThrow(),
-                json.list("breadthBytes", steps, Fields::count));
     }
 
     /** Returns the values that are not null, by their index. */

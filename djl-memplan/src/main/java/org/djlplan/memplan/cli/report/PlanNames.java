@@ -11,11 +11,8 @@ public final class PlanNames {
     /** The plan that a run used. */
     public static final String IN_USE = "in use";
 
-    /** The best plan of a better order of operators. */
-    public static final String REORDERED = "reordered";
-
     /** What every other plan is compared with. */
-    static final ImmutableSet<String> ALL = ImmutableSet.of(ENGINE, IN_USE, REORDERED);
+    static final ImmutableSet<String> ALL = ImmutableSet.of(ENGINE, IN_USE);
 
     private PlanNames() {}
 }

@@ -54,7 +54,7 @@ public final class OpenModel implements AutoCloseable {
     /**
      * Opens a model.
      *
-     * @param file the model's, or a copy with another order of its operators
+     * @param file the model's, or a copy of it
      * @param name by which its user knows the model
      * @throws IOException if the file cannot be read or is damaged
      * @throws UnplannableException if there is no engine that takes it

@@ -305,7 +305,6 @@ public final class TorchMemory implements AutoCloseable {
                         tally.unplannedAllocations.sum(),
                         tally.recordings.sum()),
                 Optional.empty(),
-                Optional.empty(),
                 weights.map(streamed -> streamed.report(arenaBytes())));
     }
 

@@ -70,23 +70,6 @@ public record TfLiteFile(
     }
 
     /**
-     * Returns the same model with its operators in another order.
-     *
-     * @param order indices of the main subgraph's operators, in the order to execute
-     * @throws InvalidModelException if they cannot run in that order
-     */
-    public TfLiteFile withOrder(List<Integer> order) {
-        TfLiteSubgraph main = main();
-        return withMain(
-                new TfLiteSubgraph(
-                        main.name(),
-                        main.tensors(),
-                        main.inputs(),
-                        main.outputs(),
-                        order.stream().map(main.operators()::get).toList()));
-    }
-
-    /**
      * Returns the same model with another subgraph as the first. The two change places, also where
      * operators and signatures name them.
      *

@@ -79,7 +79,7 @@ public final class TfLiteReader {
     }
 
     /** Returns the root table of what must be a model. */
-    static CheckedTable root(CheckedBuffer buffer) throws TfLiteFormatException {
+    private static CheckedTable root(CheckedBuffer buffer) throws TfLiteFormatException {
         if (buffer.sizeBytes() < HEAD_BYTES) {
             throw buffer.error(
                     0, TreePath.ROOT, buffer.sizeBytes() + " bytes are too few for a model");

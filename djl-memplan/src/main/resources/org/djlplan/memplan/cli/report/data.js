@@ -119,12 +119,6 @@ const STRATEGY = objectWith({
   'lowerBoundBytes?': anAmount,
   'offsets?': listOf(orNull(anAmount)),
   'objects?': listOf(objectWith({ offset: anAmount, bytes: anAmount })),
-  'order?': objectWith({
-    first: listOf(anIndex),
-    last: listOf(anIndex),
-    breadthBytes: listOf(anAmount),
-    'operators?': listOf(aText),
-  }),
 });
 
 const PLAN = objectWith({
@@ -245,18 +239,8 @@ function checkPlan(plan, where) {
   });
   strategies.forEach((strategy, i) => {
     const at = `${where}.strategies[${i}]`;
-    const { offsets, order } = strategy;
+    const { offsets } = strategy;
     expect(!offsets || offsets.length === tensors.length, `${at}.offsets`, `a list of ${tensors.length}, one for each tensor`, offsets);
-    if (order) {
-      for (const key of ['first', 'last']) {
-        expect(order[key].length === tensors.length, `${at}.order.${key}`, `a list of ${tensors.length}`, order[key]);
-      }
-      const orderSteps = order.breadthBytes.length;
-      expect(!order.operators || order.operators.length === orderSteps, `${at}.order.operators`, `a list of ${orderSteps}`, order.operators);
-      order.last.forEach((last, t) =>
-        expect(order.first[t] <= last && last < orderSteps, `${at}.order.last[${t}]`, `a step from ${order.first[t]} to ${orderSteps - 1}`, last),
-      );
-    }
   });
   expect(
     !plan.best || strategies.some((strategy) => strategy.name === plan.best),

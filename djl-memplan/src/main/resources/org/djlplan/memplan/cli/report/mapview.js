@@ -14,8 +14,7 @@ class MapView {
     this.scenes = new Map();
     const strategy = bestStrategy(plan);
     const scene = this.#scene(strategy);
-    const steps = Math.max(scene.steps, ...plan.strategies.map((each) => each.order?.breadthBytes.length ?? 0));
-    this.view = new Viewport(steps, Math.max(extent, ...plan.breadthBytes.slice(0, 1), this.common));
+    this.view = new Viewport(scene.steps, Math.max(extent, ...plan.breadthBytes.slice(0, 1), this.common));
     this.view.fit(this.common);
     this.panel = new MapPanel(scene, this.view, `Memory map: ${stepWord(plan)} across, addresses up`, {
       choose: (index) => this.#chosen(index),

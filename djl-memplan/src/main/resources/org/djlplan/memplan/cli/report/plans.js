@@ -45,10 +45,10 @@ function boundOf(plan, strategy) {
   if (strategy.layout === 'shared-objects') {
     return plan.sharedObjectsLowerBoundBytes ?? 0;
   }
-  const bound = strategy.order ? strategy.order.breadthBytes.reduce((most, each) => Math.max(most, each), 0) : plan.lowerBoundBytes ?? 0;
+  const bound = plan.lowerBoundBytes ?? 0;
   // Tensors that share places may lie below what they need one by one.
   const inPlace = strategy.name.includes('in-place') || bound > strategy.totalBytes;
-  return inPlace ? (strategy.order ? 0 : plan.aliasedLowerBoundBytes ?? 0) : bound;
+  return inPlace ? plan.aliasedLowerBoundBytes ?? 0 : bound;
 }
 
 /**

@@ -17,16 +17,14 @@ class Scene {
     this.strategy = strategy;
     this.tensors = tensors;
     this.size = tensors.length;
-    this.breadth = strategy.order?.breadthBytes ?? plan.breadthBytes;
-    this.operators = strategy.order ? (strategy.order.operators ?? []) : plan.operators;
-    /** In the order that producers and consumers are counted in. */
-    this.planOperators = plan.operators;
+    this.breadth = plan.breadthBytes;
+    this.operators = plan.operators;
     this.stepWord = stepWord(plan);
     this.recorded = plan.recorded === true;
     this.steps = this.breadth.length;
     this.totalBytes = strategy.totalBytes;
-    this.first = Int32Array.from(tensors, (tensor, i) => strategy.order?.first[i] ?? tensor.first);
-    this.last = Int32Array.from(tensors, (tensor, i) => strategy.order?.last[i] ?? tensor.last);
+    this.first = Int32Array.from(tensors, (tensor) => tensor.first);
+    this.last = Int32Array.from(tensors, (tensor) => tensor.last);
     this.bytes = Float64Array.from(tensors, (tensor) => tensor.bytes);
     this.placed = Uint8Array.from(strategy.offsets, (offset) => (offset === null ? 0 : 1));
     this.offset = Float64Array.from(strategy.offsets, (offset) => offset ?? 0);
@@ -38,7 +36,7 @@ class Scene {
     this.stepsPerBucket = Math.max(1, Math.ceil(this.steps / MOST_BUCKETS));
     this.buckets = this.#fill();
     /** Where steps were left out at which nothing changes. @type {number[] | undefined} */
-    this.stepNumbers = strategy.order ? undefined : plan.stepNumbers;
+    this.stepNumbers = plan.stepNumbers;
     this.peak = this.breadth.reduce((best, value, i) => (value > this.breadth[best] ? i : best), 0);
   }
 
@@ -196,7 +194,7 @@ class Scene {
    */
   label(index) {
     const { name, producer } = this.tensors[index];
-    return (this.recorded && this.planOperators[producer]) || name;
+    return (this.recorded && this.operators[producer]) || name;
   }
 
   /**
@@ -221,7 +219,7 @@ class Scene {
    * @returns {string} for example "12 CONV_2D"
    */
   operatorName(operator) {
-    const type = this.planOperators[operator];
+    const type = this.operators[operator];
     return `${this.stepNumber(operator)}${type ? ` ${shortened(type, 40)}` : ''}`;
   }
 }

@@ -7,9 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
-import org.djlplan.memplan.cli.report.MemoryMap.Interval;
 import org.djlplan.memplan.cli.report.MemoryMap.Layout;
-import org.djlplan.memplan.cli.report.MemoryMap.Order;
 import org.djlplan.memplan.cli.report.MemoryMap.Owner;
 import org.djlplan.memplan.cli.report.MemoryMap.Span;
 import org.djlplan.memplan.cli.report.MemoryMap.Strategy;
@@ -29,12 +27,10 @@ final class SampleReports {
         List<String> operators = new ArrayList<>();
         List<Long> breadths = new ArrayList<>();
         Map<Integer, Long> offsets = new HashMap<>();
-        Map<Integer, Interval> intervals = new HashMap<>();
         for (int i = 0; i < tensors; i++) {
             operators.add("OP_" + i);
             breadths.add(i == 0 ? 64L : 128L);
             offsets.put(i, i % 2 * 64L);
-            intervals.put(i, new Interval(i, Math.min(i + 1, tensors - 1)));
             all.add(
                     new Tensor(
                             name + i,
@@ -70,8 +66,7 @@ final class SampleReports {
                         true,
                         true,
                         Optional.of(offsets),
-                        List.of(),
-                        Optional.empty());
+                        List.of());
         Strategy shared =
                 new Strategy(
                         "shared",
@@ -81,23 +76,7 @@ final class SampleReports {
                         true,
                         false,
                         Optional.of(offsets),
-                        List.of(new Span(0, 64), new Span(64, 64)),
-                        Optional.empty());
-        List<Integer> order = new ArrayList<>();
-        for (int i = 0; i < tensors; i++) {
-            order.add(i);
-        }
-        Strategy reordered =
-                new Strategy(
-                        PlanNames.REORDERED,
-                        Layout.OFFSETS,
-                        128,
-                        1,
-                        true,
-                        false,
-                        Optional.of(offsets),
-                        List.of(),
-                        Optional.of(new Order(order, intervals, breadths)));
+                        List.of(new Span(0, 64), new Span(64, 64)));
         return new Report(
                 "0",
                 new Report.Model(name, "TFLite", "file", OptionalLong.of(1), Optional.empty()),
@@ -111,7 +90,7 @@ final class SampleReports {
                         128,
                         128,
                         128,
-                        List.of(best, shared, reordered),
+                        List.of(best, shared),
                         "best-fit"),
                 Map.of());
     }

@@ -27,7 +27,6 @@ import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.tflite.Probe;
 import org.djlplan.memplan.config.PlanOptions;
-import org.djlplan.memplan.planning.order.OrderedModel;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.MappedFile;
@@ -115,7 +114,7 @@ class LifecycleTest {
         PlanOptions options = Served.options(Map.of("memplan.threads", 1, "memplan.workers", 3));
         try (ServedModel runtime =
                         ServedModel.open(
-                                OrderedModel.asInFile(FILE),
+                                FILE,
                                 options,
                                 Served.planner(options),
                                 Optional.empty(),

@@ -232,41 +232,6 @@ class MemoryMapTest {
         assertTrue(facts.contains("shares the place of" + name(tensor)), facts);
     }
 
-    /** The other way round, in which as much overlaps. */
-    @Test
-    void reorderedPlan_hasTimesOfItsOwn() throws IOException {
-        JsonObject report = REPORT.deepCopy();
-        JsonObject plan = report.getAsJsonObject("plan");
-        int end = plan.getAsJsonArray("operators").size() - 1;
-        List<JsonElement> breadths = new ArrayList<>(plan.getAsJsonArray("breadthBytes").asList());
-        Collections.reverse(breadths);
-        JsonObject order = new JsonObject();
-        order.add("first", numbers(PROBLEM.records().stream().map(r -> end - r.last()).toList()));
-        order.add("last", numbers(PROBLEM.records().stream().map(r -> end - r.first()).toList()));
-        order.add("breadthBytes", numbers(breadths));
-        JsonObject strategy = MapPixels.strategy(plan, BEST).deepCopy();
-        strategy.addProperty("name", "backwards");
-        strategy.add("order", order);
-        plan.getAsJsonArray("strategies").add(strategy);
-        browser.open(report, Browser.Look.WIDE_LIGHT);
-        JsonObject backwards = plan.deepCopy();
-        UsageRecord tensor = largest();
-        for (UsageRecord record : PROBLEM.records()) {
-            JsonObject each =
-                    backwards.getAsJsonArray("tensors").get(record.tensor()).getAsJsonObject();
-            each.addProperty("first", end - record.last());
-            each.addProperty("last", end - record.first());
-        }
-
-        choose("backwards");
-        new MapPixels(browser, backwards).hover(tensor.tensor(), "backwards");
-
-        String tip = browser.text(".tip");
-        assertTrue(tip.contains(name(tensor)), tip);
-        String steps = "steps " + (end - tensor.last()) + "–" + (end - tensor.first());
-        assertTrue(tip.contains(steps), tip);
-    }
-
     @Test
     void badge_isThereWhereAPlanIsProvedMinimal() throws IOException {
         for (boolean proved : List.of(true, false)) {
