@@ -2,9 +2,7 @@ package org.djlplan.memplan.cli;
 
 import com.google.common.base.CharMatcher;
 import com.google.common.collect.ImmutableMap;
-import com.google.common.io.ByteSource;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -14,10 +12,16 @@ import org.djlplan.memplan.cli.report.ChromeTrace;
 import org.djlplan.memplan.cli.report.MapPicture;
 import org.djlplan.memplan.cli.report.Report;
 import org.djlplan.memplan.cli.report.ReportFile;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** The files that a report is written into; each is there as a whole or as it was before. */
 final class ReportFiles {
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec spec;
 
     @Option(
             names = "--html",
@@ -34,12 +38,6 @@ final class ReportFiles {
     private Optional<Path> svg = Optional.empty();
 
     @Option(
-            names = "--png",
-            paramLabel = "FILE",
-            description = "Draw it as PNG, which takes a font on the machine.")
-    private Optional<Path> png = Optional.empty();
-
-    @Option(
             names = "--json",
             paramLabel = "FILE",
             description = "Write the report's data, which `djlplan report A.json B.json` compares.")
@@ -51,12 +49,20 @@ final class ReportFiles {
             description = "Write a trace for Perfetto (ui.perfetto.dev) or chrome://tracing.")
     private Optional<Path> trace = Optional.empty();
 
+    @Option(names = "--png", paramLabel = "FILE", hidden = true)
+    private Optional<Path> png = Optional.empty();
+
     /**
      * Finds out before minutes are spent.
      *
      * @throws Failure if a file cannot be written
+     * @throws ParameterException if a picture is asked for in another format than SVG
      */
     void check(String modelName) {
+        if (png.isPresent()) {
+            throw new ParameterException(
+                    spec.commandLine(), "--png: a memory map is drawn as SVG only, by --svg FILE");
+        }
         all(modelName).values().forEach(ReportFiles::check);
     }
 
@@ -87,7 +93,6 @@ final class ReportFiles {
         Map<String, Path> files = new LinkedHashMap<>();
         page(modelName).ifPresent(file -> files.put("html", file));
         svg.ifPresent(file -> files.put("svg", file));
-        png.ifPresent(file -> files.put("png", file));
         json.ifPresent(file -> files.put("json", file));
         trace.ifPresent(file -> files.put("trace", file));
         return files;
@@ -115,7 +120,7 @@ final class ReportFiles {
      * @return the files, by what they are
      */
     ImmutableMap<String, Path> write(Report report) throws IOException {
-        Map<String, ByteSource> contents = new LinkedHashMap<>();
+        Map<String, String> contents = new LinkedHashMap<>();
         Map<String, Path> files = all(report.model().name());
         for (String kind : files.keySet()) {
             contents.put(kind, content(kind, report));
@@ -126,18 +131,13 @@ final class ReportFiles {
         return ImmutableMap.copyOf(files);
     }
 
-    private static ByteSource content(String kind, Report report) throws IOException {
+    private static String content(String kind, Report report) {
         return switch (kind) {
-            case "html" -> text(ReportFile.html(report.toJson()));
-            case "svg" -> text(MapPicture.svg(report));
-            case "png" -> ByteSource.wrap(MapPicture.png(report));
-            case "json" -> text(report.toJson() + "\n");
-            case "trace" -> text(ChromeTrace.of(report) + "\n");
+            case "html" -> ReportFile.html(report.toJson());
+            case "svg" -> MapPicture.svg(report);
+            case "json" -> report.toJson() + "\n";
+            case "trace" -> ChromeTrace.of(report) + "\n";
             default -> throw new IllegalArgumentException(kind);
         };
-    }
-
-    private static ByteSource text(String text) {
-        return ByteSource.wrap(text.getBytes(StandardCharsets.UTF_8));
     }
 }

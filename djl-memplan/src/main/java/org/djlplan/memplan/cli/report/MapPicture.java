@@ -1,24 +1,23 @@
 package org.djlplan.memplan.cli.report;
 
 import com.google.common.collect.ImmutableMap;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import org.djlplan.memplan.cli.report.Drawing.Anchor;
-import org.djlplan.memplan.cli.report.Drawing.Box;
-import org.djlplan.memplan.cli.report.Drawing.Font;
-import org.djlplan.memplan.cli.report.Drawing.Point;
 import org.djlplan.memplan.cli.report.MemoryMap.Owner;
 import org.djlplan.memplan.cli.report.MemoryMap.Strategy;
 import org.djlplan.memplan.cli.report.MemoryMap.Tensor;
+import org.djlplan.memplan.cli.report.SvgWriter.Anchor;
+import org.djlplan.memplan.cli.report.SvgWriter.Box;
+import org.djlplan.memplan.cli.report.SvgWriter.Font;
+import org.djlplan.memplan.cli.report.SvgWriter.Point;
 
 /**
- * The memory map of the best plan as a picture: time across, address up, one rectangle per tensor;
- * the breadth curve and the lower bound over it.
+ * The memory map of the best plan as an SVG picture: time across, address up, one rectangle per
+ * tensor; the breadth curve and the lower bound over it.
  */
 public final class MapPicture {
 
@@ -65,11 +64,11 @@ public final class MapPicture {
     private final MemoryMap map;
     private final Strategy plan;
     private final long topBytes;
-    private final Drawing drawing;
+    private final SvgWriter svg;
 
-    private MapPicture(Report report, Drawing drawing) {
+    private MapPicture(Report report) {
         this.report = report;
-        this.drawing = drawing;
+        svg = new SvgWriter(WIDTH, HEIGHT, "Memory map of " + title(report));
         map = report.plan();
         plan = map.bestStrategy();
         topBytes =
@@ -85,31 +84,9 @@ public final class MapPicture {
 
     /** Returns the picture as the text of an SVG file. */
     public static String svg(Report report) {
-        SvgDrawing svg = new SvgDrawing(WIDTH, HEIGHT, "Memory map of " + title(report));
-        new MapPicture(report, svg).draw();
-        return svg.svg();
-    }
-
-    /**
-     * Returns the picture as the bytes of a PNG file, with twice the pixels.
-     *
-     * @throws IOException if this machine has no font to draw with
-     */
-    public static byte[] png(Report report) throws IOException {
-        if (System.getProperty("java.awt.headless") == null) {
-            System.setProperty("java.awt.headless", "true");
-        }
-        try {
-            PngDrawing png = new PngDrawing(WIDTH, HEIGHT);
-            new MapPicture(report, png).draw();
-            return png.png();
-        } catch (LinkageError | InternalError | NullPointerException e) {
-            // So a JVM fails where there is no fontconfig, or none of its graphics.
-            throw new IOException(
-                    "this machine has no font to draw a PNG with (Debian: apt-get install"
-                            + " fontconfig fonts-dejavu-core); --svg needs none",
-                    e);
-        }
+        MapPicture picture = new MapPicture(report);
+        picture.draw();
+        return picture.svg.svg();
     }
 
     private static String title(Report report) {
@@ -126,8 +103,8 @@ public final class MapPicture {
     }
 
     private void draw() {
-        drawing.text(new Point(24, 34), title(report), TITLE, Anchor.START);
-        drawing.text(new Point(24, 58), summary(), SUBTITLE, Anchor.START);
+        svg.text(new Point(24, 34), title(report), TITLE, Anchor.START);
+        svg.text(new Point(24, 58), summary(), SUBTITLE, Anchor.START);
         axes();
         tensors();
         curves();
@@ -162,19 +139,18 @@ public final class MapPicture {
         double tick = roundTick((double) topBytes / unit.bytes());
         for (int i = 0; i * tick * unit.bytes() <= topBytes; i++) {
             double at = y(i * tick * unit.bytes());
-            drawing.line(List.of(new Point(LEFT, at), new Point(RIGHT, at)), GRID, 1, false);
-            drawing.text(new Point(LEFT - 8, at + 4), number(i * tick), LABEL, Anchor.END);
+            svg.line(List.of(new Point(LEFT, at), new Point(RIGHT, at)), GRID, 1, false);
+            svg.text(new Point(LEFT - 8, at + 4), number(i * tick), LABEL, Anchor.END);
         }
-        drawing.text(new Point(LEFT - 8, TOP - 10), unit.symbol(), LABEL, Anchor.END);
+        svg.text(new Point(LEFT - 8, TOP - 10), unit.symbol(), LABEL, Anchor.END);
         int steps = map.operators().size();
         double stride = Math.max(1, roundTick(steps));
         for (double step = 0; step < steps; step += stride) {
             double at = x(step);
-            drawing.line(List.of(new Point(at, BOTTOM), new Point(at, BOTTOM + 5)), SOFT, 1, false);
+            svg.line(List.of(new Point(at, BOTTOM), new Point(at, BOTTOM + 5)), SOFT, 1, false);
             int number =
                     map.stepNumbers().isEmpty() ? (int) step : map.stepNumbers().get((int) step);
-            drawing.text(
-                    new Point(at, BOTTOM + 20), Integer.toString(number), LABEL, Anchor.MIDDLE);
+            svg.text(new Point(at, BOTTOM + 20), Integer.toString(number), LABEL, Anchor.MIDDLE);
         }
         boolean operators = map.operators().stream().anyMatch(type -> !type.isEmpty());
         String what =
@@ -183,7 +159,7 @@ public final class MapPicture {
                         : report.model().view().equals("recording")
                                 ? "allocations and frees, in their order"
                                 : "steps";
-        drawing.text(new Point((LEFT + RIGHT) / 2, BOTTOM + 38), what, LABEL, Anchor.MIDDLE);
+        svg.text(new Point((LEFT + RIGHT) / 2, BOTTOM + 38), what, LABEL, Anchor.MIDDLE);
     }
 
     /** Returns 1, 2 or 5 times a power of ten that divides a length into a few parts. */
@@ -224,8 +200,8 @@ public final class MapPicture {
                         });
         for (Owner owner : Owner.values()) {
             for (int i = 0; i < SHADES.get(owner).length; i++) {
-                drawing.boxes(plain.get(owner).get(i), SHADES.get(owner)[i], false);
-                drawing.boxes(edged.get(owner).get(i), SHADES.get(owner)[i], true);
+                svg.boxes(plain.get(owner).get(i), SHADES.get(owner)[i], false);
+                svg.boxes(edged.get(owner).get(i), SHADES.get(owner)[i], true);
             }
         }
     }
@@ -239,10 +215,10 @@ public final class MapPicture {
     private void curves() {
         List<Point> breadth = breadth();
         if (!breadth.isEmpty()) {
-            drawing.line(breadth, BREADTH, 1.2, false);
+            svg.line(breadth, BREADTH, 1.2, false);
         }
         double bound = y((double) boundBytes());
-        drawing.line(List.of(new Point(LEFT, bound), new Point(RIGHT, bound)), BOUND, 1.6, true);
+        svg.line(List.of(new Point(LEFT, bound), new Point(RIGHT, bound)), BOUND, 1.6, true);
     }
 
     /** Of several steps in one pixel the widest is shown. */
@@ -283,18 +259,18 @@ public final class MapPicture {
                     plan.offsets().orElse(Map.of()).keySet().stream()
                             .anyMatch(index -> map.tensors().get(index).owner() == owner);
             if (shown) {
-                drawing.boxes(List.of(new Box(at, y - 10, 12, 12)), SHADES.get(owner)[0], false);
+                svg.boxes(List.of(new Box(at, y - 10, 12, 12)), SHADES.get(owner)[0], false);
                 at = caption(at + 18, y, LABELS.get(owner));
             }
         }
-        drawing.line(List.of(new Point(at, y - 4), new Point(at + 20, y - 4)), BREADTH, 1.2, false);
+        svg.line(List.of(new Point(at, y - 4), new Point(at + 20, y - 4)), BREADTH, 1.2, false);
         at = caption(at + 26, y, "breadth: what is alive");
-        drawing.line(List.of(new Point(at, y - 4), new Point(at + 20, y - 4)), BOUND, 1.6, true);
+        svg.line(List.of(new Point(at, y - 4), new Point(at + 20, y - 4)), BOUND, 1.6, true);
         caption(at + 26, y, "lower bound");
     }
 
     private double caption(double at, double y, String text) {
-        drawing.text(new Point(at, y), text, LABEL, Anchor.START);
+        svg.text(new Point(at, y), text, LABEL, Anchor.START);
         return at + 6.8 * text.length() + 18;
     }
 }

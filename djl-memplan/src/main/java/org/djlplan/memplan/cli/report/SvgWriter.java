@@ -4,15 +4,41 @@ import com.google.common.xml.XmlEscapers;
 import java.util.List;
 import java.util.Locale;
 
-/** Draws as the text of an SVG file. */
-final class SvgDrawing implements Drawing {
+/**
+ * Writes an SVG file, shape by shape. Lengths are in pixels; points count from the upper left
+ * corner.
+ */
+final class SvgWriter {
 
     private final StringBuilder text = new StringBuilder();
 
+    /** A point. */
+    record Point(double x, double y) {}
+
+    /** A rectangle. */
+    record Box(double x, double y, double width, double height) {}
+
+    /** The place of a text's point: its start, its middle or its end. */
+    enum Anchor {
+        START,
+        MIDDLE,
+        END
+    }
+
     /**
+     * The look of a text.
+     *
+     * @param size height of its font
+     * @param color as {@code 0xRRGGBB}
+     */
+    record Font(int size, boolean bold, int color) {}
+
+    /**
+     * Begins a picture with a white background.
+     *
      * @param title for screen readers
      */
-    SvgDrawing(int width, int height, String title) {
+    SvgWriter(int width, int height, String title) {
         text.append(
                 """
                 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %1$d %2$d" width="%1$d" height="%2$d" role="img" font-family="system-ui, 'DejaVu Sans', sans-serif">
@@ -22,8 +48,12 @@ final class SvgDrawing implements Drawing {
                         .formatted(width, height, escaped(title)));
     }
 
-    @Override
-    public void boxes(List<Box> boxes, int color, boolean edge) {
+    /**
+     * Draws many rectangles of one colour.
+     *
+     * @param edge whether a thin white line is around each
+     */
+    void boxes(List<Box> boxes, int color, boolean edge) {
         if (boxes.isEmpty()) {
             return;
         }
@@ -37,8 +67,8 @@ final class SvgDrawing implements Drawing {
         text.append("\"/>\n");
     }
 
-    @Override
-    public void line(List<Point> points, int color, double width, boolean dashed) {
+    /** Draws lines from point to point. */
+    void line(List<Point> points, int color, double width, boolean dashed) {
         text.append("<polyline fill=\"none\" stroke=\"").append(color(color));
         text.append("\" stroke-width=\"").append(number(width)).append('"');
         text.append(dashed ? " stroke-dasharray=\"6 4\"" : "").append(" points=\"");
@@ -49,8 +79,8 @@ final class SvgDrawing implements Drawing {
         text.append("\"/>\n");
     }
 
-    @Override
-    public void text(Point at, String line, Font font, Anchor anchor) {
+    /** Writes one line of text. */
+    void text(Point at, String line, Font font, Anchor anchor) {
         text.append("<text x=\"").append(number(at.x())).append("\" y=\"").append(number(at.y()));
         text.append("\" font-size=\"").append(font.size()).append("\" fill=\"");
         text.append(color(font.color())).append('"');
