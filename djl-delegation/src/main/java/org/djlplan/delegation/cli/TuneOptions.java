@@ -17,8 +17,6 @@ import org.djlplan.memplan.config.GivenOptions;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.config.Quantities;
-import org.djlplan.memplan.plan.OffsetStrategy;
-import org.djlplan.memplan.plan.portfolio.Strategies;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -203,7 +201,6 @@ final class TuneOptions {
                                     ImmutableMap.of(),
                                     ImmutableMap.of(),
                                     ImmutableList.copyOf(DelegationKey.values())));
-            List<OffsetStrategy> unused = Strategies.named(plan.planning().strategy());
             return new Setting(plan, DelegationOptions.parse(plan.delegation()));
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), asTyped(e.getMessage()), e);

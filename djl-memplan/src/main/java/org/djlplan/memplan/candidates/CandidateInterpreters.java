@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
-import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.ProcessMemory;
 import org.djlplan.memplan.runtime.tflite.Delegates;
@@ -35,6 +35,7 @@ import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.memplan.usage.InPlace;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -73,18 +74,15 @@ public final class CandidateInterpreters implements CandidateRunner {
      * Opens a model.
      *
      * @param delegate as in {@code delegation.delegate}
-     * @param strategy by which the model is planned, as in {@code memplan.strategy}
-     * @param inPlace when its tensors may share places
      * @param tolerance by which outputs will be judged: what is needed for that is measured
      * @throws IOException if the file cannot be read or is damaged
      * @throws UnplannableException if the model cannot be planned here
      * @throws IllegalArgumentException if there is no such delegate
      */
-    public static CandidateInterpreters open(
-            Path file, String delegate, String strategy, InPlace inPlace, Tolerance tolerance)
+    public static CandidateInterpreters open(Path file, String delegate, Tolerance tolerance)
             throws IOException, UnplannableException {
         DelegateFactory delegates = Delegates.named(delegate);
-        PlanFinder planner = request -> MemoryPlanner.plan(request.live(), strategy, inPlace);
+        PlanFinder planner = live -> MemoryPlanner.plan(live, Strategies.BEST, InPlace.AUTO);
         OpenModel model = OpenModel.of(file);
         try {
             return new CandidateInterpreters(model, planner, delegates, tolerance);

@@ -9,12 +9,12 @@ import com.google.gson.JsonSerializer;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.plan.portfolio.Attempt;
 import org.djlplan.memplan.study.parallel.AntichainBound;
 import org.djlplan.memplan.study.parallel.ParallelPlanner;
+import org.djlplan.memplan.usage.InPlace;
 
 /**
  * Output of the plan command; the fields are those of its JSON.

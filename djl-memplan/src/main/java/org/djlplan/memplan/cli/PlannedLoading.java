@@ -30,8 +30,6 @@ import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.djl.liveness.RecordedBlocks;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.graph.Graph;
-import org.djlplan.memplan.plan.OffsetStrategy;
-import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.runtime.tflite.EngineView;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.source.block.BlockGraphs;
@@ -123,7 +121,6 @@ final class PlannedLoading {
                         ImmutableMap.of(),
                         known);
         PlanOptions options = PlanOptions.parse(given);
-        ImmutableList<OffsetStrategy> unused = Strategies.named(options.planning().strategy());
         delegation().forEach(provider -> provider.check(options.delegation()));
     }
 

@@ -67,7 +67,7 @@ final class RunOptions {
     @Option(
             names = "-o",
             paramLabel = "KEY=VALUE",
-            description = "An argument for the planned model, such as memplan.strategy=….")
+            description = "An argument for the planned model, such as memplan.workers=4.")
     private Map<String, String> arguments = new LinkedHashMap<>();
 
     @Mixin private RunEffort effort = new RunEffort();

@@ -5,27 +5,6 @@ import com.google.common.base.CaseFormat;
 /** The options of memory planning. A key is {@code memplan.} and the name in camel case. */
 public enum OptionKey implements Option {
     ENABLED("true", Origin.ANYONE, "`false` leaves the model as DJL loaded it"),
-    STRATEGY(
-            "best",
-            Origin.ANYONE,
-            "`greedy-by-size`, `greedy-by-breadth`, `best-fit`, `critical-first`, "
-                    + "`path-cover`, `tflite-arena`, `greedy-in-order`, `longest-first`, "
-                    + "`naive`, or the best of these; `exact-search` (a fixed effort, at "
-                    + "load); shared objects end to end (`shared-…-end-to-end`), for comparison"),
-    IN_PLACE(
-            "auto",
-            Origin.ANYONE,
-            "TFLite: operators may write over their inputs: `true` when the arena "
-                    + "gets smaller at all, `auto` when by 512 KiB or more (some kernels run "
-                    + "slower over their own input), `false` never"),
-    SEARCH(
-            "background",
-            Origin.UP_TO_A_MINUTE,
-            "with `memplan.strategy=best`, where its plan stays above the lower "
-                    + "bound, which is rare, an exact search looks for a smaller one: in the "
-                    + "`background` for up to 10 s, to be used from the next load on; while "
-                    + "loading (PyTorch: at the end of the first, recorded prediction), for as "
-                    + "long as it says (`1s`, `500ms`), to be used at once; or `off`"),
     WORKERS(
             "auto",
             Origin.UP_TO_THE_CORES,

@@ -17,7 +17,6 @@ import java.util.function.Function;
  * The options of one model.
  *
  * @param enabled whether to plan at all
- * @param planning strategy, sharing of places, and search
  * @param threads the engine's threads per prediction, −1 for its default
  * @param liveness how intermediates of imperative blocks are closed early
  * @param verify whether first planned predictions are compared with stock ones
@@ -32,7 +31,6 @@ import java.util.function.Function;
  */
 public record PlanOptions(
         boolean enabled,
-        PlanningOptions planning,
         int threads,
         Liveness liveness,
         boolean verify,
@@ -91,7 +89,6 @@ public record PlanOptions(
     private PlanOptions with(int newThreads, Map<String, String> newDelegation) {
         return new PlanOptions(
                 enabled,
-                planning,
                 newThreads,
                 liveness,
                 verify,
@@ -131,10 +128,6 @@ public record PlanOptions(
         PlanOptions options =
                 new PlanOptions(
                         flag(values, OptionKey.ENABLED, true),
-                        new PlanningOptions(
-                                values.getOrDefault(OptionKey.STRATEGY, PlanningOptions.BEST),
-                                inPlace(values),
-                                search(values)),
                         threads(values),
                         liveness(values),
                         flag(values, OptionKey.VERIFY, false),
@@ -168,25 +161,6 @@ public record PlanOptions(
             default:
                 throw wrong(key, value, "true or false");
         }
-    }
-
-    private static InPlace inPlace(Map<OptionKey, String> values) {
-        String value = values.getOrDefault(OptionKey.IN_PLACE, "auto").toLowerCase(Locale.ROOT);
-        return InPlace.of(value)
-                .orElseThrow(() -> wrong(OptionKey.IN_PLACE.key(), value, "true, false or auto"));
-    }
-
-    private static SearchMode search(Map<OptionKey, String> values) {
-        String value = values.getOrDefault(OptionKey.SEARCH, "background");
-        return SearchMode.of(value)
-                .orElseThrow(
-                        () ->
-                                wrong(
-                                        OptionKey.SEARCH.key(),
-                                        value,
-                                        "background, off, or a duration of at most 1h such as 1s or"
-                                                + " 500ms; the nearest is "
-                                                + Nearest.of(value, SearchMode.EXAMPLES)));
     }
 
     private static Liveness liveness(Map<OptionKey, String> values) {

@@ -16,6 +16,9 @@ final class RetiredOptions {
     static final ImmutableMap<String, String> ADVICE =
             ImmutableMap.<String, String>builder()
                     .put("memplan.reorder", "operators run in the file's order")
+                    .put("memplan.strategy", "the best of all plans is used; see djlplan plan")
+                    .put("memplan.inPlace", "kernels write over inputs where that saves 512 KiB")
+                    .put("memplan.search", "the portfolio's plan is used")
                     .put("memplan.sharedArena", "models share arenas")
                     .put("memplan.sharedWorkspaces", "models share workspaces")
                     .put("memplan.hugePages", "the system's default applies")

@@ -17,7 +17,6 @@ import java.util.OptionalInt;
 import org.djlplan.memplan.config.GivenOptions;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
-import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.torch.WeightFile;
@@ -56,7 +55,6 @@ public final class ModelPlanning {
                         providers.stream().flatMap(p -> p.options().stream()).toList());
         effective.warning().ifPresent(logger::warn);
         options = PlanOptions.parse(effective);
-        Strategies.named(options.planning().strategy());
         this.progress = progress;
         if (options.delegationEnabled() && !providers.isEmpty()) {
             DelegateFactory unused = Delegates.named(options.delegate());

@@ -47,15 +47,9 @@ final class PyTorchModelKey {
      * Returns the key of a model's plans, without inputs and threads.
      *
      * @param code what is known of an imperative block's code, if it matters
-     * @param strategy name of the strategy
      * @param liveness how arrays are closed early
      */
-    static StoreKey of(
-            Model model,
-            Block block,
-            Optional<BlockCode> code,
-            String strategy,
-            Liveness liveness) {
+    static StoreKey of(Model model, Block block, Optional<BlockCode> code, Liveness liveness) {
         Engine engine = model.getNDManager().getEngine();
         return new StoreKey(
                 model.getName(),
@@ -65,7 +59,6 @@ final class PyTorchModelKey {
                         "engine", engine.getEngineName() + ' ' + engine.getVersion(),
                         "djl", Engine.getDjlVersion(),
                         "cpu", CpuFeatures.current(),
-                        "strategy", strategy,
                         "liveness", liveness.name()));
     }
 

@@ -189,7 +189,6 @@ final class PyTorchPlanning {
                         options.workers(),
                         () ->
                                 AllocationPlanning.of(
-                                        options.planning(),
                                         key(model, block, code, mode, loaded),
                                         folder(model, block),
                                         CacheFolder.get()),
@@ -304,7 +303,7 @@ final class PyTorchPlanning {
             Optional<BlockCode> code,
             Liveness mode,
             Optional<BudgetedWeights.Loaded> loaded) {
-        StoreKey key = PyTorchModelKey.of(model, block, code, options.planning().strategy(), mode);
+        StoreKey key = PyTorchModelKey.of(model, block, code, mode);
         long sliceBytes = loaded.map(BudgetedWeights.Loaded::sliceBytes).orElse(0L);
         return sliceBytes == 0
                 ? key

@@ -12,7 +12,8 @@ import org.djlplan.memplan.budget.BudgetTooSmallException;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.config.WorkerCount;
 import org.djlplan.memplan.engine.TfLiteTypes;
-import org.djlplan.memplan.planning.GraphPlanning;
+import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.Workers;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
@@ -21,6 +22,7 @@ import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.serving.TfLiteModel;
 import org.djlplan.memplan.spi.UnusableOptionException;
 import org.djlplan.memplan.store.CacheFolder;
+import org.djlplan.memplan.usage.InPlace;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -128,7 +130,7 @@ final class TfLitePlanning {
                     ServedModel.open(
                             file,
                             options,
-                            GraphPlanning.of(file, options.planning(), CacheFolder.get()),
+                            live -> MemoryPlanner.plan(live, Strategies.BEST, InPlace.AUTO),
                             delegation.map(d -> d.of(file)));
             delegation.ifPresent(d -> d.attach(served));
             return new DelegatingModel(served, delegation);

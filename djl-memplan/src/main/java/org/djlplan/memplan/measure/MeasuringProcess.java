@@ -63,12 +63,7 @@ public final class MeasuringProcess {
 
     private static CandidateRunner open(OpenModelRequest model)
             throws IOException, UnplannableException {
-        return CandidateInterpreters.open(
-                model.file(),
-                model.delegate(),
-                model.strategy(),
-                model.inPlace(),
-                model.tolerance());
+        return CandidateInterpreters.open(model.file(), model.delegate(), model.tolerance());
     }
 
     /** There is no logging library here, of which slf4j would tell in several lines. */

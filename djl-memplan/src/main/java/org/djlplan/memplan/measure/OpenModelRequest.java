@@ -2,7 +2,6 @@ package org.djlplan.memplan.measure;
 
 import com.google.gson.JsonObject;
 import java.nio.file.Path;
-import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.spi.Tolerance;
 
@@ -11,20 +10,12 @@ import org.djlplan.memplan.spi.Tolerance;
  *
  * @param file the model's file
  * @param delegate as in {@code delegation.delegate}
- * @param strategy by which the model is planned, as in {@code memplan.strategy}
- * @param inPlace when its tensors may share places
  * @param tolerance by which outputs are judged
  * @param engineLibrary file of the engine's native library
  * @param need how much memory that takes
  */
 record OpenModelRequest(
-        Path file,
-        String delegate,
-        String strategy,
-        InPlace inPlace,
-        Tolerance tolerance,
-        Path engineLibrary,
-        MemoryNeed need) {
+        Path file, String delegate, Tolerance tolerance, Path engineLibrary, MemoryNeed need) {
 
     OpenModelRequest {
         file = file.toAbsolutePath();
@@ -41,8 +32,6 @@ record OpenModelRequest(
         json.addProperty("file", file.toString());
         json.addProperty("delegate", delegate);
         json.addProperty("engineLibrary", engineLibrary.toString());
-        json.addProperty("strategy", strategy);
-        json.addProperty("inPlace", inPlace.name());
         json.addProperty("tolerance", tolerance.toString());
         json.addProperty("heapBytes", need.heapBytes());
         json.addProperty("candidateBytes", need.candidateBytes());
@@ -54,8 +43,6 @@ record OpenModelRequest(
         return new OpenModelRequest(
                 Path.of(text(json, "file")),
                 text(json, "delegate"),
-                text(json, "strategy"),
-                InPlace.valueOf(text(json, "inPlace")),
                 tolerance(text(json, "tolerance")),
                 Path.of(text(json, "engineLibrary")),
                 new MemoryNeed(

@@ -92,13 +92,7 @@ public record TfLiteDelegableModel(
     public CandidateRunner newProcess(Urgency urgency, Tolerance tolerance) throws IOException {
         OpenModelRequest measured =
                 new OpenModelRequest(
-                        file,
-                        delegate(),
-                        options.planning().strategy(),
-                        options.planning().inPlace(),
-                        tolerance,
-                        library.file(),
-                        MemoryNeed.of(graph));
+                        file, delegate(), tolerance, library.file(), MemoryNeed.of(graph));
         try {
             return ProcessRunner.start(measured, MeasuringJvm.DEFAULT, Limits.of(urgency), urgency);
         } catch (NoProcessException e) {

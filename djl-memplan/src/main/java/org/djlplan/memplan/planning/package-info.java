@@ -1,12 +1,6 @@
 /**
- * The plans of models, for every engine alike: one that was kept is used if it still fits, else the
- * strategies make one at once; where that is above its lower bound, a search looks for a smaller
- * one, which is kept for later runs.
- *
- * <p>{@code PlanningService} does this for any problem. {@link
- * org.djlplan.memplan.planning.GraphPlanning} and {@link
- * org.djlplan.memplan.planning.AllocationPlanning} know what the plan of a TFLite graph and of the
- * allocations of a PyTorch model depends on, and where it is kept; they answer what the runtime
- * asks.
+ * The plans of PyTorch models. {@link org.djlplan.memplan.planning.AllocationPlanning} knows what
+ * the plan of a model's allocations depends on and where it is stored, and answers what the runtime
+ * asks: a stored plan is used if it still fits, else the strategies make one at once.
  */
 package org.djlplan.memplan.planning;

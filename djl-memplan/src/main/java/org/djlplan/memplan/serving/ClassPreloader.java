@@ -5,7 +5,6 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.plan.portfolio.Strategies;
@@ -15,6 +14,7 @@ import org.djlplan.memplan.runtime.tflite.InputShapes;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.thread.DaemonThreads;
+import org.djlplan.memplan.usage.InPlace;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

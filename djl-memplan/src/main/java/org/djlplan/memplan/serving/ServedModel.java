@@ -49,7 +49,6 @@ public final class ServedModel implements TfLiteModel {
     private static final Duration IDLE_AFTER = Duration.ofSeconds(30);
 
     private final OpenModel model;
-    private final PlanFinder planner;
     private final InterpreterFactory factory;
     private final ServedCandidates candidates;
     private final InterpreterPool pool;
@@ -89,11 +88,10 @@ public final class ServedModel implements TfLiteModel {
      * Opens a model, plans it for the shapes in its file and builds its first interpreter.
      *
      * @param file the model's
-     * @param planner plans it; closed with the result, or if this fails
+     * @param planner plans it
      * @param delegation empty to run everything in CPU kernels
      * @throws IOException if the file cannot be read or is damaged
      * @throws UnplannableException if the model cannot be planned here; the message says why
-     * @throws IllegalArgumentException if there is no such strategy
      */
     public static ServedModel open(
             Path file, PlanOptions options, PlanFinder planner, Optional<Delegation> delegation)
@@ -114,21 +112,16 @@ public final class ServedModel implements TfLiteModel {
             Optional<Delegation> delegation,
             Duration idleAfter)
             throws IOException, UnplannableException {
+        OpenModel model = OpenModel.of(file);
+        ServedModel served;
         try {
-            OpenModel model = OpenModel.of(file);
-            ServedModel served;
-            try {
-                served = new ServedModel(model, options, planner, delegation, idleAfter);
-            } catch (RuntimeException | Error e) {
-                model.close();
-                throw e;
-            }
-            served.start();
-            return served;
-        } catch (IOException | UnplannableException | RuntimeException | Error e) {
-            planner.close();
+            served = new ServedModel(model, options, planner, delegation, idleAfter);
+        } catch (RuntimeException | Error e) {
+            model.close();
             throw e;
         }
+        served.start();
+        return served;
     }
 
     private ServedModel(
@@ -138,7 +131,6 @@ public final class ServedModel implements TfLiteModel {
             Optional<Delegation> delegation,
             Duration idleAfter) {
         this.model = model;
-        this.planner = planner;
         delegate = delegation.map(Delegation::name);
         engine = delegation.map(Delegation::engine).orElse("");
         DelegationChoice choice =
@@ -448,7 +440,6 @@ public final class ServedModel implements TfLiteModel {
     /** Frees everything: idle interpreters at once, others when their prediction ends. */
     @Override
     public void close() {
-        planner.close();
         settling.close();
         pool.close();
     }

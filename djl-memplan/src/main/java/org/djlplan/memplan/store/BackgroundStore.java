@@ -82,11 +82,6 @@ public final class BackgroundStore<T> implements Store<T> {
         enqueue(key, new Waiting<>(value, true));
     }
 
-    @Override
-    public Optional<StoreLock> tryLock(StoreKey key) {
-        return inner.tryLock(key);
-    }
-
     private void enqueue(StoreKey key, Waiting<T> value) {
         synchronized (waiting) {
             Waiting<T> before = waiting.get(key);

@@ -131,7 +131,12 @@ public final class FolderStore<T> implements Store<T> {
         }
     }
 
-    @Override
+    /**
+     * Tries to be the only one, of all JVMs and threads, that makes the value of a key. Whoever
+     * gets the lock should look again whether the value is there by now.
+     *
+     * @return empty if another one is
+     */
     public Optional<StoreLock> tryLock(StoreKey key) {
         String name = format.nameOf(key) + LOCK;
         return StoreLock.tryAcquire(

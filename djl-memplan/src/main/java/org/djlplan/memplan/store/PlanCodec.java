@@ -1,8 +1,6 @@
 package org.djlplan.memplan.store;
 
 import static com.google.common.base.Preconditions.checkArgument;
-import static org.djlplan.memplan.store.SearchedPlanCodec.numbers;
-import static org.djlplan.memplan.store.SearchedPlanCodec.sameLength;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
@@ -13,20 +11,25 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.ToLongFunction;
+import java.util.regex.Pattern;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.plan.OffsetPlan;
+import org.djlplan.memplan.plan.PlanValidator;
+import org.djlplan.memplan.plan.Violation;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.source.trace.Allocation;
 import org.djlplan.memplan.source.trace.AllocationTrace;
+import org.djlplan.memplan.usage.UsageRecords;
 
 /**
  * Memory plans in files. Shown here on several lines, written on one:
  *
  * <pre>{@code
  * {"liveness":{"dataTypes":["float32","float32"],"shapes":[[1,64,112,112],[]],"closedAt":[1,-1]},
- *  "allocations":{"strategy":"greedy-by-size","provedMinimal":false,"searchedMillis":10000,
- *   "bytes":[3211264,0,4],"allocatedAt":[0,2,3],"freedAt":[1,-1,4],"offset":[0,-1,0]}}
+ *  "allocations":{"strategy":"greedy-by-size","bytes":[3211264,0,4],
+ *   "allocatedAt":[0,2,3],"freedAt":[1,-1,4],"offset":[0,-1,0]}}
  * }</pre>
  *
  * <p>Either part may be absent. Arrays of numbers are parallel. {@code -1} stands for what does not
@@ -34,7 +37,10 @@ import org.djlplan.memplan.source.trace.AllocationTrace;
  */
 public final class PlanCodec implements Codec<StoredPlan> {
 
-    private static final int MOST_ENTRIES = SearchedPlanCodec.MOST_ENTRIES;
+    /** Most allocations of a plan: checking it takes time quadratic in these. */
+    static final int MOST_ENTRIES = 1 << 16;
+
+    private static final Pattern STRATEGY = Pattern.compile("[a-z0-9-]{1,64}");
 
     /** Most dimensions of an array. */
     private static final int MOST_DIMENSIONS = 64;
@@ -52,7 +58,7 @@ public final class PlanCodec implements Codec<StoredPlan> {
 
     @Override
     public int version() {
-        return 2;
+        return 3;
     }
 
     @Override
@@ -91,9 +97,9 @@ public final class PlanCodec implements Codec<StoredPlan> {
 
     private static void write(JsonWriter json, StoredPlan.Allocations planned) throws IOException {
         List<Allocation> allocations = planned.trace().allocations();
-        Map<Integer, Long> offsets = planned.plan().plan().unitOffsets();
+        Map<Integer, Long> offsets = planned.plan().unitOffsets();
         json.beginObject();
-        SearchedPlanCodec.begin(json, planned.plan());
+        json.name("strategy").value(planned.plan().strategy());
         json.name("bytes");
         numbers(json, allocations, Allocation::bytes);
         json.name("allocatedAt");
@@ -150,7 +156,7 @@ public final class PlanCodec implements Codec<StoredPlan> {
 
     private static StoredPlan.Allocations allocations(CheckedJson json) throws IOException {
         json.beginObject();
-        SearchedPlanCodec.Beginning beginning = SearchedPlanCodec.Beginning.read(json);
+        String strategy = json.expect("strategy").nextString();
         ImmutableLongArray bytes = numbers(json, "bytes");
         ImmutableLongArray allocatedAt = numbers(json, "allocatedAt");
         ImmutableLongArray freedAt = numbers(json, "freedAt");
@@ -167,9 +173,35 @@ public final class PlanCodec implements Codec<StoredPlan> {
             }
         }
         AllocationTrace trace = new AllocationTrace(allocations.build());
-        OffsetPlan plan =
-                new OffsetPlan(beginning.strategy(), trace.problem(), offsets.buildOrThrow());
-        return new StoredPlan.Allocations(trace, beginning.of(plan));
+        return new StoredPlan.Allocations(
+                trace, new OffsetPlan(strategy, trace.problem(), offsets.buildOrThrow()));
+    }
+
+    /** Writes an array with a number for each element. */
+    static <T> void numbers(JsonWriter json, List<T> of, ToLongFunction<T> number)
+            throws IOException {
+        checkArgument(of.size() <= MOST_ENTRIES, "%s entries", of.size());
+        json.beginArray();
+        for (T each : of) {
+            json.value(number.applyAsLong(each));
+        }
+        json.endArray();
+    }
+
+    /** Reads an array of numbers that comes next. */
+    static ImmutableLongArray numbers(CheckedJson json, String name) throws IOException {
+        return json.expect(name).numbers(MOST_ENTRIES);
+    }
+
+    /** Returns the length that all arrays have. */
+    static int sameLength(ImmutableLongArray... parallel) throws IOException {
+        int length = parallel[0].length();
+        for (ImmutableLongArray other : parallel) {
+            if (other.length() != length) {
+                throw new IOException("parallel arrays of " + length + " and " + other.length());
+            }
+        }
+        return length;
     }
 
     @Override
@@ -177,11 +209,28 @@ public final class PlanCodec implements Codec<StoredPlan> {
         if (stored.allocations().isEmpty()) {
             return;
         }
-        OffsetPlan plan = stored.allocations().get().plan().plan();
-        SearchedPlanCodec.check(plan, "allocation ");
+        OffsetPlan plan = stored.allocations().get().plan();
+        checkValid(plan);
         if (plan.totalBytes() > UNDOUBTED_BYTES && plan.totalBytes() > memoryBytes()) {
             throw new IOException(
                     "an arena of " + plan.totalBytes() + " bytes, more than this machine has");
+        }
+    }
+
+    /** Checks that a plan is valid and no larger than without sharing. */
+    private static void checkValid(OffsetPlan plan) throws IOException {
+        if (!STRATEGY.matcher(plan.strategy()).matches()) {
+            throw new IOException("a strategy of no such name");
+        }
+        List<Violation> violations = PlanValidator.violations(plan, UsageRecords.ALIGNMENT_BYTES);
+        if (!violations.isEmpty()) {
+            Violation first = violations.get(0);
+            throw new IOException(
+                    first.describe(
+                            first.tensors().stream().map(id -> "allocation " + id).toList()));
+        }
+        if (plan.totalBytes() > UsageRecords.naiveBytes(plan.problem().records())) {
+            throw new IOException("an arena of " + plan.totalBytes() + " bytes, more than naive");
         }
     }
 

@@ -27,14 +27,6 @@ public interface Store<T> {
      */
     void offer(StoreKey key, T value);
 
-    /**
-     * Tries to be the only one, of all JVMs and threads, that makes the value of a key. Whoever
-     * gets the lock should look again whether the value is there by now.
-     *
-     * @return empty if another one is
-     */
-    Optional<StoreLock> tryLock(StoreKey key);
-
     /** Waits until everything is written that was saved before, but not for long. */
     void flush();
 }

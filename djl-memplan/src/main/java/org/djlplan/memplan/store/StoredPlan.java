@@ -3,6 +3,7 @@ package org.djlplan.memplan.store;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import java.util.Optional;
+import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 
@@ -20,11 +21,11 @@ public record StoredPlan(Optional<LivenessTrace> liveness, Optional<Allocations>
      * @param trace the allocations
      * @param plan offsets of those that may be placed
      */
-    public record Allocations(AllocationTrace trace, SearchedPlan plan) {
+    public record Allocations(AllocationTrace trace, OffsetPlan plan) {
 
         public Allocations {
             checkArgument(
-                    plan.plan().problem().units().equals(trace.problem().units()),
+                    plan.problem().units().equals(trace.problem().units()),
                     "the plan is not one of these allocations");
         }
     }

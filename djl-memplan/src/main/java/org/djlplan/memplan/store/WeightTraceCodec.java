@@ -21,7 +21,7 @@ import org.djlplan.memplan.budget.WeightUse;
 public final class WeightTraceCodec implements Codec<WeightTrace> {
 
     /** Most pieces, steps and uses. */
-    private static final int MOST_ENTRIES = SearchedPlanCodec.MOST_ENTRIES;
+    private static final int MOST_ENTRIES = PlanCodec.MOST_ENTRIES;
 
     @Override
     public String kind() {
@@ -59,7 +59,7 @@ public final class WeightTraceCodec implements Codec<WeightTrace> {
     private static <T> void array(
             JsonWriter json, String name, List<T> values, ToLongFunction<T> number)
             throws IOException {
-        SearchedPlanCodec.numbers(json.name(name), values, number);
+        PlanCodec.numbers(json.name(name), values, number);
     }
 
     @Override
@@ -75,11 +75,11 @@ public final class WeightTraceCodec implements Codec<WeightTrace> {
         List<WeightTrace.Lookup> lookups = lookups(json);
         json.endObject();
         ImmutableList.Builder<WeightTrace.Piece> pieces = ImmutableList.builder();
-        for (int i = 0; i < SearchedPlanCodec.sameLength(pieceOffset, pieceBytes); i++) {
+        for (int i = 0; i < PlanCodec.sameLength(pieceOffset, pieceBytes); i++) {
             pieces.add(new WeightTrace.Piece(pieceOffset.get(i), pieceBytes.get(i)));
         }
         ImmutableList.Builder<WeightUse> uses = ImmutableList.builder();
-        for (int i = 0; i < SearchedPlanCodec.sameLength(piece, first, last); i++) {
+        for (int i = 0; i < PlanCodec.sameLength(piece, first, last); i++) {
             int number = Math.toIntExact(piece.get(i));
             uses.add(
                     new WeightUse(
@@ -98,7 +98,7 @@ public final class WeightTraceCodec implements Codec<WeightTrace> {
         ImmutableLongArray last = numbers(json, "rowsLast");
         ImmutableLongArray bytes = numbers(json, "rowsBytes");
         ImmutableList.Builder<WeightTrace.Lookup> lookups = ImmutableList.builder();
-        int count = SearchedPlanCodec.sameLength(firstPiece, lastPiece, first, last, bytes);
+        int count = PlanCodec.sameLength(firstPiece, lastPiece, first, last, bytes);
         for (int i = 0; i < count; i++) {
             lookups.add(
                     new WeightTrace.Lookup(

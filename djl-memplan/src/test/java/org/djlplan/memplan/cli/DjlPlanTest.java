@@ -58,11 +58,10 @@ class DjlPlanTest {
                 "run small.tflite --input-shape 1,8,8",
                 "run small.tflite --input-shape 1,8,8,3:int8",
                 "run small.tflite --stock --input-shape 1,9,9,3",
-                "run small.tflite -o memplan.strategi=best",
-                "run small.tflite -o memplan.strategy=worst",
-                "run small.tflite -o memplan.inPlace=maybe",
-                "run small.tflite -o memplan.inPlace",
-                "run small.tflite --stock -o memplan.inPlace=true",
+                "run small.tflite -o memplan.worker=1",
+                "run small.tflite -o memplan.workers=many",
+                "run small.tflite -o memplan.workers",
+                "run small.tflite --stock -o memplan.workers=1",
                 "run model.bin",
                 "run model.pt",
                 "run a b",
@@ -115,8 +114,8 @@ class DjlPlanTest {
 
     @Test
     void execute_wrongOptionKey_namesTheNearest() {
-        execute("run small.tflite -o memplan.strategi=best");
-        assertTrue(err.toString().contains("memplan.strategy"), err.toString());
+        execute("run small.tflite -o memplan.worker=1");
+        assertTrue(err.toString().contains("memplan.workers"), err.toString());
     }
 
     @Test

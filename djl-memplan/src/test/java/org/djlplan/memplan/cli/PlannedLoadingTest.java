@@ -18,7 +18,6 @@ class PlannedLoadingTest {
                         PlannedLoading.check(
                                 ImmutableMap.of(
                                         "memplan.workers", "1000",
-                                        "memplan.search", "1h",
                                         "delegation.delegate", "/opt/libgpu.so",
                                         "width", "224")));
         assertThrows(
@@ -32,17 +31,17 @@ class PlannedLoadingTest {
                 DjlPlanTest.parse(
                         "--threads=2",
                         "-o",
-                        "memplan.inPlace=true",
+                        "memplan.workers=3",
                         "-o",
                         "delegation.objective=memory",
                         "a.tflite");
         assertEquals(
-                Map.of("memplan.threads", "2", "memplan.inPlace", "true"),
+                Map.of("memplan.threads", "2", "memplan.workers", "3"),
                 PlannedLoading.arguments(options, Way.PLANNED));
         assertEquals(
                 Map.of(
                         "memplan.threads", "2",
-                        "memplan.inPlace", "true",
+                        "memplan.workers", "3",
                         "delegation.objective", "memory"),
                 PlannedLoading.arguments(options, Way.DELEGATED));
     }

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -41,7 +40,6 @@ class PlanOptionsTest {
         assertEquals(
                 new PlanOptions(
                         true,
-                        new PlanningOptions("best", InPlace.AUTO, new SearchMode.Background()),
                         -1,
                         Liveness.AUTO,
                         false,
@@ -63,9 +61,6 @@ class PlanOptionsTest {
                 parse(
                         Map.ofEntries(
                                 Map.entry("memplan.enabled", "FALSE"),
-                                Map.entry("memplan.strategy", " best "),
-                                Map.entry("memplan.inPlace", false),
-                                Map.entry("memplan.search", "1.5s"),
                                 Map.entry("memplan.threads", "2"),
                                 Map.entry("memplan.liveness", "Tree"),
                                 Map.entry("memplan.verify", "true"),
@@ -77,11 +72,9 @@ class PlanOptionsTest {
                                 Map.entry("memplan.translatorFactory", "a.B"),
                                 Map.entry("memplan.blockFactory", "c.D"),
                                 Map.entry("delegation.enabled", "False")));
-        SearchMode search = new SearchMode.AtLoad(Duration.ofMillis(1500));
         assertEquals(
                 new PlanOptions(
                         false,
-                        new PlanningOptions("best", InPlace.FALSE, search),
                         2,
                         Liveness.TREE,
                         true,
@@ -128,7 +121,6 @@ class PlanOptionsTest {
     @ParameterizedTest
     @CsvSource({
         "memplan.enabled, yes, true or false",
-        "memplan.inPlace, 1, 'true, false or auto'",
         "delegation.enabled, maybe, true or false",
         "memplan.threads, -2, a whole number of at least -1",
         "memplan.threads, two, a whole number",
@@ -156,54 +148,6 @@ class PlanOptionsTest {
                 problem(Map.of("memplan.threads", threads)));
         assertTrue(Threads.most() >= 4 * Runtime.getRuntime().availableProcessors());
         assertTrue(Threads.most() < 5000);
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "backgroud, background",
-        "of, off",
-        "true, 1s",
-        "0s, 1s",
-        "-1s, 1s",
-        "1, 1s",
-        "2h, 1s",
-        "1 second, 1s",
-        "'', 1s"
-    })
-    void parse_wrongSearch_namesTheNearest(String value, String nearest) {
-        assertEquals(
-                "memplan.search="
-                        + value
-                        + ": must be background, off, or a duration of at most 1h such as 1s or"
-                        + " 500ms; the nearest is "
-                        + nearest,
-                problem(Map.of("memplan.search", value)));
-    }
-
-    @Test
-    void parse_strategyThatIsNamed_isNotSearched() {
-        assertEquals(new SearchMode.Background(), parse(Map.of()).planning().search());
-        assertEquals(
-                new SearchMode.Off(),
-                parse(Map.of("memplan.strategy", "naive", "memplan.search", "1s"))
-                        .planning()
-                        .search());
-        assertEquals("naive", parse(Map.of("memplan.strategy", " naive ")).planning().strategy());
-    }
-
-    @Test
-    void parse_search_isReadWhateverItsCase() {
-        assertEquals(
-                new SearchMode.Off(), parse(Map.of("memplan.search", "OFF")).planning().search());
-        assertEquals(
-                new SearchMode.Background(),
-                parse(Map.of("memplan.search", "Background")).planning().search());
-        assertEquals(
-                new SearchMode.AtLoad(Duration.ofMillis(500)),
-                parse(Map.of("memplan.search", "500 ms")).planning().search());
-        assertEquals(
-                new SearchMode.AtLoad(SearchMode.LONGEST),
-                parse(Map.of("memplan.search", "60m")).planning().search());
     }
 
     @Test

@@ -21,7 +21,6 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
 import net.jqwik.api.constraints.Size;
-import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateRunner.NodeTime;
@@ -129,8 +128,6 @@ class MessagesTest {
                 new OpenModelRequest(
                         Path.of("a \"model\"\n.tflite"),
                         "class:Some$Name",
-                        "naive",
-                        InPlace.TRUE,
                         tolerance,
                         Path.of("library.so"),
                         new MemoryNeed(7, 8));

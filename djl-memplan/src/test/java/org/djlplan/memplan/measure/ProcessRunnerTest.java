@@ -29,7 +29,6 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.djlplan.memplan.child.JavaCommand;
-import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.measure.FakeMeasuringProcess.Start;
@@ -61,8 +60,6 @@ class ProcessRunnerTest {
             new OpenModelRequest(
                     Path.of("model.tflite"),
                     "xnnpack",
-                    "best",
-                    InPlace.AUTO,
                     Tolerance.AUTO,
                     Path.of("libtensorflowlite_jni.so"),
                     new MemoryNeed(64 << 20, 1 << 20));
@@ -436,8 +433,6 @@ class ProcessRunnerTest {
                 new OpenModelRequest(
                         MODEL.file(),
                         MODEL.delegate(),
-                        MODEL.strategy(),
-                        MODEL.inPlace(),
                         MODEL.tolerance(),
                         MODEL.engineLibrary(),
                         new MemoryNeed(64 << 20, 64 << 20));

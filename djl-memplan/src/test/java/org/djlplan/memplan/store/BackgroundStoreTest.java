@@ -54,11 +54,6 @@ class BackgroundStoreTest {
         }
 
         @Override
-        public Optional<StoreLock> tryLock(StoreKey key) {
-            return Optional.empty();
-        }
-
-        @Override
         public void flush() {}
     }
 

@@ -110,15 +110,15 @@ class FolderStoreTest extends PlanStoreFixture {
         assertKept(store);
     }
 
-    /** Version 1 told by the strategy's name alone that a plan was searched. */
+    /** Version 2 told how long a plan was searched for a smaller one. */
     @Test
     void load_fileOfTheLastVersion_isMadeAnewWithoutWarning() throws IOException {
         Path file = saved();
         JsonObject last = StoredText.of(KEY, small());
-        last.addProperty("version", 1);
+        last.addProperty("version", 2);
         JsonObject allocations = last.getAsJsonObject("plan").getAsJsonObject("allocations");
-        allocations.remove("provedMinimal");
-        allocations.remove("searchedMillis");
+        allocations.addProperty("provedMinimal", false);
+        allocations.addProperty("searchedMillis", 10_000);
         Files.writeString(file, StoredText.withChecksum(last));
         assertEquals(Optional.empty(), store.load(KEY));
         assertEquals(List.of(), log.lines("WARN"));
@@ -131,8 +131,6 @@ class FolderStoreTest extends PlanStoreFixture {
             delimiter = '|',
             value = {
                 "strategy | '\"two\\nlines\"' | a strategy of no such name",
-                "provedMinimal | 1 | boolean",
-                "searchedMillis | -1 | searched for -1 ms",
                 "offset | [0,-1,-1,64] | allocation 0 and allocation 3 overlap",
                 "offset | [0,-1,-1,3211265] | no multiple of 64",
                 "offset | [0,-1,-1,-64] | negative offset",
@@ -174,7 +172,7 @@ class FolderStoreTest extends PlanStoreFixture {
         Path file = saved();
         String deep = "[".repeat(1_000_000);
         for (String text :
-                List.of(deep, "{\"version\":" + deep, "{\"version\":2,\"key\":" + deep)) {
+                List.of(deep, "{\"version\":" + deep, "{\"version\":3,\"key\":" + deep)) {
             Files.writeString(file, text);
             assertEquals(Optional.empty(), newStore().load(KEY));
         }
@@ -190,7 +188,7 @@ class FolderStoreTest extends PlanStoreFixture {
         Files.writeString(
                 saved(),
                 StoredText.withAllocations(
-                        "bytes", "[" + "1,".repeat(SearchedPlanCodec.MOST_ENTRIES) + "1]"));
+                        "bytes", "[" + "1,".repeat(PlanCodec.MOST_ENTRIES) + "1]"));
         assertRefusedWithOneWarning("more than 65536 entries");
     }
 
@@ -207,13 +205,12 @@ class FolderStoreTest extends PlanStoreFixture {
     void save_planTooLargeToBeRead_isNotKept() throws IOException {
         LivenessTrace.Array array =
                 new LivenessTrace.Array(new ArrayType("int8", List.of()), OptionalInt.empty());
-        for (int size :
-                List.of(SearchedPlanCodec.MOST_ENTRIES, SearchedPlanCodec.MOST_ENTRIES + 1)) {
+        for (int size : List.of(PlanCodec.MOST_ENTRIES, PlanCodec.MOST_ENTRIES + 1)) {
             LivenessTrace trace = new LivenessTrace(Collections.nCopies(size, array));
             StoredPlan plan = new StoredPlan(Optional.of(trace), Optional.empty());
             store.save(KEY, plan);
             assertEquals(
-                    size <= SearchedPlanCodec.MOST_ENTRIES,
+                    size <= PlanCodec.MOST_ENTRIES,
                     store.load(KEY).equals(Optional.of(plan)),
                     "the largest plan is kept, a larger one is not");
         }

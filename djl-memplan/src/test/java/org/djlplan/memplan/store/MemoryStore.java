@@ -1,8 +1,6 @@
 package org.djlplan.memplan.store;
 
-import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
@@ -34,12 +32,6 @@ public final class MemoryStore<T> implements Store<T> {
     @Override
     public void offer(StoreKey key, T value) {
         save(key, value);
-    }
-
-    @Override
-    public Optional<StoreLock> tryLock(StoreKey key) {
-        String name = "memory " + System.identityHashCode(this) + ' ' + key.model();
-        return StoreLock.tryAcquire(Path.of(name), List.of());
     }
 
     @Override

@@ -151,7 +151,7 @@ class PlanFileFuzzTest {
         Statistics.collect(allocations.isPresent());
         Statistics.coverage(coverage -> coverage.check(true).percentage(share -> share > 1));
         if (allocations.isPresent()) {
-            assertEquals(List.of(), PlanValidator.violations(allocations.get().plan().plan(), 64));
+            assertEquals(List.of(), PlanValidator.violations(allocations.get().plan(), 64));
         }
     }
 

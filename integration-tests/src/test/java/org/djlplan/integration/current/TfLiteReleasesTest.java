@@ -28,7 +28,6 @@ import org.djlplan.memplan.candidates.CandidateInterpreters;
 import org.djlplan.memplan.cli.demo.Activation;
 import org.djlplan.memplan.cli.demo.NetworkBuilder;
 import org.djlplan.memplan.cli.demo.Value;
-import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.PlanReport;
@@ -42,6 +41,7 @@ import org.djlplan.memplan.source.tflite.TfLiteWriter;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
+import org.djlplan.memplan.usage.InPlace;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -116,8 +116,7 @@ class TfLiteReleasesTest {
 
     static void compare(Path file, int threads) throws Exception {
         try (StockInterpreter engine = new StockInterpreter(file, threads);
-                ServedModel model =
-                        Served.open(file, Served.alone("best", InPlace.TRUE, threads))) {
+                ServedModel model = Served.alone(file, "best", InPlace.TRUE, threads)) {
             for (int run = 0; run < RUNS; run++) {
                 assertSame(engine, model, run);
             }
@@ -185,7 +184,7 @@ class TfLiteReleasesTest {
             sketch.output(sketch.operator("NEG", Optional.empty(), form, result));
             Path file = sketch.write(folder.resolve(operator + length + ".tflite"));
             try (StockInterpreter engine = new StockInterpreter(file, 1);
-                    ServedModel model = Served.open(file, Served.alone("best", InPlace.TRUE, 1))) {
+                    ServedModel model = Served.alone(file, "best", InPlace.TRUE, 1)) {
                 assertEquals(1, model.report().plan().inPlaceRecords());
                 Random random = new Random(length);
                 for (int run = 0; run < RUNS; run++) {
@@ -228,7 +227,7 @@ class TfLiteReleasesTest {
     private static double ofTheEngines(List<Path> models) throws Exception {
         double product = 1;
         for (Path file : models) {
-            try (ServedModel model = Served.open(file, Served.alone("best", InPlace.TRUE, 1))) {
+            try (ServedModel model = Served.alone(file, "best", InPlace.TRUE, 1)) {
                 PlanReport.Plan plan = model.report().plan();
                 double ratio =
                         (double) (plan.arenaBytes() + plan.inputOutputBytes())
@@ -249,7 +248,7 @@ class TfLiteReleasesTest {
         x = network.conv2d(network.add(x, y, Activation.NONE), 2, 3, 1, Activation.NONE);
         Path file = folder.resolve("any.tflite");
         TfLiteWriter.write(network.output(x).build(), file);
-        try (ServedModel model = Served.open(file, Served.alone("best", InPlace.TRUE, 2))) {
+        try (ServedModel model = Served.alone(file, "best", InPlace.TRUE, 2)) {
             for (int size : new int[] {8, 33, 8, 5, 64, 8}) {
                 try (StockInterpreter engine = new StockInterpreter(file, 2)) {
                     engine.resize(1, size, size, 3);

@@ -53,7 +53,6 @@ final class LimitedMemory {
                 ZooModel<NDList, NDList> model =
                         criteria(engine, file)
                                 .optTranslatorFactory(new PlannedTranslatorFactory())
-                                .optArgument("memplan.search", "off")
                                 .build()
                                 .loadModel();
                 Predictor<NDList, NDList> expected = stock.newPredictor();

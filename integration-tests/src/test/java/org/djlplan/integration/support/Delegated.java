@@ -49,7 +49,7 @@ public record Delegated(Path file, String delegate, Candidate candidate) {
         return ServedModel.open(
                 file,
                 options,
-                Served.planner(options),
+                Served.planner(),
                 Optional.of(
                         new ServedModel.Delegation(
                                 delegate,

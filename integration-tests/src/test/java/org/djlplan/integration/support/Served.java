@@ -7,15 +7,16 @@ import java.util.Optional;
 import org.djlplan.delegation.DelegationKey;
 import org.djlplan.memplan.candidates.CandidateInterpreters;
 import org.djlplan.memplan.config.GivenOptions;
-import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
+import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.tflite.PlanFinder;
 import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.memplan.usage.InPlace;
 
 /** Opens TFLite models without DJL, planned by the strategies only. */
 public final class Served {
@@ -28,27 +29,19 @@ public final class Served {
                 GivenOptions.of(given, Map.of(), Map.of(), List.of(DelegationKey.values())));
     }
 
-    /** Returns the options of a model with one interpreter. */
-    public static PlanOptions alone(String strategy, InPlace inPlace, int threads) {
-        return options(
-                Map.of(
-                        "memplan.strategy",
-                        strategy,
-                        "memplan.inPlace",
-                        inPlace,
-                        "memplan.threads",
-                        threads,
-                        "memplan.workers",
-                        1));
+    /** Opens a model with one interpreter, planned by a strategy; nothing is delegated. */
+    public static ServedModel alone(Path file, String strategy, InPlace inPlace, int threads)
+            throws Exception {
+        return ServedModel.open(
+                file,
+                options(Map.of("memplan.threads", threads, "memplan.workers", 1)),
+                live -> MemoryPlanner.plan(live, strategy, inPlace),
+                Optional.empty());
     }
 
-    /** Returns what plans a model by the strategies, at once. */
-    public static PlanFinder planner(PlanOptions options) {
-        return request ->
-                MemoryPlanner.plan(
-                        request.live(),
-                        options.planning().strategy(),
-                        options.planning().inPlace());
+    /** Returns the planner that the one line uses. */
+    public static PlanFinder planner() {
+        return live -> MemoryPlanner.plan(live, Strategies.BEST, InPlace.AUTO);
     }
 
     /** Opens a model of which nothing is delegated. */
@@ -58,7 +51,7 @@ public final class Served {
 
     /** Opens a model of which nothing is delegated. */
     public static ServedModel open(Path file, PlanOptions options) throws Exception {
-        return ServedModel.open(file, options, planner(options), Optional.empty());
+        return ServedModel.open(file, options, planner(), Optional.empty());
     }
 
     /** Opens a model of which XNNPACK gets what a choice says. */
@@ -79,7 +72,7 @@ public final class Served {
         return ServedModel.open(
                 file,
                 options,
-                planner(options),
+                planner(),
                 Optional.of(
                         new ServedModel.Delegation(
                                 "a delegate", "TFLite", delegates, graph -> choice, true)));
@@ -87,12 +80,6 @@ public final class Served {
 
     /** Opens a model whose candidates run in this process. */
     public static CandidateInterpreters candidates(Path file, String delegate) throws Exception {
-        PlanOptions options = options(Map.of());
-        return CandidateInterpreters.open(
-                file,
-                delegate,
-                options.planning().strategy(),
-                options.planning().inPlace(),
-                Tolerance.AUTO);
+        return CandidateInterpreters.open(file, delegate, Tolerance.AUTO);
     }
 }

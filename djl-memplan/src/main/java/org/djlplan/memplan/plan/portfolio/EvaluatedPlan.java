@@ -6,7 +6,7 @@ import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * A valid plan, how it compares, and how far it was searched for a smaller one.
+ * A valid plan, and how it compares.
  *
  * @param plan where every tensor lies
  * @param strategy name of the strategy that made it, with {@code "+in-place"} when tensors share
@@ -15,9 +15,7 @@ import org.djlplan.memplan.usage.UsageRecords;
  * @param lowerBoundBytes maximum operator breadth without aliases
  * @param aliasedTensors how many tensors share another's place
  * @param provedMinimal whether it is known that no plan with as many tensors in shared places as
- *     pay is smaller: it is at the lower bound, or a complete search found none
- * @param searchedMillis for how long a search for a smaller plan might have taken; 0 if there was
- *     none
+ *     pay is smaller: it is at the lower bound
  */
 public record EvaluatedPlan(
         OffsetPlan plan,
@@ -25,8 +23,7 @@ public record EvaluatedPlan(
         long naiveBytes,
         long lowerBoundBytes,
         int aliasedTensors,
-        boolean provedMinimal,
-        long searchedMillis) {
+        boolean provedMinimal) {
 
     /** Returns the figures of a plan that was found valid; minimal if it is at the lower bound. */
     public static EvaluatedPlan of(OffsetPlan plan) {
@@ -42,14 +39,7 @@ public record EvaluatedPlan(
                 LowerBounds.offsetBytes(plan.problem().records()),
                 plan.problem().aliasClasses().stream().mapToInt(List::size).sum()
                         - plan.problem().aliasClasses().size(),
-                provedMinimal,
-                0);
-    }
-
-    /** Returns the same plan after a search. */
-    public EvaluatedPlan searchedFor(long millis) {
-        return new EvaluatedPlan(
-                plan, strategy, naiveBytes, lowerBoundBytes, aliasedTensors, provedMinimal, millis);
+                provedMinimal);
     }
 
     /** Returns the size in bytes of the arena. */

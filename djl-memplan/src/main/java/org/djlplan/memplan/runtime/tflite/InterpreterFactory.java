@@ -267,12 +267,7 @@ public final class InterpreterFactory {
         synchronized (planning) {
             known = plans.get(key);
             if (known == null) {
-                boolean whileLoading = shapes.equals(shapesInFile);
-                known =
-                        new Placement(
-                                planner.find(
-                                        new PlanFinder.Request(
-                                                live, candidate.threads(), whileLoading)));
+                known = new Placement(planner.find(live));
                 plans.put(key, known);
             }
             return known;

@@ -37,7 +37,7 @@ public interface AllocationPlans {
     void flush();
 
     /** The plans of predictions that allocate in the same way. */
-    interface OfInputs extends AutoCloseable {
+    interface OfInputs {
 
         /** Returns when an imperative block's arrays are closed, if it is known. */
         Optional<LivenessTrace> liveness();
@@ -50,24 +50,14 @@ public interface AllocationPlans {
          */
         boolean learn(LivenessTrace liveness);
 
-        /** Returns the plan that is kept, perhaps searched for a smaller one now. */
+        /** Returns the stored plan, if there is one. */
         Optional<Placement> kept();
 
-        /**
-         * Plans allocations.
-         *
-         * @param mayWait whether it may be searched for a smaller plan than that of the strategies
-         */
-        Placement plan(AllocationTrace trace, boolean mayWait);
+        /** Plans allocations. */
+        Placement plan(AllocationTrace trace);
 
-        /**
-         * Tells that a plan is used from now on: it is what is to be kept. It may be searched for a
-         * smaller one in the background, which is then kept in its place and used in later runs.
-         */
+        /** Tells that a plan is used from now on: {@link #save} writes it. */
         void use(Placement placement);
-
-        /** Tells that no plan is used any more. */
-        void drop();
 
         /**
          * Tells that predictions of this kind came back, so that it is worth its place.
@@ -78,9 +68,5 @@ public interface AllocationPlans {
 
         /** Writes what is to be kept. Predictions need not wait for that. */
         void save();
-
-        /** Ends what goes on in the background. */
-        @Override
-        void close();
     }
 }

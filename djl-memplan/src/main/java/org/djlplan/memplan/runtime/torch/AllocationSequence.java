@@ -228,8 +228,7 @@ final class AllocationSequence implements AutoCloseable {
             run.finish();
             tally.recordings.increment();
             // Outside the lock: other predictions need not wait for a plan.
-            Optional<AllocationPlans.Placement> planned =
-                    trace.map(recorded -> plans.plan(recorded, true));
+            Optional<AllocationPlans.Placement> planned = trace.map(plans::plan);
             synchronized (this) {
                 if (planned.isPresent() && !closed) {
                     uninstall();
@@ -324,7 +323,7 @@ final class AllocationSequence implements AutoCloseable {
      */
     private boolean exclude(AllocationTrace trace, Set<Integer> alive) {
         try {
-            AllocationPlans.Placement planned = plans.plan(trace.withEscaped(alive), false);
+            AllocationPlans.Placement planned = plans.plan(trace.withEscaped(alive));
             uninstall();
             install(planned);
             return true;
@@ -364,7 +363,6 @@ final class AllocationSequence implements AutoCloseable {
     }
 
     private void uninstall() {
-        plans.drop();
         installed.ifPresent(Installed::close);
         installed = Optional.empty();
     }
@@ -378,6 +376,5 @@ final class AllocationSequence implements AutoCloseable {
     public synchronized void close() {
         closed = true;
         uninstall();
-        plans.close();
     }
 }

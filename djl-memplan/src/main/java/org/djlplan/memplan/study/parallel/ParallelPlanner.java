@@ -2,12 +2,12 @@ package org.djlplan.memplan.study.parallel;
 
 import com.google.common.collect.ImmutableList;
 import java.util.List;
-import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.OffsetStrategy;
 import org.djlplan.memplan.plan.greedy.Naive;
 import org.djlplan.memplan.plan.portfolio.Attempt;
 import org.djlplan.memplan.plan.portfolio.Portfolio;
+import org.djlplan.memplan.usage.InPlace;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**

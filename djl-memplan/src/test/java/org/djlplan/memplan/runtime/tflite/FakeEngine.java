@@ -14,7 +14,6 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
@@ -30,6 +29,7 @@ import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.djlplan.memplan.spi.NativeDelegate;
+import org.djlplan.memplan.usage.InPlace;
 
 /**
  * An engine with one model, two operators in a row, whose sessions notice when they are used by two
@@ -87,8 +87,7 @@ public final class FakeEngine implements EngineSession.Source {
 
     /** Returns what builds interpreters of the model, which lease arenas that all models share. */
     public InterpreterFactory factory(DelegateFactory delegates) {
-        PlanFinder planner =
-                request -> MemoryPlanner.plan(request.live(), Strategies.BEST, InPlace.AUTO);
+        PlanFinder planner = live -> MemoryPlanner.plan(live, Strategies.BEST, InPlace.AUTO);
         return new InterpreterFactory(this, graph(), planner, delegates, ArenaPool.shared(), false);
     }
 

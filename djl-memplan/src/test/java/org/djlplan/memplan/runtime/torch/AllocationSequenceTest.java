@@ -13,12 +13,8 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import org.djlplan.memplan.config.InPlace;
-import org.djlplan.memplan.config.PlanningOptions;
-import org.djlplan.memplan.config.SearchMode;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.planning.AllocationPlanning;
-import org.djlplan.memplan.planning.TightTrace;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.FakeArenas;
 import org.djlplan.memplan.source.block.LivenessTrace;
@@ -31,7 +27,6 @@ import org.djlplan.memplan.store.StoreKey;
 import org.djlplan.memplan.store.StoredPlan;
 import org.djlplan.memplan.testing.Await;
 import org.djlplan.memplan.testing.LogCapture;
-import org.djlplan.memplan.testing.TightGraph;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -44,7 +39,6 @@ class AllocationSequenceTest {
             List.of(new ArrayType("float32", List.of(1L, 3L)));
     private static final StoreKey KEY =
             new StoreKey("model", Map.of("inputs", INPUTS.toString(), "threads", "1"));
-    private static final SearchMode OFF = new SearchMode.Off();
 
     /** Three blocks, of which the first two are in use at once; the last outlives all. */
     private static final AllocationTrace TRACE =
@@ -67,16 +61,13 @@ class AllocationSequenceTest {
     private Optional<AllocationSequence> larger = Optional.empty();
     private final List<AllocationSequence> opened = new ArrayList<>();
 
-    private AllocationSequence sequence(SearchMode search) {
+    private AllocationSequence sequence() {
+        watch.recorded = () -> Optional.of(TRACE);
         AllocationSequence sequence =
                 new AllocationSequence(
                         "model",
                         1,
-                        new AllocationPlanning(
-                                        new PlanningOptions("best", InPlace.AUTO, search),
-                                        used,
-                                        MODEL)
-                                .of(INPUTS, 1),
+                        new AllocationPlanning(used, MODEL).of(INPUTS, 1),
                         watch,
                         pool,
                         tally,
@@ -86,11 +77,6 @@ class AllocationSequenceTest {
                         });
         opened.add(sequence);
         return sequence;
-    }
-
-    private AllocationSequence sequence() {
-        watch.recorded = () -> Optional.of(TRACE);
-        return sequence(OFF);
     }
 
     private AllocationSequence recordedSequence() {
@@ -483,19 +469,6 @@ class AllocationSequenceTest {
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
-    }
-
-    @Test
-    void search_inBackground_isKeptForTheNextSequence() throws Exception {
-        AllocationTrace tight = TightTrace.make();
-        watch.recorded = () -> Optional.of(tight);
-        AllocationSequence sequence = sequence(new SearchMode.Background());
-        predict(sequence);
-        assertTrue(store.saves.tryAcquire(2, 30, TimeUnit.SECONDS));
-        assertTrue(sequence.figures().orElseThrow().plan().totalBytes() > TightGraph.MINIMAL_BYTES);
-        assertEquals(TightGraph.MINIMAL_BYTES, stored().plan().plan().totalBytes());
-        AllocationSequence next = sequence(new SearchMode.Background());
-        assertEquals(TightGraph.MINIMAL_BYTES, next.figures().orElseThrow().plan().totalBytes());
     }
 
     @Test

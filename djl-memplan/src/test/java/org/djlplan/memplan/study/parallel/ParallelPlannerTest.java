@@ -3,12 +3,12 @@ package org.djlplan.memplan.study.parallel;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.util.List;
-import org.djlplan.memplan.config.InPlace;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.PlanValidator;
 import org.djlplan.memplan.plan.portfolio.Attempt;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
 import org.djlplan.memplan.testing.GraphSketch;
+import org.djlplan.memplan.usage.InPlace;
 import org.junit.jupiter.api.Test;
 
 class ParallelPlannerTest {

@@ -15,14 +15,13 @@ import org.djlplan.integration.support.Bits;
 import org.djlplan.integration.support.ModelSketch;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
-import org.djlplan.memplan.config.InPlace;
-import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.EngineView;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.usage.AliasAnalysis;
+import org.djlplan.memplan.usage.InPlace;
 import org.djlplan.memplan.usage.InPlaceRules;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -92,7 +91,7 @@ class InPlaceKernelsTest {
     private static void prove(KernelCase each, Path file, int threads) throws Exception {
         boolean stockTakesIt = STOCK.contains(each.inputs().get(0).type());
         assertTrue(stockTakesIt || each.copies(), "nothing to compare with: " + each);
-        try (ServedModel planned = Served.open(file, options(threads))) {
+        try (ServedModel planned = Served.alone(file, "best", InPlace.TRUE, threads)) {
             List<List<ByteBuffer>> inputs = new ArrayList<>();
             List<List<ByteBuffer>> outputs = new ArrayList<>();
             for (int seed = 0; seed < RUNS; seed++) {
@@ -135,9 +134,5 @@ class InPlaceKernelsTest {
                 .stream()
                 .map(OutputTensor::data)
                 .toList();
-    }
-
-    private static PlanOptions options(int threads) {
-        return Served.alone("best", InPlace.TRUE, threads);
     }
 }

@@ -15,8 +15,6 @@ import org.djlplan.integration.support.ModelSketch.Form;
 import org.djlplan.integration.support.OnEveryDjl;
 import org.djlplan.integration.support.Served;
 import org.djlplan.integration.support.StockInterpreter;
-import org.djlplan.memplan.config.InPlace;
-import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.report.PlanReport;
@@ -25,6 +23,7 @@ import org.djlplan.memplan.runtime.tflite.EngineView;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.source.tflite.FlatTable;
+import org.djlplan.memplan.usage.InPlace;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -98,7 +97,7 @@ class RandomModelsTest {
         for (int seed = 0; seed < MORE_MODELS; seed++) {
             Path file = RandomModel.of(seed).sketch().write(folder.resolve(seed + ".tflite"));
             EngineView engine = EngineView.of(file, 1);
-            try (ServedModel model = Served.open(file, Served.alone("best", InPlace.TRUE, 1))) {
+            try (ServedModel model = Served.alone(file, "best", InPlace.TRUE, 1)) {
                 PlanReport.Plan plan = model.report().plan();
                 long bytes = plan.arenaBytes() + plan.inputOutputBytes();
                 if (EnginePlan.overwritten(engine).isPresent()) {
@@ -144,8 +143,7 @@ class RandomModelsTest {
         }
         for (String strategy : Strategies.names()) {
             for (InPlace inPlace : List.of(InPlace.TRUE, InPlace.FALSE)) {
-                PlanOptions options = Served.alone(strategy, inPlace, threads);
-                try (ServedModel runtime = Served.open(file, options)) {
+                try (ServedModel runtime = Served.alone(file, strategy, inPlace, threads)) {
                     String name = file.getFileName() + " " + strategy + " " + inPlace;
                     for (int run = 0; run < RUNS; run++) {
                         List<ByteBuffer> actual = run(runtime, inputs.get(run), forms);

@@ -116,7 +116,7 @@ class LifecycleTest {
                         ServedModel.open(
                                 FILE,
                                 options,
-                                Served.planner(options),
+                                Served.planner(),
                                 Optional.empty(),
                                 Duration.ofMillis(300));
                 StockInterpreter stock = new StockInterpreter(FILE, 1)) {

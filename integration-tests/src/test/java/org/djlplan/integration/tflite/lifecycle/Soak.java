@@ -147,14 +147,10 @@ final class Soak {
         return new Slot(
                 model,
                 Map.of(
-                        "memplan.threads", model.threads(),
-                        "memplan.strategy", pick(random, "best", "naive", "greedy-by-size"),
-                        "memplan.inPlace", random.nextBoolean(),
-                        "memplan.workers", 1 + random.nextInt(4)));
-    }
-
-    private static String pick(Random random, String... values) {
-        return values[random.nextInt(values.length)];
+                        "memplan.threads",
+                        model.threads(),
+                        "memplan.workers",
+                        1 + random.nextInt(4)));
     }
 
     private void close(Slot slot) {

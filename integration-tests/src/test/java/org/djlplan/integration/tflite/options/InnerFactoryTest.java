@@ -175,6 +175,6 @@ class InnerFactoryTest {
 
     @Test
     void load_misspeltKeyInQuery_namesTheNearest() {
-        assertFails("&memplan.stategy=naive", "memplan.stategy", "memplan.strategy");
+        assertFails("&memplan.wokers=1", "memplan.wokers", "memplan.workers");
     }
 }

@@ -117,11 +117,10 @@ class OptionsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "memplan.stategy, naive, memplan.strategy",
+        "memplan.wokers, 1, memplan.workers",
         "delegation.enable, true, delegation.enabled",
-        "memplan.strategy, greedy-by-sise, greedy-by-size",
         "memplan.threads, 0, memplan.threads=0",
-        "memplan.inPlace, perhaps, memplan.inPlace=perhaps",
+        "memplan.warmup, perhaps, memplan.warmup=perhaps",
         "delegation.enabled, perhaps, delegation.enabled=perhaps",
         "delegation.objektive, latency, delegation.objective",
         "delegation.objective, speed, delegation.objective=speed",

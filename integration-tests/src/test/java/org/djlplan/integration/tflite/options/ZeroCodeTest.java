@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.integration.support.Freed;
+import org.djlplan.integration.support.LogCapture;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;
@@ -75,15 +76,16 @@ class ZeroCodeTest {
 
     @Test
     void load_factoryInQueryOfFileUrl_plans() throws Exception {
-        String url =
-                FILE.toUri()
-                        + ("?translatorFactory=" + FACTORY)
-                        + "&memplan.threads=1&memplan.strategy=naive&memplan.inPlace=false";
+        String url = FILE.toUri() + ("?translatorFactory=" + FACTORY) + "&memplan.threads=1";
         try (ZooModel<NDList, NDList> model = load(url)) {
             assertEquals("blaze_face.t", model.getName());
             assertPlannedAndRight(model, 1);
-            assertEquals("naive", PlanReport.of(model).orElseThrow().plan().strategy());
+            assertEquals(1, threads(model));
         }
+    }
+
+    private static int threads(ZooModel<NDList, NDList> model) {
+        return PlanReport.of(model).orElseThrow().delegation().orElseThrow().threads();
     }
 
     @Test
@@ -158,16 +160,21 @@ class ZeroCodeTest {
     }
 
     @Test
-    void load_optionsInServingProperties_areUsed() throws Exception {
+    void load_oldServingProperties_usesOptionsAndWarnsOnceOfRetiredOnes() throws Exception {
         Path served = Files.createDirectory(folder.resolve("face"));
         Files.copy(FILE, served.resolve("face.tflite"));
         Files.writeString(
                 served.resolve("serving.properties"),
                 "engine=TFLite\nmemplan.threads=1\nmemplan.strategy=naive\nmemplan.inPlace=false\n");
-        try (ZooModel<NDList, NDList> model =
-                load(served.toUri() + "?translatorFactory=" + FACTORY)) {
+        try (LogCapture log = LogCapture.echoing();
+                ZooModel<NDList, NDList> model =
+                        load(served.toUri() + "?translatorFactory=" + FACTORY)) {
             assertPlannedAndRight(model, 1);
-            assertEquals("naive", PlanReport.of(model).orElseThrow().plan().strategy());
+            assertEquals(1, threads(model));
+            assertEquals(1, log.ours("WARN").size(), log.ours("WARN").toString());
+            String warning = log.ours("WARN").get(0);
+            assertTrue(warning.contains("memplan.inPlace: "), warning);
+            assertTrue(warning.contains("memplan.strategy: "), warning);
         }
     }
 
@@ -189,7 +196,7 @@ class ZeroCodeTest {
                       "arguments": {
                         "translatorFactory": "%s",
                         "memplan.threads": 1,
-                        "memplan.inPlace": true
+                        "memplan.workers": 1
                       },
                       "files": {"model": {"uri": "0.0.1/face.tflite", "name": "face.tflite"}}
                     }

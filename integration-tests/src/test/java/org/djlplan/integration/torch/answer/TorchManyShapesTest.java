@@ -111,8 +111,7 @@ class TorchManyShapesTest {
             try (ZooModel<NDList, NDList> stock = Torch.loadStock(file)) {
                 System.out.println("stock " + round(stock) + " " + round(stock));
             }
-            try (ZooModel<NDList, NDList> model =
-                    Torch.load(file, Map.of("memplan.search", "off"))) {
+            try (ZooModel<NDList, NDList> model = Torch.load(file, Map.of())) {
                 System.out.println(
                         "planned " + round(model) + " " + round(model) + " " + round(model));
             }

@@ -39,8 +39,6 @@ class TorchSoakTest {
 
     private static Map<String, ?> randomOptions(Random random) {
         return Map.of(
-                "memplan.strategy",
-                random.nextBoolean() ? "best" : "naive",
                 "memplan.workers",
                 List.of("auto", "0", "1", "3").get(random.nextInt(4)),
                 "memplan.verify",

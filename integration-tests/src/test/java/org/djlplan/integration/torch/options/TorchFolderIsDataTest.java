@@ -66,8 +66,7 @@ class TorchFolderIsDataTest {
         assertEquals(0, assertPredicts());
         String huge =
                 """
-                {"strategy":"greedy-by-size","provedMinimal":true,"searchedMillis":0,
-                 "bytes":[1099511627776],"allocatedAt":[0],"freedAt":[1],"offset":[0]}
+                {"strategy":"greedy-by-size","bytes":[1099511627776],"allocatedAt":[0],"freedAt":[1],"offset":[0]}
                 """;
         Forgery.change(
                 Forgery.kept(file, ".json"),

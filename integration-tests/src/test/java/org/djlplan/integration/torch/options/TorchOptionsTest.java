@@ -82,26 +82,6 @@ class TorchOptionsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"naive", "greedy-by-size", "greedy-by-breadth"})
-    void strategy_named_isUsedAndKeptApart(String strategy) throws Exception {
-        Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
-        List<List<Output>> expected = Torch.stock(file, IMAGES, SEEDS);
-        try (ZooModel<NDList, NDList> best = Torch.load(file, Map.of());
-                ZooModel<NDList, NDList> model =
-                        Torch.load(file, Map.of("memplan.strategy", strategy))) {
-            assertEquals(expected, answers(best, IMAGES));
-            assertEquals(expected, answers(model, IMAGES));
-            PlanReport report = Torch.report(model);
-            assertEquals(strategy, report.plan().strategy());
-            assertEquals(1, report.predictions().recorded());
-            assertTrue(Torch.report(best).plan().arenaBytes() <= report.plan().arenaBytes());
-            assertEquals(
-                    strategy.equals("naive"),
-                    report.plan().arenaBytes() == report.plan().naiveBytes());
-        }
-    }
-
-    @ParameterizedTest
     @ValueSource(strings = {"cnn", "tuple_outputs", "in_place", "lstm", "branch", "same_twice"})
     void verify_modelThatRepeatsItself_staysPlanned(String name) throws Exception {
         Path file = Torch.copy(TorchScriptModels.named(name), folder);

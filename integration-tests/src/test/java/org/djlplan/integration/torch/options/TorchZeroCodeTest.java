@@ -60,18 +60,20 @@ class TorchZeroCodeTest {
         assertTrue(report.planned());
         assertEquals(SEEDS, report.predictions().total());
         assertEquals(1, report.predictions().unplanned());
-        assertEquals("greedy-by-size", report.plan().strategy());
+        assertTrue(report.plan().arenaBytes() > 0);
     }
 
     @Test
     void load_factoryInQueryOfUrl_plans() throws Exception {
         Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
         String url =
-                file.toUri()
-                        + ("?translatorFactory=" + PlannedTranslatorFactory.class.getName())
-                        + "&memplan.strategy=greedy-by-size";
+                file.toUri() + ("?translatorFactory=" + PlannedTranslatorFactory.class.getName());
         try (ZooModel<NDList, NDList> model = arrays().optModelUrls(url).build().loadModel()) {
             assertPlanned(model, IMAGES, Torch.stock(file, IMAGES, SEEDS));
+        }
+        String off = url + "&memplan.enabled=false";
+        try (ZooModel<NDList, NDList> model = arrays().optModelUrls(off).build().loadModel()) {
+            assertTrue(PlanReport.of(model).isEmpty());
         }
     }
 
@@ -81,7 +83,7 @@ class TorchZeroCodeTest {
         List<List<Output>> expected = Torch.stock(file, IMAGES, SEEDS);
         Files.writeString(
                 file.resolveSibling("serving.properties"),
-                BLOCK_FACTORY + "option.hasParameter=false\nmemplan.strategy=greedy-by-size\n");
+                BLOCK_FACTORY + "option.hasParameter=false\n");
         for (int load = 0; load < 3; load++) {
             try (ZooModel<NDList, NDList> model =
                     arrays().optModelPath(file.getParent())
@@ -118,7 +120,7 @@ class TorchZeroCodeTest {
         Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
         Files.writeString(
                 file.resolveSibling("serving.properties"),
-                BLOCK_FACTORY + "option.hasParameter=false\nmemplan.stratgy=naive\n");
+                BLOCK_FACTORY + "option.hasParameter=false\nmemplan.worker=1\n");
         Exception refused =
                 assertThrows(
                         IllegalArgumentException.class,
@@ -128,7 +130,7 @@ class TorchZeroCodeTest {
                                         .build()
                                         .loadModel());
         String reason = refused.getMessage();
-        assertTrue(reason.endsWith("memplan.strategy"), reason);
+        assertTrue(reason.endsWith("memplan.workers"), reason);
     }
 
     @Test
@@ -137,7 +139,7 @@ class TorchZeroCodeTest {
         Files.writeString(
                 folder.resolve("serving.properties"),
                 BLOCK_FACTORY
-                        + "memplan.liveness=off\nmemplan.strategy=greedy-by-size\n"
+                        + "memplan.liveness=off\n"
                         + "memplan.blockFactory="
                         + BlockModels.Factory.class.getName()
                         + "\n");
@@ -164,7 +166,7 @@ class TorchZeroCodeTest {
         List<List<Output>> expected = Torch.stock(file, IMAGES, SEEDS);
         Files.writeString(
                 file.resolveSibling("serving.properties"),
-                BLOCK_FACTORY + "option.hasParameter=false\nmemplan.strategy=greedy-by-size\n");
+                BLOCK_FACTORY + "option.hasParameter=false\n");
         try (ZooModel<NDList, NDList> model =
                 arrays().optModelPath(file.getParent())
                         .optModelName("cnn")

@@ -1,7 +1,5 @@
-package org.djlplan.memplan.config;
+package org.djlplan.memplan.usage;
 
-import java.util.Arrays;
-import java.util.Locale;
 import java.util.Optional;
 
 /** The conditions under which an operator may write over its input. */
@@ -27,12 +25,5 @@ public enum InPlace {
             case AUTO -> Optional.of(WORTHWHILE_BYTES);
             case TRUE -> Optional.of(1L);
         };
-    }
-
-    /** Returns the choice that users write as {@code name}, or empty if there is none. */
-    static Optional<InPlace> of(String name) {
-        return Arrays.stream(values())
-                .filter(choice -> choice.name().toLowerCase(Locale.ROOT).equals(name))
-                .findFirst();
     }
 }
