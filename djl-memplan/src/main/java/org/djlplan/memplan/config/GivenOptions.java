@@ -57,7 +57,7 @@ public final class GivenOptions {
         Set<String> retired = new HashSet<>();
         Map<String, Object> values = new LinkedHashMap<>();
         for (Map.Entry<String, Object> argument : ours(arguments).entrySet()) {
-            if (!isRetired(argument.getKey(), retired)) {
+            if (!isRetired(argument.getKey(), argument.getValue(), retired)) {
                 requireKnown("", argument.getKey(), known);
                 values.put(argument.getKey(), argument.getValue());
             }
@@ -67,14 +67,14 @@ public final class GivenOptions {
             String name = property.getKey();
             if (name.startsWith(PROPERTY_PREFIX)) {
                 String key = name.substring(PROPERTY_PREFIX.length());
-                if (isOurs(key) && !isRetired(key, retired)) {
+                if (isOurs(key) && !isRetired(key, property.getValue(), retired)) {
                     requireKnown(PROPERTY_PREFIX, key, known);
                     application.put(key, String.valueOf(property.getValue()));
                 }
             }
         }
         for (Map.Entry<String, ?> given : code.entrySet()) {
-            if (!isRetired(given.getKey(), retired)) {
+            if (!isRetired(given.getKey(), given.getValue(), retired)) {
                 requireKnown("", given.getKey(), known);
                 application.put(given.getKey(), given.getValue());
             }
@@ -85,13 +85,11 @@ public final class GivenOptions {
         return new GivenOptions(values, retired);
     }
 
-    /** Returns whether an option is retired, and adds its key to {@code retired} if it is. */
-    private static boolean isRetired(String key, Set<String> retired) {
-        if (!RetiredOptions.contains(key)) {
-            return false;
-        }
-        retired.add(key);
-        return true;
+    /** Returns whether an option is retired, and adds it to {@code retired} if it is. */
+    private static boolean isRetired(String key, Object value, Set<String> retired) {
+        Optional<String> found = RetiredOptions.of(key, value);
+        found.ifPresent(retired::add);
+        return found.isPresent();
     }
 
     /** Returns whether a key is one of ours, known or not. */

@@ -10,8 +10,6 @@ public enum Liveness {
     AUTO,
     /** After the last operation that uses them, as recorded once. */
     OP,
-    /** After the last child block that uses them. */
-    TREE,
     /** Not at all, as in the stock engine. */
     OFF;
 

@@ -31,8 +31,7 @@ public enum OptionKey implements Option {
             "imperative blocks: close each intermediate after the last operation "
                     + "that uses it where the code of the block is known to be pure, else not "
                     + "at all (`auto`); also in a block that keeps state, while its state is "
-                    + "what was recorded (`op`); after the last child block, if it is pure "
-                    + "(`tree`); or not (`off`)"),
+                    + "what was recorded (`op`); or not (`off`)"),
     VERIFY(
             "false",
             Origin.ANYONE,

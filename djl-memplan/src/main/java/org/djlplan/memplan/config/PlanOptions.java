@@ -166,7 +166,7 @@ public record PlanOptions(
     private static Liveness liveness(Map<OptionKey, String> values) {
         String value = values.getOrDefault(OptionKey.LIVENESS, "auto").toLowerCase(Locale.ROOT);
         return Liveness.of(value)
-                .orElseThrow(() -> wrong(OptionKey.LIVENESS.key(), value, "auto, op, tree or off"));
+                .orElseThrow(() -> wrong(OptionKey.LIVENESS.key(), value, "auto, op or off"));
     }
 
     private static BudgetOptions budget(Map<OptionKey, String> values) {

@@ -1,7 +1,9 @@
 package org.djlplan.memplan.config;
 
 import com.google.common.collect.ImmutableMap;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Options of earlier versions. Their keys are accepted without effect in this minor version, so
@@ -12,13 +14,14 @@ final class RetiredOptions {
 
     private static final String LIMITS = "memplan.workers and memplan.maxPredictions limit it";
 
-    /** Each key, and the advice that follows it in the warning. */
+    /** Each key, or key and value, and the advice that follows it in the warning. */
     static final ImmutableMap<String, String> ADVICE =
             ImmutableMap.<String, String>builder()
                     .put("memplan.reorder", "operators run in the file's order")
                     .put("memplan.strategy", "the best of all plans is used; see djlplan plan")
                     .put("memplan.inPlace", "kernels write over inputs where that saves 512 KiB")
                     .put("memplan.search", "the portfolio's plan is used")
+                    .put("memplan.liveness=tree", "auto is used")
                     .put("memplan.sharedArena", "models share arenas")
                     .put("memplan.sharedWorkspaces", "models share workspaces")
                     .put("memplan.hugePages", "the system's default applies")
@@ -40,19 +43,19 @@ final class RetiredOptions {
 
     private RetiredOptions() {}
 
-    /** Returns whether earlier versions had an option with this key. */
-    static boolean contains(String key) {
-        return ADVICE.containsKey(key);
+    /** Returns the retired key, or key and value, that an option sets; empty if it is current. */
+    static Optional<String> of(String key, Object value) {
+        return Stream.of(key, key + "=" + value.toString().trim().toLowerCase(Locale.ROOT))
+                .filter(ADVICE::containsKey)
+                .findFirst();
     }
 
-    /** Returns the warning about retired keys, or empty if there are none. */
-    static Optional<String> warning(Iterable<String> keys) {
+    /** Returns the warning about retired options, or empty if there are none. */
+    static Optional<String> warning(Iterable<String> retired) {
         StringBuilder text = new StringBuilder();
-        for (String key : keys) {
-            text.append(text.isEmpty() ? "" : "; ")
-                    .append(key)
-                    .append(": ")
-                    .append(ADVICE.get(key));
+        for (String each : retired) {
+            text.append(text.isEmpty() ? "" : "; ");
+            text.append(each).append(": ").append(ADVICE.get(each));
         }
         return text.isEmpty()
                 ? Optional.empty()

@@ -62,7 +62,7 @@ class PlanOptionsTest {
                         Map.ofEntries(
                                 Map.entry("memplan.enabled", "FALSE"),
                                 Map.entry("memplan.threads", "2"),
-                                Map.entry("memplan.liveness", "Tree"),
+                                Map.entry("memplan.liveness", "Op"),
                                 Map.entry("memplan.verify", "true"),
                                 Map.entry("memplan.warmup", "1,3; 7:INT64"),
                                 Map.entry("memplan.workers", "5"),
@@ -76,7 +76,7 @@ class PlanOptionsTest {
                 new PlanOptions(
                         false,
                         2,
-                        Liveness.TREE,
+                        Liveness.OP,
                         true,
                         true,
                         List.of(
@@ -132,6 +132,7 @@ class PlanOptionsTest {
         "memplan.warmup, yes, 'true, false, or shapes such as 1,3,224,224;1,128:int64'",
         "memplan.warmup, '', 'true, false, or shapes such as 1,3,224,224;1,128:int64'",
         "memplan.sharedBudget, 25%, none or a size such as 256MB",
+        "memplan.liveness, block, 'auto, op or off'",
     })
     void parse_wrongValue_saysKeyAndValueAndWhatIsWanted(String key, String value, String wanted) {
         assertEquals(key + "=" + value + ": must be " + wanted, problem(Map.of(key, value)));

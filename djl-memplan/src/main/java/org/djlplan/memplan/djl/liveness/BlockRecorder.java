@@ -12,8 +12,6 @@ import ai.djl.training.ParameterStore;
 import com.google.common.collect.ImmutableList;
 import java.util.Collection;
 import java.util.Optional;
-import java.util.Set;
-import java.util.function.Supplier;
 import org.djlplan.memplan.source.block.BlockRecording;
 
 /** Records a pass of a block: runs it once with stand-ins for all its arrays. */
@@ -35,36 +33,6 @@ final class BlockRecorder {
             int closed,
             String flaw) {}
 
-    /**
-     * A pass through a tree of blocks that leave nothing behind, with stand-ins: what has done its
-     * work is closed unless it has to be left alone for other reasons.
-     */
-    private record RecordedTree(ParameterStore store, Recorder recorder) implements TreeCall {
-
-        @Override
-        public NDList inScope(NDList inputs, Supplier<NDList> action, Supplier<Set<NDArray>> held) {
-            int first = recorder.created().size();
-            NDList outputs = action.get();
-            for (NDArray array :
-                    ImmutableList.copyOf(
-                            recorder.created().subList(first, recorder.created().size()))) {
-                if (outputs.stream().noneMatch(output -> ArrayProxies.real(output) == array)) {
-                    recorder.close(array);
-                }
-            }
-            return outputs;
-        }
-
-        @Override
-        public void close(Collection<NDArray> dead, Collection<NDArray> outputs, Needed needed) {
-            for (NDArray array : dead) {
-                if (!TreeCall.containsSame(outputs, array) && !needed.contains(array)) {
-                    recorder.close((NDArray) ArrayProxies.real(array));
-                }
-            }
-        }
-    }
-
     private BlockRecorder() {}
 
     /**
@@ -83,7 +51,7 @@ final class BlockRecorder {
                         byTree
                                 ? TreeNode.of(block)
                                         .run(
-                                                new RecordedTree(store, recorder),
+                                                new TreePass(store, recorder),
                                                 inputs,
                                                 Needed.nothing(),
                                                 pass.params())

@@ -48,7 +48,6 @@ public final class LivenessExecutor {
     private final Repetition repetition;
     private final OpLevel operations;
     private final GuardedLevel guard;
-    private final TreeLevel tree;
 
     /** Whether a class or method that closing needs is not there. */
     private volatile boolean unlinked;
@@ -57,7 +56,7 @@ public final class LivenessExecutor {
      * Prepares to run a block.
      *
      * @param block as DJL made it, not a wrapper
-     * @param mode the finest level of closing to use; coarser ones follow where it does not work
+     * @param mode which intermediates to close early
      * @param code what is known of the block
      */
     public LivenessExecutor(Block block, Liveness mode, BlockCode code) {
@@ -67,10 +66,9 @@ public final class LivenessExecutor {
         repetition = new Repetition(block, code);
         operations = new OpLevel(block, counters, repetition);
         guard = new GuardedLevel(block, code, counters, operations::fetchParameters);
-        tree = new TreeLevel(block, counters, repetition);
     }
 
-    /** Returns the level of closing that a block allows for. */
+    /** Returns {@code OP} if intermediates of a block may be closed early, else {@code OFF}. */
     public static Liveness effective(Liveness asked, BlockCode code) {
         if (code.pure()) {
             return asked == Liveness.AUTO ? Liveness.OP : asked;
@@ -88,21 +86,17 @@ public final class LivenessExecutor {
      */
     public NDList forward(ParameterStore store, NDList inputs, PairList<String, Object> params) {
         ForwardPass pass = new ForwardPass(store, inputs, Optional.ofNullable(params));
-        Liveness mode = mode();
-        if (mode == Liveness.OFF || !pass.tractable()) {
+        if (mode() == Liveness.OFF || !pass.tractable()) {
             return block.forward(store, inputs, false, params);
         }
         try {
-            return closing(pass, mode);
+            return closing(pass);
         } catch (LinkageError e) {
-            return withoutClosing(pass, mode, e);
+            return withoutClosing(pass, e);
         }
     }
 
-    private NDList closing(ForwardPass pass, Liveness mode) {
-        if (mode == Liveness.TREE) {
-            return tree.forward(pass);
-        }
+    private NDList closing(ForwardPass pass) {
         if (!guarded) {
             return operations.forward(pass);
         }
@@ -115,8 +109,8 @@ public final class LivenessExecutor {
      * happens in the middle of the forward of a block that keeps state can only be passed on: but
      * {@link Rehearsal} has seen to it that it is the block's own.
      */
-    private NDList withoutClosing(ForwardPass pass, Liveness mode, LinkageError missing) {
-        if (mode != Liveness.TREE && !pass.progress().begun()) {
+    private NDList withoutClosing(ForwardPass pass, LinkageError missing) {
+        if (!pass.progress().begun()) {
             leave(missing);
             return pass.runStock(block);
         }
@@ -211,18 +205,10 @@ public final class LivenessExecutor {
         }
     }
 
-    /** Returns the level of closing in effect. */
+    /** Returns whether intermediates are closed now: {@code OP} or {@code OFF}. */
     public Liveness mode() {
-        if (unlinked) {
-            return Liveness.OFF;
-        }
-        if (guarded) {
-            return guard.exhausted() ? Liveness.OFF : asked;
-        }
-        if (asked == Liveness.OP && !operations.exhausted()) {
-            return Liveness.OP;
-        }
-        return asked == Liveness.OFF || tree.exhausted() ? Liveness.OFF : Liveness.TREE;
+        boolean exhausted = guarded ? guard.exhausted() : operations.exhausted();
+        return unlinked || exhausted ? Liveness.OFF : asked;
     }
 
     /** Returns how many arrays were closed early so far. */

@@ -26,8 +26,18 @@ final class Needed {
         return new Needed(Optional.of(this), more);
     }
 
+    /** Returns whether this very array is in the list; arrays equal each other by content. */
+    static boolean containsSame(Collection<NDArray> arrays, NDArray array) {
+        for (NDArray other : arrays) {
+            if (other == array) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     boolean contains(NDArray array) {
-        return TreeCall.containsSame(arrays, array)
+        return containsSame(arrays, array)
                 || outer.filter(others -> others.contains(array)).isPresent();
     }
 }

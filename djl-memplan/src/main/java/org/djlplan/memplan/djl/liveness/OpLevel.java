@@ -254,7 +254,7 @@ final class OpLevel {
         if (!exhausted) {
             exhausted = true;
             logger.warn(
-                    "Intermediates of {} are closed after child blocks, not operations: {}",
+                    "Intermediates of {} are left to DJL: {}",
                     block.getClass().getSimpleName(),
                     reason);
         }

@@ -241,7 +241,7 @@ final class Recorder implements CreationScope.Listener {
         int before = closed.cardinality();
         for (int i = closed.nextClearBit(0); i < created.size(); i = closed.nextClearBit(i + 1)) {
             NDArray array = created.get(i);
-            if (!reachable.test(array) && !TreeCall.containsSame(operands, array)) {
+            if (!reachable.test(array) && !Needed.containsSame(operands, array)) {
                 close(i);
             }
         }

@@ -19,7 +19,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.integration.support.Freed;
-import org.djlplan.integration.support.LogCapture;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.integration.support.StockInterpreter;
 import org.djlplan.integration.support.TestModels;

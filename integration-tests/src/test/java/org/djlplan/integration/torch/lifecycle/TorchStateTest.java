@@ -132,7 +132,7 @@ class TorchStateTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"auto", "op", "tree", "off"})
+    @ValueSource(strings = {"auto", "op", "off"})
     void predict_blockThatSkipsFromStepFour_answersAsStock(String liveness) throws Exception {
         assertEquals(
                 List.of(8, 12, 16, 14, 17, 20, 23),
@@ -140,7 +140,7 @@ class TorchStateTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"auto", "op", "tree", "off"})
+    @ValueSource(strings = {"auto", "op", "off"})
     void predict_blockThatCasts_answersAsStock(String liveness) throws Exception {
         assertEquals(List.of(1, 2, 3, 4, 5), answers(new Casting(), 5, Map.of(LIVENESS, liveness)));
     }

@@ -26,7 +26,7 @@ class LivenessFallbackTest {
     private static final Shape SHAPE = new Shape(1, 4096);
 
     @Test
-    void op_otherBranchWithSameTypes_isRepeatedUntilTheTreeTakesOver() {
+    void op_otherBranchWithSameTypes_isRepeatedUntilClosingStops() {
         // The recorded branch uses a last, the other one b.
         Block block =
                 new CodeBlock(
@@ -49,7 +49,7 @@ class LivenessFallbackTest {
                 }
             }
             assertEquals(2, executor.fallbacks());
-            assertEquals(Liveness.TREE, executor.mode());
+            assertEquals(Liveness.OFF, executor.mode());
         }
     }
 
@@ -71,7 +71,7 @@ class LivenessFallbackTest {
     }
 
     @Test
-    void op_castToTheEnginesClass_leavesItToTheTree() {
+    void op_castToTheEnginesClass_closesNothing() {
         Block block =
                 new CodeBlock(
                         (self, store, inputs) -> {
@@ -80,12 +80,12 @@ class LivenessFallbackTest {
                             return new NDList(x.add(1));
                         });
         LivenessExecutor executor = Sample.assertSameBits(block, Liveness.OP);
-        assertEquals(Liveness.TREE, executor.mode());
+        assertEquals(Liveness.OFF, executor.mode());
         assertEquals(1, executor.fallbacks());
     }
 
     @Test
-    void op_severalThreadsInOnePass_leavesItToTheTree() {
+    void op_severalThreadsInOnePass_closesNothing() {
         Block block =
                 new CodeBlock(
                         (self, store, inputs) -> {
@@ -94,7 +94,7 @@ class LivenessFallbackTest {
                             return new NDList(y.add(x));
                         });
         LivenessExecutor executor = Sample.assertSameBits(block, Liveness.OP);
-        assertEquals(Liveness.TREE, executor.mode());
+        assertEquals(Liveness.OFF, executor.mode());
     }
 
     @Test

@@ -247,7 +247,7 @@ class LivenessFirstPassTest {
     }
 
     @Test
-    void op_sequenceOfUsersFunctions_isClosedByTreeTheFirstTime() {
+    void op_sequenceOfUsersFunctions_closesBetweenChildBlocksTheFirstTime() {
         SequentialBlock block = new SequentialBlock();
         for (int i = 0; i < STEPS; i++) {
             block.addSingleton(x -> x.mul(0.5f).add(1));

@@ -111,13 +111,6 @@ class LivenessTrapsTest {
         assertTrue(executor.closedEarly() > 0);
     }
 
-    @Test
-    void tree_skipConnectionThroughField_fallsBackOnce() {
-        LivenessExecutor executor = Sample.assertSameBits(skipping(), Liveness.TREE);
-        assertEquals(Liveness.OFF, executor.mode());
-        assertEquals(1, executor.fallbacks());
-    }
-
     private static Block skipping() {
         NDList skip = new NDList();
         return new SequentialBlock()
