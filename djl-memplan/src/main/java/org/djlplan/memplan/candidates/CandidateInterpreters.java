@@ -14,7 +14,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.runtime.ArenaPool;
 import org.djlplan.memplan.runtime.ProcessMemory;
 import org.djlplan.memplan.runtime.tflite.Delegates;
@@ -35,7 +34,6 @@ import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.OutputError.ByOperator;
 import org.djlplan.memplan.spi.Tolerance;
-import org.djlplan.memplan.usage.InPlace;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -82,7 +80,7 @@ public final class CandidateInterpreters implements CandidateRunner {
     public static CandidateInterpreters open(Path file, String delegate, Tolerance tolerance)
             throws IOException, UnplannableException {
         DelegateFactory delegates = Delegates.named(delegate);
-        PlanFinder planner = live -> MemoryPlanner.plan(live, Strategies.BEST, InPlace.AUTO);
+        PlanFinder planner = MemoryPlanner::plan;
         OpenModel model = OpenModel.of(file);
         try {
             return new CandidateInterpreters(model, planner, delegates, tolerance);

@@ -13,7 +13,6 @@ import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.config.WorkerCount;
 import org.djlplan.memplan.engine.TfLiteTypes;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.Workers;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
@@ -22,7 +21,6 @@ import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.serving.TfLiteModel;
 import org.djlplan.memplan.spi.UnusableOptionException;
 import org.djlplan.memplan.store.CacheFolder;
-import org.djlplan.memplan.usage.InPlace;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -128,10 +126,7 @@ final class TfLitePlanning {
         try {
             ServedModel served =
                     ServedModel.open(
-                            file,
-                            options,
-                            live -> MemoryPlanner.plan(live, Strategies.BEST, InPlace.AUTO),
-                            delegation.map(d -> d.of(file)));
+                            file, options, MemoryPlanner::plan, delegation.map(d -> d.of(file)));
             delegation.ifPresent(d -> d.attach(served));
             return new DelegatingModel(served, delegation);
         } catch (IOException | UnplannableException | RuntimeException | Error e) {

@@ -7,14 +7,12 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
-import org.djlplan.memplan.plan.portfolio.Strategies;
 import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.runtime.Workers;
 import org.djlplan.memplan.runtime.tflite.InputShapes;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.thread.DaemonThreads;
-import org.djlplan.memplan.usage.InPlace;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,7 +45,7 @@ public final class ClassPreloader {
         try {
             NativeLoader.preload();
             Graph graph = TfLiteGraphs.toGraph(TfLiteReader.read(model(), MODEL), MODEL);
-            MemoryPlanner.plan(graph, Strategies.BEST, InPlace.TRUE);
+            MemoryPlanner.plan(graph);
             warmUpPredictions();
         } catch (Exception | LinkageError | OutOfMemoryError e) {
             // Whoever needs it will say so.

@@ -49,6 +49,11 @@ public final class MemoryPlanner {
                         .orElse(plainPlan);
     }
 
+    /** Plans a graph as the one line does: the best plan of all strategies. */
+    public static EvaluatedPlan plan(Graph graph) {
+        return plan(graph, Strategies.BEST, InPlace.AUTO);
+    }
+
     /**
      * Returns a small valid plan of a graph.
      *
