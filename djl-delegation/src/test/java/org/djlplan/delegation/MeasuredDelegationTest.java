@@ -66,7 +66,7 @@ class MeasuredDelegationTest extends ProviderFixture {
                         .toList();
         assertEquals(1, providers.size());
         assertInstanceOf(MeasuredDelegation.class, providers.get(0));
-        assertEquals(12, providers.get(0).options().size());
+        assertEquals(9, providers.get(0).options().size());
     }
 
     @Test

@@ -2,6 +2,7 @@ package org.djlplan.memplan.config;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
+import com.google.common.primitives.Doubles;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
@@ -215,17 +216,18 @@ public record PlanOptions(
     }
 
     private static int threads(Map<OptionKey, String> values) {
-        if (AUTO.equalsIgnoreCase(values.get(OptionKey.THREADS))) {
+        String value = values.getOrDefault(OptionKey.THREADS, AUTO);
+        if (value.equalsIgnoreCase(AUTO)) {
             return Threads.DEFAULT;
         }
-        int threads = number(values, OptionKey.THREADS, Threads.DEFAULT, -1);
-        if (!Threads.isSound(threads)) {
+        Double number = Doubles.tryParse(value);
+        if (number == null || number != number.intValue() || !Threads.isSound(number.intValue())) {
             throw wrong(
                     OptionKey.THREADS.key(),
-                    Integer.toString(threads),
+                    value,
                     "auto or a positive number of at most " + Threads.most());
         }
-        return threads;
+        return number.intValue();
     }
 
     private static WorkerCount workers(Map<OptionKey, String> values) {

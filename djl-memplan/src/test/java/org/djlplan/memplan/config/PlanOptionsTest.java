@@ -122,8 +122,7 @@ class PlanOptionsTest {
     @CsvSource({
         "memplan.enabled, yes, true or false",
         "delegation.enabled, maybe, true or false",
-        "memplan.threads, -2, a whole number of at least -1",
-        "memplan.threads, two, a whole number",
+        "memplan.maxPredictions, two, a whole number",
         "memplan.maxPredictions, 0, a whole number of at least 1",
         "memplan.maxPredictions, NaN, a whole number of at least 1",
         "memplan.maxPredictions, 1.5, a whole number of at least 1",
@@ -139,7 +138,7 @@ class PlanOptionsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"0", "5000", "2147483647"})
+    @ValueSource(strings = {"0", "-2", "1.5", "NaN", "two", "", "5000", "2147483647"})
     void parse_threadsThatNoEngineCanStart_areRefusedWhoeverSetsThem(String threads) {
         assertEquals(
                 "memplan.threads="
