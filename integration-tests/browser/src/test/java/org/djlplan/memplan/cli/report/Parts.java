@@ -82,7 +82,7 @@ final class Parts {
                 "loads",
                 List.of("memplan.threads=1"),
                 "measuredAnewBy",
-                List.of("memplan.threads", "memplan.threads", "delegation.maxMemory"),
+                List.of("memplan.threads", "delegation.maxMemory"),
                 "operators",
                 operators,
                 "partitions",

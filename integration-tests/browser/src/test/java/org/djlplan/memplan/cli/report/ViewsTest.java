@@ -108,11 +108,7 @@ class ViewsTest {
         open("delegation", Browser.Look.WIDE_LIGHT);
 
         assertEquals(
-                List.of(
-                        "memplan.threads=1",
-                        "memplan.threads",
-                        "memplan.threads",
-                        "delegation.maxMemory"),
+                List.of("memplan.threads=1", "memplan.threads", "delegation.maxMemory"),
                 browser.texts("#view-delegation code"));
         JsonObject report = Parts.everything();
         report.getAsJsonObject("delegation").add("loads", new com.google.gson.JsonArray());
