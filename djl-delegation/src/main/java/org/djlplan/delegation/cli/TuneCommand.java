@@ -9,6 +9,7 @@ import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -102,11 +103,14 @@ public final class TuneCommand implements CliCommand {
             return show(file);
         }
         Optional<Path> into = options.into();
-        Graph graph = TfLiteModels.open(file, settings.get(0).plan()).graph();
-        Output output = new Output(graph, file);
+        List<DelegableModel> models = new ArrayList<>();
+        for (Setting setting : settings) {
+            models.add(TfLiteModels.open(file, setting.plan()));
+        }
+        Output output = new Output(models.get(0).graph(), file);
         Optional<Boolean> measured =
                 Cancellation.cancellable(
-                        () -> tuneAll(file, settings, into, output),
+                        () -> tuneAll(models, settings, into, output),
                         () -> complain("cancelled; what was not measured to the end is not kept"));
         if (measured.isPresent()) {
             output.end();
@@ -114,12 +118,12 @@ public final class TuneCommand implements CliCommand {
         return measured.orElse(false) ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 
-    private boolean tuneAll(Path file, List<Setting> settings, Optional<Path> into, Output output)
+    private boolean tuneAll(
+            List<DelegableModel> models, List<Setting> settings, Optional<Path> into, Output output)
             throws IOException, InterruptedException {
         boolean measured = true;
-        for (Setting setting : settings) {
-            DelegableModel measurable = TfLiteModels.open(file, setting.plan());
-            measured &= tune(measurable, setting.delegation(), into, output);
+        for (int i = 0; i < settings.size(); i++) {
+            measured &= tune(models.get(i), settings.get(i).delegation(), into, output);
         }
         return measured;
     }
