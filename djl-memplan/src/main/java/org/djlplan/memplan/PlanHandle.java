@@ -54,7 +54,7 @@ public final class PlanHandle {
      *
      * @param bytes memory that the model may take above that of the idle runtime
      * @throws BudgetTooSmallException if the model cannot run in it; it names the least budget.
-     *     Never with {@code memplan.budgetMode=best-effort}
+     *     Never with {@code memplan.budget=…:best-effort}
      * @throws IllegalArgumentException if {@code bytes} is not positive
      * @throws IllegalStateException if the model was loaded without a budget, runs as stock (the
      *     message says why), or is closed

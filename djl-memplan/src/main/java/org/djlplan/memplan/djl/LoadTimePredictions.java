@@ -94,7 +94,8 @@ final class LoadTimePredictions {
     private static List<InputShape> described(Block block) {
         if (block instanceof SymbolBlock) {
             throw new IllegalArgumentException(
-                    "a TorchScript model does not say its inputs: give memplan.inputShapes");
+                    "a TorchScript model does not describe its inputs: give their shapes, such as"
+                            + " memplan.warmup=1,3,224,224");
         }
         // Not describeInput(), which throws for blocks whose parameters were loaded.
         return Arrays.stream(block.getInputShapes())

@@ -69,7 +69,7 @@ public record BudgetReport(
 
     /**
      * Returns whether the model has a budget in which it can run. With {@code
-     * memplan.budgetMode=best-effort} it may have a smaller one.
+     * memplan.budget=…:best-effort} it may have a smaller one.
      */
     public boolean attainable() {
         return budgetBytes >= leastBudgetBytes;
