@@ -12,14 +12,14 @@ import java.util.stream.Stream;
  */
 final class RetiredOptions {
 
-    private static final String LIMITS = "memplan.workers and memplan.maxPredictions limit it";
+    private static final String LIMITS = "use memplan.workers or memplan.maxPredictions";
 
     /** Each key, or key and value, and the advice that follows it in the warning. */
     static final ImmutableMap<String, String> ADVICE =
             ImmutableMap.<String, String>builder()
                     .put("memplan.reorder", "operators run in the file's order")
                     .put("memplan.strategy", "the best of all plans is used; see djlplan plan")
-                    .put("memplan.inPlace", "kernels write over inputs where that saves 512 KiB")
+                    .put("memplan.inPlace", "kernels write over inputs where it saves 512 KiB")
                     .put("memplan.search", "the portfolio's plan is used")
                     .put("memplan.liveness=tree", "auto is used")
                     .put("memplan.sharedArena", "models share arenas")
@@ -27,8 +27,8 @@ final class RetiredOptions {
                     .put("memplan.hugePages", "the system's default applies")
                     .put("memplan.maxArenas", LIMITS)
                     .put("memplan.maxInterpreters", LIMITS)
-                    .put("memplan.arenaWaitMillis", LIMITS)
-                    .put("memplan.io", "weights are read as the container's free memory allows")
+                    .put("memplan.arenaWaitMillis", "a prediction waits 10 s for an arena")
+                    .put("memplan.io", "use memplan.budget=64MB:direct")
                     .put("memplan.cacheQuota", "files take at most twice the model's size")
                     .put("memplan.budgetMode", "use memplan.budget=64MB:best-effort")
                     .put("memplan.inputShapes", "use memplan.warmup=1,3,224,224")

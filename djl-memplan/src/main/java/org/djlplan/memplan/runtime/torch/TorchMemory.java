@@ -71,6 +71,7 @@ public final class TorchMemory implements AutoCloseable {
 
     /**
      * @param model its name, for warnings
+     * @param workers how many passes run at once, which limits its arenas
      * @param plans plans the model; asked for at the first prediction, when the model is loaded
      * @param weights those of a model that has a budget; closed with this
      */
