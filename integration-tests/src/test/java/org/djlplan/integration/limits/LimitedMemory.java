@@ -49,18 +49,20 @@ final class LimitedMemory {
         Path file = Path.of(arguments[1]);
         Shape[] shapes =
                 Arrays.stream(arguments).skip(4).map(LimitedMemory::shape).toArray(Shape[]::new);
+        byte[][] answers = new byte[shapes.length][];
+        // Closed first, as the planned model could use its idle arena.
         try (ZooModel<NDList, NDList> stock = criteria(engine, file).build().loadModel();
-                ZooModel<NDList, NDList> model =
+                Predictor<NDList, NDList> expected = stock.newPredictor()) {
+            for (int i = 0; i < shapes.length; i++) {
+                answers[i] = predict(expected, stock, shapes[i]);
+            }
+        }
+        try (ZooModel<NDList, NDList> model =
                         criteria(engine, file)
                                 .optTranslatorFactory(new PlannedTranslatorFactory())
                                 .build()
                                 .loadModel();
-                Predictor<NDList, NDList> expected = stock.newPredictor();
                 Predictor<NDList, NDList> predictor = model.newPredictor()) {
-            byte[][] answers = new byte[shapes.length][];
-            for (int i = 0; i < shapes.length; i++) {
-                answers[i] = predict(expected, stock, shapes[i]);
-            }
             boolean before = !engine.equals("TFLite") || shapes.length > 1;
             for (int i = 0; before && i < PREDICTIONS; i++) {
                 check(answers[0], predict(predictor, model, shapes[0]));
@@ -90,7 +92,7 @@ final class LimitedMemory {
                         .optModelPath(file);
         if (engine.equals("TFLite")) {
             // One thread, as threads need more addresses than are left here; in DJL only we can
-            // say so: both models are planned.
+            // say so: the reference is planned, too.
             criteria.optTranslatorFactory(new PlannedTranslatorFactory())
                     .optArgument("delegation.enabled", "false")
                     .optArgument("memplan.threads", "1");
