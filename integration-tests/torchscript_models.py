@@ -4,8 +4,10 @@
     integration-tests/torchscript_models.py [NAME ...] [--folder FOLDER]
 
 Without names: those that the tests need. Every classifier of torchvision (resnet152, vgg19 ...) can
-be named, and "bert_base": an encoder in the size of BERT base, of a batch of token numbers (int64) of
-any length up to 512. Weights are random, and the same at every run. A file that is there is left
+be named; encoders of a batch of any size of token numbers (int64) of any length up to 512, in the size
+of BERT base ("bert_base"), of all-MiniLM-L6-v2 ("minilm") and small ("tiny_text"); and "decoder", which
+takes one number (int64) and the keys and values of all tokens before, and returns them with its own.
+Weights are random, and the same at every run. A file that is there is left
 alone.
 
 Needs torch and torchvision. Debian: apt-get install python3-torch python3-torchvision; files of that
@@ -84,11 +86,63 @@ class Encoder(nn.Module):
         return self.layers(self.normalised(self.words(tokens) + self.places(places)))
 
 
+class CachedLayer(nn.Module):
+    """A layer of a decoder: one token looks at all before, whose keys and values it is given."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.size = width // heads
+        self.inputs = nn.Linear(width, 3 * width)
+        self.output = nn.Linear(width, width)
+        self.attended = nn.LayerNorm(width)
+        self.inner = nn.Linear(width, 4 * width)
+        self.outer = nn.Linear(4 * width, width)
+        self.normalised = nn.LayerNorm(width)
+
+    def forward(self, x, keys, values):
+        query, key, value = self.inputs(x).view(x.size(0), 1, 3 * self.heads, self.size).transpose(1, 2).chunk(3, 1)
+        keys, values = torch.cat((keys, key), 2), torch.cat((values, value), 2)
+        scores = torch.softmax(torch.matmul(query, keys.transpose(2, 3)) / self.size**0.5, 3)
+        mixed = torch.matmul(scores, values).transpose(1, 2).reshape(x.size(0), 1, x.size(2))
+        x = self.attended(x + self.output(mixed))
+        return self.normalised(x + self.outer(nn.functional.gelu(self.inner(x)))), keys, values
+
+
+class Decoder(nn.Module):
+    """Token by token; keys and values are (2, layers, batch, heads, tokens, size)."""
+
+    def __init__(self, words=8192, width=256, heads=4, layers=4):
+        super().__init__()
+        self.words = nn.Embedding(words, width)
+        self.layers = nn.ModuleList(CachedLayer(width, heads) for _ in range(layers))
+        self.out = nn.Linear(width, words)
+
+    def forward(self, tokens, before):
+        x = self.words(tokens)
+        keys, values = [], []
+        for i, layer in enumerate(self.layers):
+            x, key, value = layer(x, before[0, i], before[1, i])
+            keys.append(key)
+            values.append(value)
+        return self.out(x), torch.stack((torch.stack(keys), torch.stack(values)))
+
+
+ENCODERS = {
+    "bert_base": {},
+    "minilm": {"width": 384, "layers": 6},
+    "tiny_text": {"words": 4096, "width": 64, "heads": 2, "layers": 2},
+}
+
+
 def build(name):
     """Returns a network and an example of its input."""
     torch.manual_seed(zlib.crc32(name.encode()))
-    if name == "bert_base":
-        return Encoder(), torch.randint(0, 30_522, (1, 128))
+    if name in ENCODERS:
+        # Traced with several rows: sizes of one would be constants.
+        return Encoder(**ENCODERS[name]), torch.randint(0, 4096, (1 if name == "bert_base" else 2, 128))
+    if name == "decoder":
+        return Decoder(), (torch.randint(0, 8192, (2, 1)), torch.rand(2, 4, 2, 4, 3, 64))
     maker = getattr(torchvision.models, name, None)
     if not name.islower() or not callable(maker):
         sys.exit(f"torchvision {torchvision.__version__} has no network {name}")

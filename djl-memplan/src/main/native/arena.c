@@ -4,10 +4,10 @@
  *   address   47 … 34 | 33 … 21 | 20 … 0
  *             table   | entry   | in a chunk of 2 MiB
  *
- * An arena is a mapping of whole chunks, as many as it needs. No addresses are reserved in advance,
- * so that a process whose addresses are limited (RLIMIT_AS) keeps them for others.
+ * An arena is a mapping of whole chunks. One that may grow has addresses for what it may become, which
+ * cannot be touched until it does; of those that are limited (RLIMIT_AS) it takes fewer.
  *
- * Entries are read without a lock: one changes only while its arena holds no block. Tables are made
+ * Entries are read without a lock: one changes only while its chunk holds no block. Tables are made
  * when the first arena comes to lie there, and stay.
  */
 #define _GNU_SOURCE
@@ -24,10 +24,12 @@
 #define ENTRIES ((size_t)1 << 13)
 _Static_assert((TABLES * ENTRIES * CHUNK) == (size_t)1 << 48, "not all addresses have an entry");
 
-/* The record of granules in use has one bit for each, so one word for a page of the usual size. */
-#define GRANULE ((size_t)DJLPLAN_ALIGNMENT)
-#define WORD_BITS ((size_t)64)
-#define WORD_BYTES (WORD_BITS * GRANULE)
+/* By how much an arena grows at least; how much is given back at once. */
+#define STEP ((size_t)256 << 10)
+#define SLICE ((size_t)1 << 20)
+
+/* What is left to others: where memory is refused, it must not be the JVM that is next. */
+#define LEFT_TO_OTHERS ((size_t)16 << 20)
 
 struct table {
     _Atomic(struct djlplan_arena *) owner[ENTRIES]; /* written under arenas_lock */
@@ -55,9 +57,12 @@ static void set_owner(size_t first, size_t count, struct djlplan_arena *arena) {
     }
 }
 
+static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+static size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
 /* Maps whole chunks that cannot be touched yet: one more than needed, which is cut off again. */
-static char *map_chunks(size_t count) {
-    size_t bytes = count * CHUNK;
+static char *map_chunks(size_t bytes) {
     char *mapped =
         mmap(NULL, bytes + CHUNK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED) return NULL;
@@ -67,32 +72,69 @@ static char *map_chunks(size_t count) {
     return mapped + before;
 }
 
-/* Gives an arena its memory. The caller holds arenas_lock. */
-static bool take_over(struct djlplan_arena *arena, size_t bytes) {
-    arena->bytes = bytes;
-    arena->chunks = (bytes + CHUNK - 1) / CHUNK;
-    arena->base = map_chunks(arena->chunks);
-    if (arena->base == NULL) return false;
-    size_t first = chunk_of(arena->base);
-    if (!ensure_tables(first, arena->chunks) ||
-        mprotect(arena->base, bytes, PROT_READ | PROT_WRITE) != 0) {
-        munmap(arena->base, arena->chunks * CHUNK);
-        return false;
+/* Takes as many addresses as there are, from as many as wanted down to as few as needed. */
+static bool reserve(struct djlplan_arena *arena, size_t needed, size_t wanted) {
+    for (;;) {
+        arena->reserved_bytes = round_up(wanted, CHUNK);
+        arena->base = map_chunks(arena->reserved_bytes);
+        if (arena->base != NULL) return true;
+        if (wanted <= needed) return false;
+        wanted = wanted / 2 > needed ? wanted / 2 : needed;
     }
-    set_owner(first, arena->chunks, arena);
-    return true;
 }
 
-void *djlplan_arena_create(int64_t bytes) {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+/*
+ * Makes a range such as can be touched; one that an arena grows by only if what others need is to be
+ * had, too.
+ */
+static bool allow(struct djlplan_arena *arena, size_t from, size_t to) {
+    size_t behind = from == 0 ? 0 : arena->reserved_bytes - to;
+    size_t others = behind < LEFT_TO_OTHERS ? behind : LEFT_TO_OTHERS;
+    char *begin = arena->base + from, *end = arena->base + to;
+    if (mprotect(begin, to - from + others, PROT_READ | PROT_WRITE) != 0) return false;
+    return others == 0 || mprotect(end, others, PROT_NONE) == 0;
+}
+
+/* Makes the first bytes of an arena such as can be touched. */
+static bool grow(struct djlplan_arena *arena, size_t bytes) {
+    if (bytes <= arena->bytes) return true;
+    if (bytes > arena->most_bytes) return false;
+    size_t first = chunk_of(arena->base) + (arena->bytes + CHUNK - 1) / CHUNK;
+    size_t count = chunk_of(arena->base + bytes - 1) + 1 - first;
+    pthread_mutex_lock(&arenas_lock);
+    bool done = (count == 0 || ensure_tables(first, count)) && allow(arena, arena->bytes, bytes);
+    if (done) {
+        set_owner(first, count, arena);
+        arena->bytes = bytes;
+    }
+    pthread_mutex_unlock(&arenas_lock);
+    return done;
+}
+
+static void destroy(struct djlplan_arena *arena) {
+    pthread_mutex_lock(&arenas_lock);
+    set_owner(chunk_of(arena->base), (arena->bytes + CHUNK - 1) / CHUNK, NULL);
+    munmap(arena->base, arena->reserved_bytes);
+    pthread_mutex_unlock(&arenas_lock);
+    djlplan_blocks_free(&arena->blocks);
+    pthread_mutex_destroy(&arena->lock);
+    free(arena);
+}
+
+void *djlplan_arena_create(int64_t bytes, int64_t most) {
     if (bytes <= 0 || bytes > INT64_MAX - 2 * (int64_t)CHUNK) return NULL;
+    size_t needed = round_up((size_t)bytes, page_bytes());
+    size_t wanted = most > bytes && most < INT64_MAX - 2 * (int64_t)CHUNK ? (size_t)most : needed;
     struct djlplan_arena *arena = calloc(1, sizeof *arena);
     if (arena == NULL) return NULL;
-    pthread_mutex_lock(&arenas_lock);
-    bool taken = take_over(arena, ((size_t)bytes + page - 1) / page * page);
-    pthread_mutex_unlock(&arenas_lock);
-    if (!taken) {
+    if (!reserve(arena, needed, wanted)) {
         free(arena);
+        return NULL;
+    }
+    arena->most_bytes = wanted > needed ? arena->reserved_bytes : needed;
+    pthread_mutex_init(&arena->lock, NULL);
+    if (!grow(arena, needed)) {
+        destroy(arena);
         return NULL;
     }
     return arena->base;
@@ -107,71 +149,116 @@ struct djlplan_arena *djlplan_arena_of(const void *address) {
                : atomic_load_explicit(&table->owner[chunk % ENTRIES], memory_order_acquire);
 }
 
-void djlplan_arena_free(void *address) {
-    pthread_mutex_lock(&arenas_lock);
+bool djlplan_arena_ensure(struct djlplan_arena *arena, int64_t bytes) {
+    return grow(arena, round_up((size_t)bytes, page_bytes()));
+}
+
+int64_t djlplan_arena_grow(void *address, int64_t bytes) {
     struct djlplan_arena *arena = djlplan_arena_of(address);
-    if (arena != NULL) {
-        set_owner(chunk_of(arena->base), arena->chunks, NULL);
-        munmap(arena->base, arena->chunks * CHUNK);
-        free(arena->used);
-        free(arena);
-    }
-    pthread_mutex_unlock(&arenas_lock);
+    if (arena == NULL || bytes < 0) return -1;
+    pthread_mutex_lock(&arena->lock);
+    int64_t grown = djlplan_arena_ensure(arena, bytes) ? (int64_t)arena->bytes : -1;
+    if (grown >= 0 && arena->touched_bytes < (size_t)bytes) arena->touched_bytes = (size_t)bytes;
+    pthread_mutex_unlock(&arena->lock);
+    return grown;
 }
 
-/* A range of granules: first … last − 1. */
-struct granules {
-    size_t first, last;
-};
-
-static struct granules granules_of(struct place place) {
-    return (struct granules){(size_t)place.offset / GRANULE,
-                             ((size_t)(place.offset + place.bytes) + GRANULE - 1) / GRANULE};
+int djlplan_arena_in_use(void *address) {
+    struct djlplan_arena *arena = djlplan_arena_of(address);
+    if (arena == NULL) return 0;
+    pthread_mutex_lock(&arena->lock);
+    int used = arena->blocks.count > 0;
+    pthread_mutex_unlock(&arena->lock);
+    return used;
 }
 
-/* The bits of one word that belong to the granules. */
-static uint64_t mask(size_t word, struct granules range) {
-    uint64_t bits = ~(uint64_t)0;
-    if (word == range.first / WORD_BITS) bits &= ~(uint64_t)0 << (range.first % WORD_BITS);
-    if (word == (range.last - 1) / WORD_BITS) {
-        bits &= ~(uint64_t)0 >> (WORD_BITS - 1 - (range.last - 1) % WORD_BITS);
+bool djlplan_arena_claim(struct djlplan_arena *arena, struct djlplan_block block) {
+    if (block.end > (int64_t)arena->bytes || !djlplan_blocks_add(&arena->blocks, block)) {
+        return false;
     }
-    return bits;
-}
-
-bool djlplan_arena_claim(struct djlplan_arena *arena, struct place place) {
-    if (arena->used == NULL) {
-        arena->used = calloc(arena->bytes / WORD_BYTES + 1, sizeof *arena->used);
-        if (arena->used == NULL) return false;
-    }
-    struct granules range = granules_of(place);
-    size_t end = (range.last - 1) / WORD_BITS;
-    for (size_t word = range.first / WORD_BITS; word <= end; word++) {
-        if (arena->used[word] & mask(word, range)) return false;
-    }
-    for (size_t word = range.first / WORD_BITS; word <= end; word++) {
-        arena->used[word] |= mask(word, range);
-    }
+    if ((size_t)block.end > arena->touched_bytes) arena->touched_bytes = (size_t)block.end;
     return true;
 }
 
-void djlplan_arena_release(struct djlplan_arena *arena, struct place place) {
-    struct granules range = granules_of(place);
-    size_t end = (range.last - 1) / WORD_BITS;
-    for (size_t word = range.first / WORD_BITS; word <= end; word++) {
-        arena->used[word] &= ~mask(word, range);
+bool djlplan_arena_fit(struct djlplan_arena *arena, int64_t bytes, struct djlplan_block *block) {
+    if (bytes > (int64_t)arena->most_bytes) return false;
+    block->offset = djlplan_blocks_find(&arena->blocks, djlplan_align(bytes));
+    block->end = block->offset + djlplan_align(bytes);
+    size_t needed = (size_t)block->end + DJLPLAN_SPARE_BYTES;
+    if (needed > arena->bytes) {
+        /* What grows once will do so again; what is not touched takes no memory. */
+        size_t ample = round_up(needed + arena->bytes / 16, STEP);
+        if (!grow(arena, ample < arena->most_bytes ? ample : arena->most_bytes) &&
+            !grow(arena, round_up(needed, page_bytes())))
+            return false;
     }
+    return djlplan_arena_claim(arena, *block);
 }
 
-void djlplan_arena_trim(struct djlplan_arena *arena) {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t words = arena->bytes / WORD_BYTES;
-    for (size_t word = 0; word < words; word++) {
-        size_t first = word;
-        while (word < words && arena->used[word] == 0) word++;
-        /* Whole pages only, where they are larger than a word covers: the system rounds up. */
-        size_t from = (first * WORD_BYTES + page - 1) / page * page;
-        size_t to = word * WORD_BYTES / page * page;
-        if (to > from) madvise(arena->base + from, to - from, MADV_DONTNEED);
+bool djlplan_arena_leave(struct djlplan_arena *arena) {
+    bool last = arena->given_up && arena->blocks.count == 0;
+    pthread_mutex_unlock(&arena->lock);
+    if (last) destroy(arena);
+    return last;
+}
+
+/*
+ * Takes the highest free range of whole pages that lies between two offsets, no more of it than a
+ * slice, as a block of its own. The caller holds the lock.
+ */
+static bool claim_slice(struct djlplan_arena *arena, int64_t from, int64_t to,
+                        struct djlplan_block *slice) {
+    int64_t page = (int64_t)page_bytes();
+    struct djlplan_block below;
+    while (to > from) {
+        bool any = djlplan_blocks_before(&arena->blocks, to, &below);
+        int64_t floor = any && below.end > from ? below.end : from;
+        int64_t end = to / page * page, begin = (floor + page - 1) / page * page;
+        if (end > begin) {
+            if (end - begin > (int64_t)SLICE) begin = end - (int64_t)SLICE;
+            *slice = (struct djlplan_block){.offset = begin, .end = end};
+            return djlplan_blocks_add(&arena->blocks, *slice);
+        }
+        to = any ? below.offset : from;
     }
+    return false;
+}
+
+/* Gives pages without a block back to the system, from `keep` on. Gives the lock back. */
+static void give_back(struct djlplan_arena *arena, int64_t keep) {
+    struct djlplan_block slice;
+    int64_t end = (int64_t)round_up(arena->touched_bytes, page_bytes());
+    if (end > (int64_t)arena->bytes) end = (int64_t)arena->bytes;
+    bool lowered = end <= keep;
+    while (claim_slice(arena, keep, end, &slice)) {
+        pthread_mutex_unlock(&arena->lock);
+        madvise(arena->base + slice.offset, (size_t)(slice.end - slice.offset), MADV_DONTNEED);
+        pthread_mutex_lock(&arena->lock);
+        djlplan_blocks_remove(&arena->blocks, slice.offset, &slice);
+        end = slice.offset;
+        lowered = true;
+    }
+    struct djlplan_block last;
+    if (lowered) {
+        bool any = djlplan_blocks_before(&arena->blocks, INT64_MAX, &last);
+        int64_t reached = any && last.end > keep ? last.end : keep;
+        if ((int64_t)arena->touched_bytes > reached) arena->touched_bytes = (size_t)reached;
+    }
+    djlplan_arena_leave(arena);
+}
+
+void djlplan_arena_trim(void *address, int64_t keep) {
+    struct djlplan_arena *arena = djlplan_arena_of(address);
+    if (arena == NULL || keep < 0) return;
+    pthread_mutex_lock(&arena->lock);
+    give_back(arena, keep);
+}
+
+void djlplan_arena_free(void *address) {
+    struct djlplan_arena *arena = djlplan_arena_of(address);
+    if (arena == NULL) return;
+    pthread_mutex_lock(&arena->lock);
+    arena->given_up = true;
+    arena->run = NULL;
+    arena->blocks.count > 0 ? give_back(arena, 0) : (void)djlplan_arena_leave(arena);
 }

@@ -3,7 +3,9 @@
 #define DJLPLAN_ARENA_H
 
 #include "djlplan.h"
+#include "first_fit.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,6 +16,13 @@ struct place {
     int64_t offset;
     int64_t bytes;
 };
+
+/* Kernels that read past the end of a block read no further than this, in bytes. */
+enum { DJLPLAN_SPARE_BYTES = 4096 };
+
+static inline int64_t djlplan_align(int64_t bytes) {
+    return (bytes + DJLPLAN_ALIGNMENT - 1) / DJLPLAN_ALIGNMENT * DJLPLAN_ALIGNMENT;
+}
 
 static inline bool djlplan_place_aligned(struct place place) {
     return place.offset >= 0 && place.offset % DJLPLAN_ALIGNMENT == 0;
@@ -28,21 +37,35 @@ static inline bool djlplan_place_within(struct place place, int64_t arena_bytes)
 struct djlplan_torch_run;
 struct djlplan_weights;
 
+/* What lies in an arena, and how far it reaches: guarded by its lock, but for what says otherwise. */
 struct djlplan_arena {
-    char *base;
-    size_t bytes;   /* that can be touched: whole pages */
-    size_t chunks;  /* of addresses */
-    uint64_t *used; /* a bit for each granule, made by the first claim; guarded by the run's lock */
-    _Atomic(struct djlplan_torch_run *) run; /* whose blocks these are, NULL for nobody's */
+    char *base;            /* does not change */
+    size_t reserved_bytes; /* of addresses, whole chunks; does not change */
+    size_t most_bytes;     /* that it may grow to; does not change */
+    pthread_mutex_t lock;
+    size_t bytes;         /* that can be touched: whole pages */
+    size_t touched_bytes; /* up to where anything was since memory was given back */
+    struct djlplan_blocks blocks;
+    struct djlplan_torch_run *run;   /* that places blocks here, NULL for none */
+    bool given_up;                   /* it is freed with its last block */
     struct djlplan_weights *weights; /* that lie here, NULL for none; set before a block does */
 };
 
 /* The arena that an address lies in, NULL for any other memory. Thread-safe. */
 struct djlplan_arena *djlplan_arena_of(const void *address);
-/* Takes a place, if all of it is free; gives it back. The caller holds the lock of the run. */
-bool djlplan_arena_claim(struct djlplan_arena *arena, struct place place);
-void djlplan_arena_release(struct djlplan_arena *arena, struct place place);
-/* Gives pages without a block back to the system. The caller holds the lock of the run. */
-void djlplan_arena_trim(struct djlplan_arena *arena);
+/* Takes a place, if all of it is free and can be touched. The caller holds the arena's lock. */
+bool djlplan_arena_claim(struct djlplan_arena *arena, struct djlplan_block block);
+/*
+ * Takes the lowest place with room for so many bytes, which it writes to the block; the arena grows
+ * for it if it can. Returns false if there is no room. The caller holds the arena's lock.
+ */
+bool djlplan_arena_fit(struct djlplan_arena *arena, int64_t bytes, struct djlplan_block *block);
+/* Makes it as large, if it can. The caller holds the arena's lock. */
+bool djlplan_arena_ensure(struct djlplan_arena *arena, int64_t bytes);
+/*
+ * Gives the lock back. Frees the arena if it was given up and no block is in use any more, and says
+ * so.
+ */
+bool djlplan_arena_leave(struct djlplan_arena *arena);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * The native library of djl-plan. It holds no policy: Java decides what is planned and where, this
- * code carries it out and checks, at every use, that the planned place still fits.
+ * The native library of djl-plan. Java decides what is planned and where; this code carries it out
+ * and checks, at every use, that the planned place still fits. It holds one policy: an allocation
+ * for which there is no plan gets the lowest place in its arena that is free (first_fit.h).
  *
  * How functions say what became of them, here and inside of the library:
  *
@@ -36,8 +37,8 @@
  * or of a struct. Copies of djl-plan in several class loaders share the library that the first one
  * loaded, for libtorch can have one allocator only.
  */
-enum { DJLPLAN_ABI = 5 };
-DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 5, "NativeLoader.ABI");
+enum { DJLPLAN_ABI = 6 };
+DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 6, "NativeLoader.ABI");
 DJLPLAN_API int djlplan_abi(void);
 
 enum djlplan_status {
@@ -55,9 +56,20 @@ DJLPLAN_AS_IN_JAVA(DJLPLAN_ALIGNMENT == 64, "UsageRecords.ALIGNMENT_BYTES");
 
 /*
  * Returns zeroed memory, aligned to 2 MiB, or NULL; with `huge_pages` the system is asked for pages
- * of that size. Of addresses it takes what it needs, rounded up to 2 MiB.
+ * of that size. Of addresses it takes what it needs, rounded up to 2 MiB; or as many as `most`, if
+ * that is more and there are so many, to grow into.
  */
-DJLPLAN_API void *djlplan_arena_create(int64_t bytes);
+DJLPLAN_API void *djlplan_arena_create(int64_t bytes, int64_t most);
+/* Makes it as large, if it can; for who touches it other than by runs. Returns its size. */
+DJLPLAN_API int64_t djlplan_arena_grow(void *arena, int64_t bytes);
+/* Whether a block of a run that has ended, or of one that goes on, lies there. */
+DJLPLAN_API int djlplan_arena_in_use(void *arena);
+/* Gives pages in which no block lies back to the system, from an offset on. Not while it is freed. */
+DJLPLAN_API void djlplan_arena_trim(void *arena, int64_t keep);
+/*
+ * Frees it, once no block is in use there any more: until then the memory of those stays. No run may
+ * go on there.
+ */
 DJLPLAN_API void djlplan_arena_free(void *arena);
 
 /* Gives all memory that the C library keeps for later back to the system, where it can. */
@@ -94,10 +106,10 @@ struct djlplan_stream;
 
 /* The way of a piece from the file to its place. */
 enum djlplan_io {
-    DJLPLAN_IO_CACHED = 0,  /* copied from the page cache */
-    DJLPLAN_IO_MMAP = 1,    /* pages of the page cache are mapped there */
-    DJLPLAN_IO_DIRECT = 2,  /* read past the page cache */
-    DJLPLAN_IO_DROPPED = 3  /* copied from the page cache, and dropped from it */
+    DJLPLAN_IO_CACHED = 0, /* copied from the page cache */
+    DJLPLAN_IO_MMAP = 1,   /* pages of the page cache are mapped there */
+    DJLPLAN_IO_DIRECT = 2, /* read past the page cache */
+    DJLPLAN_IO_DROPPED = 3 /* copied from the page cache, and dropped from it */
 };
 DJLPLAN_AS_IN_JAVA(DJLPLAN_IO_CACHED == 0 && DJLPLAN_IO_MMAP == 1 && DJLPLAN_IO_DIRECT == 2 &&
                        DJLPLAN_IO_DROPPED == 3,
@@ -390,56 +402,69 @@ DJLPLAN_API struct djlplan_torch_plan *djlplan_torch_plan_create(const int64_t *
 DJLPLAN_API void djlplan_torch_plan_delete(struct djlplan_torch_plan *plan);
 
 /*
- * A run is one prediction. While it is current on a thread, that thread's allocations are recorded
- * or placed; frees of its blocks are noticed on every thread, also after the pause, until the run
- * is finished.
+ * Which allocations of a model outlive its predictions, and are left to the engine: by what was
+ * allocated and freed before in the same prediction. Thread-safe. NULL without memory. May be
+ * deleted before the runs that use it end: they hold on to it.
+ */
+struct djlplan_torch_escapes;
+DJLPLAN_API struct djlplan_torch_escapes *djlplan_torch_escapes_create(void);
+DJLPLAN_API void djlplan_torch_escapes_delete(struct djlplan_torch_escapes *escapes);
+
+/*
+ * A run is one prediction. While it is current on a thread, that thread's allocations get places in
+ * its arena: those of the plan, if there is one, as long as they are as planned; others the lowest
+ * that are free. The engine's allocator serves what finds no room. Frees of its blocks are noticed
+ * on every thread.
  */
 struct djlplan_torch_run;
 /*
- * Both return NULL if a run is current on this thread already or there is no memory; the second
- * also if the arena is too small, none of ours, or has a run.
+ * Begins one on this thread. `arena` must be one of ours that no other run uses until this one is
+ * finished; blocks of runs before may lie there. `plan` and `escapes` may be NULL; `logged` is 1 if
+ * it is noted what is allocated and freed. Returns NULL if a
+ * run is current on this thread already, there is no memory, or the arena is too small for the plan,
+ * none of ours, or has a run.
  */
-DJLPLAN_API struct djlplan_torch_run *djlplan_torch_record(void);
+DJLPLAN_API struct djlplan_torch_run *djlplan_torch_begin(struct djlplan_torch_plan *plan,
+                                                          void *arena,
+                                                          struct djlplan_torch_escapes *escapes,
+                                                          int logged);
 /*
- * `arena` must be one of ours that nobody else uses until the run is finished. Each allocation must
- * be as large as planned; with `at_most` it may be smaller, as those of a smaller batch are.
- */
-DJLPLAN_API struct djlplan_torch_run *djlplan_torch_replay(struct djlplan_torch_plan *plan,
-                                                           void *arena, int at_most);
-/*
- * Ends the allocations of the current run; only on its own thread. Returns 1 if its plan was used
- * and none of its blocks is in use any more: then the run may be finished at once.
+ * Ends the allocations of the current run; only on its own thread. Returns 1 if none of its blocks
+ * is in use any more, and nothing is noted: then the run may be finished at once.
  */
 DJLPLAN_API int djlplan_torch_pause(void);
 
 /*
- * What was recorded of each allocation: bytes, time of allocation, time of free (−1: not freed, or
- * before the pause on another thread). Writes whole allocations only, and returns −1 if the
- * record is not complete for lack of memory.
+ * What was noted of each allocation: bytes, time of allocation, time of free (−1: not freed, before
+ * the pause on another thread, or left to the engine). Writes whole allocations only, and returns
+ * −1 if there were too many, or not enough memory for them.
  */
-enum { DJLPLAN_EVENT_VALUES = 3 };
+enum { DJLPLAN_EVENT_VALUES = 3, DJLPLAN_MOST_EVENTS = 1 << 18 };
 DJLPLAN_AS_IN_JAVA(DJLPLAN_EVENT_VALUES == 3, "NativeRun.VALUES_PER_EVENT");
 DJLPLAN_API int64_t djlplan_torch_events(const struct djlplan_torch_run *run, int64_t *out,
                                          int64_t capacity);
-/* When the recorded run was paused, in the time of its events; −1 before. */
+/* When the run was paused, in the time of its events; −1 before, and if nothing is noted. */
 DJLPLAN_API int64_t djlplan_torch_paused_at(const struct djlplan_torch_run *run);
 
 enum djlplan_counter {
     DJLPLAN_PLACED = 0,   /* allocations that got their planned place */
-    DJLPLAN_REFUSED = 1,  /* planned ones whose place was still in use: from the engine */
-    DJLPLAN_DIVERGED = 2, /* those after the first of another size than planned: from the engine */
+    DJLPLAN_REFUSED = 1,  /* planned ones whose place was still in use: found another */
+    DJLPLAN_DIVERGED = 2, /* those after the first of another size than planned: found places */
     DJLPLAN_MISSING = 3,  /* planned allocations that were not made */
     DJLPLAN_ALIVE = 4,    /* blocks still in use */
-    DJLPLAN_COUNTERS = 5
+    DJLPLAN_FITTED = 5,   /* allocations that got a place without a plan */
+    DJLPLAN_OUTSIDE = 6,  /* those for which there was no room: from the engine */
+    DJLPLAN_REACHED = 7,  /* up to which offset there were blocks of this run */
+    DJLPLAN_COUNTERS = 8
 };
 DJLPLAN_AS_IN_JAVA(DJLPLAN_PLACED == 0 && DJLPLAN_REFUSED == 1 && DJLPLAN_DIVERGED == 2 &&
-                       DJLPLAN_MISSING == 3 && DJLPLAN_ALIVE == 4 && DJLPLAN_COUNTERS == 5,
+                       DJLPLAN_MISSING == 3 && DJLPLAN_ALIVE == 4 && DJLPLAN_FITTED == 5 &&
+                       DJLPLAN_OUTSIDE == 6 && DJLPLAN_REACHED == 7 && DJLPLAN_COUNTERS == 8,
                    "TorchNative.PLACED … COUNTERS");
 
 /*
  * Ends a paused run, on any thread. Writes the counters and the numbers of the allocations that
- * still are in use, at most `capacity`. When there are any, the arena is no longer the caller's: it
- * is freed with the last of them.
+ * still are in use, at most `capacity`. Their places stay theirs until they are freed.
  */
 DJLPLAN_API void djlplan_torch_finish(struct djlplan_torch_run *run, int64_t *counters,
                                       int32_t *alive, int capacity);

@@ -30,9 +30,7 @@ torch_data_ptr djlplan_torch_engine_allocate(size_t bytes) {
 }
 
 void djlplan_torch_free(void *block) {
-    if (block == NULL || djlplan_replay_free(block)) return;
-    djlplan_record_free(block);
-    if (!djlplan_large_free(block)) engine_free(block);
+    if (block != NULL && !djlplan_run_free(block)) engine_free(block);
 }
 
 static torch_data_ptr allocate(const torch_allocator *self, size_t bytes) {
@@ -43,8 +41,7 @@ static torch_data_ptr allocate(const torch_allocator *self, size_t bytes) {
     if (weight != NULL) return djlplan_torch_block(weight);
     struct djlplan_torch_run *run = current;
     if (run == NULL) return djlplan_torch_engine_allocate(bytes);
-    torch_data_ptr block = run->kind == RUN_RECORDS ? djlplan_record_allocate(run, bytes)
-                                                    : djlplan_replay_allocate(run, bytes);
+    torch_data_ptr block = djlplan_run_allocate(run, bytes);
     if (atomic_load_explicit(&djlplan_names_kept, memory_order_relaxed)) {
         djlplan_names_note(bytes, block.data);
     }
@@ -155,8 +152,8 @@ int djlplan_torch_attach(char *message, int64_t message_bytes) {
 }
 
 /*
- * Functions for what libtorch keeps for each thread; all NULL where one is missing. Written once,
- * by has_settings.
+ * Functions for what libtorch keeps for each thread; all NULL where one is missing, or libtorch is
+ * not loaded. Written once, by has_settings.
  */
 static struct {
     int (*threads)(void);
@@ -190,9 +187,14 @@ static void find_settings(void) {
 }
 
 static bool has_settings(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find_settings);
-    return settings.threads != NULL;
+    static atomic_bool found;
+    if (atomic_load(&found)) return true;
+    pthread_mutex_lock(&attach_lock);
+    if (!atomic_load(&found)) find_settings();
+    bool now = settings.threads != NULL;
+    atomic_store(&found, now);
+    pthread_mutex_unlock(&attach_lock);
+    return now;
 }
 
 int64_t djlplan_torch_settings(void) {
@@ -210,32 +212,14 @@ void djlplan_torch_set_settings(int64_t wanted) {
     settings.set_optimize((wanted & DJLPLAN_TORCH_OPTIMIZE) != 0);
 }
 
-struct djlplan_torch_run *djlplan_torch_record(void) {
+struct djlplan_torch_run *djlplan_torch_begin(struct djlplan_torch_plan *plan, void *arena,
+                                              struct djlplan_torch_escapes *escapes, int logged) {
     if (current != NULL) return NULL;
-    return current = djlplan_record_begin();
-}
-
-struct djlplan_torch_run *djlplan_torch_replay(struct djlplan_torch_plan *plan, void *arena,
-                                               int at_most) {
-    if (current != NULL) return NULL;
-    return current = djlplan_replay_begin(plan, arena, at_most != 0);
+    return current = djlplan_run_begin(plan, arena, escapes, logged);
 }
 
 int djlplan_torch_pause(void) {
     struct djlplan_torch_run *run = current;
     current = NULL;
-    if (run == NULL) return 0;
-    if (run->kind == RUN_REPLAYS) return djlplan_replay_alive(run) == 0;
-    djlplan_record_pause(run);
-    return 0;
-}
-
-void djlplan_torch_finish(struct djlplan_torch_run *run, int64_t *counters, int32_t *alive,
-                          int capacity) {
-    memset(counters, 0, DJLPLAN_COUNTERS * sizeof *counters);
-    if (run->kind == RUN_RECORDS) {
-        djlplan_record_finish(run);
-    } else {
-        djlplan_replay_finish(run, counters, alive, capacity);
-    }
+    return run != NULL && djlplan_run_pause(run);
 }

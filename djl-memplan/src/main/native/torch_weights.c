@@ -48,7 +48,7 @@ static int open_direct(int file) {
 /* Maps the file over addresses of an arena's, by which a free finds the weights. */
 static int map_file(struct djlplan_weights *weights) {
     if (ftruncate(weights->file, weights->capacity) != 0) return errno;
-    void *base = djlplan_arena_create(weights->capacity);
+    void *base = djlplan_arena_create(weights->capacity, 0);
     if (base == NULL) return ENOMEM;
     if (mmap(base, (size_t)weights->capacity, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
              weights->file, 0) == MAP_FAILED) {

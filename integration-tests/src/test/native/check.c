@@ -176,7 +176,7 @@ static void check_same(struct djlplan_tflite_session *planned, struct djlplan_tf
         free(expected);
     }
     free(previous);
-    char *mapped = djlplan_arena_create(plan->bytes);
+    char *mapped = djlplan_arena_create(plan->bytes, 0);
     CHECK(mapped != NULL);
     CHECK(djlplan_tflite_invoke(planned, mapped, plan->bytes) == DJLPLAN_OK);
     djlplan_arena_free(mapped);
@@ -362,8 +362,8 @@ static void check_mappings(const char *no_file) {
     CHECK(djlplan_map(no_file, &mapping) != 0);
     CHECK(djlplan_map("/", &mapping) != 0);
     CHECK(djlplan_map("/dev/null", &mapping) != 0);
-    CHECK(djlplan_arena_create(0) == NULL && djlplan_arena_create(-5) == NULL);
-    CHECK(djlplan_arena_create(INT64_MAX) == NULL);
+    CHECK(djlplan_arena_create(0, 0) == NULL && djlplan_arena_create(-5, 0) == NULL);
+    CHECK(djlplan_arena_create(INT64_MAX, 0) == NULL);
     djlplan_arena_free(NULL);
 }
 

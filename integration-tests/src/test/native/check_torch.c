@@ -171,7 +171,7 @@ int main(int count, char **arguments) {
     } else {
         check_faults(has_simple);
         check_attached();
-        check_recordings();
+        check_online();
         check_replays();
         check_threads();
         check_weights();

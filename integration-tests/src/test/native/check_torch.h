@@ -25,7 +25,10 @@ void raw_deallocate(void *block);
 void release_elsewhere(torch_data_ptr *block);
 void finish_elsewhere(struct djlplan_torch_run *run, int64_t *counters);
 
-void check_recordings(void);
+/* Bytes of addresses that this process has mapped. */
+size_t mapped_bytes(void);
+
+void check_online(void);
 void check_replays(void);
 void check_threads(void);
 void check_weights(void);

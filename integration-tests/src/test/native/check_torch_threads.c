@@ -1,5 +1,5 @@
 /*
- * Threads that record and replay at the same time, keep blocks and free each other's. Every block
+ * Threads that predict with and without plans at the same time, keep blocks and free each other's. Every block
  * is filled with a byte of its own, so that one that overlaps another is found when either is
  * freed.
  */
@@ -25,6 +25,7 @@ struct worker {
     int frees[BLOCKS];
     struct djlplan_torch_plan *plan;
     char *arena;
+    struct djlplan_torch_escapes *escapes; /* of all workers */
     int64_t arena_bytes;
 };
 
@@ -115,7 +116,9 @@ static void drop_plan(struct worker *worker) {
 static void record(struct worker *worker) {
     drop_plan(worker);
     draw_model(worker);
-    struct djlplan_torch_run *run = djlplan_torch_record();
+    worker->arena = djlplan_arena_create(64, INT64_C(1) << 24);
+    struct djlplan_torch_run *run =
+        djlplan_torch_begin(NULL, worker->arena, worker->escapes, 1);
     CHECK(run != NULL);
     struct block *blocks[BLOCKS];
     predict(worker, -1, draw(worker, 2) == 0, blocks);
@@ -133,8 +136,10 @@ static void record(struct worker *worker) {
 }
 
 static void replay(struct worker *worker) {
-    if (worker->arena == NULL) worker->arena = djlplan_arena_create(worker->arena_bytes);
-    struct djlplan_torch_run *run = djlplan_torch_replay(worker->plan, worker->arena, 0);
+    if (worker->arena == NULL)
+        worker->arena = djlplan_arena_create(worker->arena_bytes, INT64_C(1) << 24);
+    struct djlplan_torch_run *run =
+        djlplan_torch_begin(worker->plan, worker->arena, worker->escapes, 0);
     CHECK(run != NULL);
     int ends = draw(worker, 10) == 0;
     if (ends) {
@@ -154,19 +159,23 @@ static void replay(struct worker *worker) {
     int64_t counters[DJLPLAN_COUNTERS];
     int32_t alive[BLOCKS];
     djlplan_torch_finish(run, counters, alive, BLOCKS);
-    CHECK(shared || counters[DJLPLAN_REFUSED] == 0);
+    CHECK(counters[DJLPLAN_OUTSIDE] == 0);
     atomic_fetch_add(&refused, counters[DJLPLAN_REFUSED] > 0);
     atomic_fetch_add(&placed, (int)counters[DJLPLAN_PLACED]);
     atomic_fetch_add(&diverged, counters[DJLPLAN_DIVERGED] > 0);
-    if (counters[DJLPLAN_ALIVE] > 0) {
+    if (draw(worker, 4) == 0) djlplan_arena_trim(worker->arena, draw(worker, 1 << 16));
+    if (counters[DJLPLAN_ALIVE] > 0 && draw(worker, 2) == 0) {
         atomic_fetch_add(&kept_arenas, 1);
+        djlplan_arena_free(worker->arena);
         worker->arena = NULL;
     }
     if (kept < BLOCKS && blocks[kept] != NULL) give_up(worker, blocks[kept]);
 }
 
+static struct djlplan_torch_escapes *all_escapes;
+
 static void *work(void *seed) {
-    struct worker worker = {.random = (uint64_t)(uintptr_t)seed};
+    struct worker worker = {.random = (uint64_t)(uintptr_t)seed, .escapes = all_escapes};
     for (int round = 0; round < ROUNDS; round++) {
         if (worker.plan == NULL || draw(&worker, 8) == 0) {
             record(&worker);
@@ -181,10 +190,12 @@ static void *work(void *seed) {
 
 void check_threads(void) {
     pthread_t threads[THREADS];
+    all_escapes = djlplan_torch_escapes_create();
     for (int i = 0; i < THREADS; i++) {
         CHECK(pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)(i + 1)) == 0);
     }
     for (int i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+    djlplan_torch_escapes_delete(all_escapes);
     for (int i = 0; i < EXCHANGE; i++) drop(atomic_exchange(&exchange[i], NULL));
     CHECK(placed > 0 && refused > 0 && diverged > 0 && kept_arenas > 0);
 }

@@ -20,7 +20,6 @@ import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.torch.WeightFile;
-import org.djlplan.memplan.serving.ClassPreloader;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.slf4j.Logger;
@@ -92,7 +91,7 @@ public final class ModelPlanning {
 
     /** Gets ready in the background, while DJL still loads its engine. */
     public static void warmUp() {
-        ClassPreloader.start();
+        Rehearsal.start();
     }
 
     /**

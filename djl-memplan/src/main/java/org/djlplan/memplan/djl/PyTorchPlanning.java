@@ -65,6 +65,7 @@ final class PyTorchPlanning {
                     wrap(model, loaded.map(BudgetedWeights.Loaded::block).orElse(block), loaded));
             if (options.warmup()) {
                 LoadTimePredictions.run(model, options.inputShapes());
+                TorchMemory.settle();
             }
         }
         return problem;

@@ -50,8 +50,11 @@ public final class TfLiteEngineProvider implements EngineProvider {
         }
     }
 
-    /** Other engines must not suffer where a class that we need is not there. */
-    private static boolean hasLibrary() {
+    /**
+     * Returns whether the class path, or the environment, has the engine's library. Other engines
+     * do not suffer where a class that we need is not there.
+     */
+    public static boolean hasLibrary() {
         try {
             return LibraryFile.exists();
         } catch (LinkageError e) {

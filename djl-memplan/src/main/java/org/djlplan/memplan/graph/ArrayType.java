@@ -21,22 +21,6 @@ public record ArrayType(String dataType, List<Long> shape) {
         }
     }
 
-    /**
-     * Returns whether another array is of the same type and shape but for its first dimension,
-     * which is not larger.
-     */
-    public boolean hasAtLeastTheBatchOf(ArrayType other) {
-        if (equals(other)) {
-            return true;
-        }
-        int rank = shape.size();
-        return dataType.equals(other.dataType)
-                && rank > 0
-                && rank == other.shape.size()
-                && shape.get(0) > other.shape.get(0)
-                && shape.subList(1, rank).equals(other.shape.subList(1, rank));
-    }
-
     /** Returns for example {@code 1x3x224x224:float32}. */
     @Override
     public String toString() {

@@ -102,16 +102,24 @@ public record PlanReport(
      * Predictions until now.
      *
      * @param total how many
-     * @param unplanned how many of them ran outside the planned arena, or not as planned
-     * @param unplannedAllocations how many allocations of planned predictions the engine's
-     *     allocator served against the plan
+     * @param unplanned how many of them ran without a plan, or not as planned
+     * @param online how many of these got their places in an arena all the same, as they allocated
+     * @param unplannedAllocations how many allocations did not get the place that was planned, or
+     *     found none in the arena
      * @param recorded how many were recorded in order to be planned
+     * @param escaped how many allocations outlived their prediction in an arena, before that was
+     *     known of them
      */
     public record Predictions(
-            long total, long unplanned, long unplannedAllocations, long recorded) {
+            long total,
+            long unplanned,
+            long online,
+            long unplannedAllocations,
+            long recorded,
+            long escaped) {
 
         /** What a model has that nobody used. */
-        public static final Predictions NONE = new Predictions(0, 0, 0, 0);
+        public static final Predictions NONE = new Predictions(0, 0, 0, 0, 0, 0);
 
         /** Returns one line for people. */
         @Override
@@ -119,11 +127,15 @@ public record PlanReport(
             return total
                     + " predictions, "
                     + unplanned
-                    + " unplanned, "
+                    + " unplanned ("
+                    + online
+                    + " online), "
                     + recorded
                     + " recorded, "
                     + unplannedAllocations
-                    + " allocations against the plan";
+                    + " allocations against the plan, "
+                    + escaped
+                    + " escaped";
         }
     }
 

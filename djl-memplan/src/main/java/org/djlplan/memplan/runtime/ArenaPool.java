@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -17,9 +18,11 @@ import org.djlplan.memplan.events.Waits;
  * Arenas for inferences that run at the same time, whichever model they belong to: models that take
  * turns share one arena of the largest model's size instead of holding one each.
  *
- * <p>An arena that turns out too small for the next model is replaced, not added to. Arenas larger
- * than any model needs, and all of them when the last model is gone, are freed as soon as they are
- * idle.
+ * <p>An arena that turns out too small for the next model is replaced, or grows, and is not added
+ * to. Arenas larger than any model needs, and all of them when the last model is gone, are freed as
+ * soon as they are idle. Those that grow are for inferences whose need nobody knows before: they
+ * give back, in the background, what the last inferences did not use, and arrays that outlive their
+ * inference may lie there, which nobody but such inferences can work around.
  */
 public final class ArenaPool {
 
@@ -28,17 +31,20 @@ public final class ArenaPool {
 
     private static final ArenaPool SHARED = new ArenaPool();
 
+    /** What is needed where that is not known. */
+    private static final long ANY = 1;
+
     /** The allocator of arenas. */
     interface Source {
-        Arena create(long bytes);
+        Arena create(long bytes, boolean grows);
 
         void free(Arena arena);
     }
 
     private static final class NativeSource implements Source {
         @Override
-        public Arena create(long bytes) {
-            return Arena.create(bytes);
+        public Arena create(long bytes, boolean grows) {
+            return Arena.create(bytes, grows);
         }
 
         @Override
@@ -55,6 +61,9 @@ public final class ArenaPool {
 
     /** How many users need an arena of how many bytes. */
     private final NavigableMap<Long, Integer> needs = new TreeMap<>();
+
+    /** Of these, how many use arenas that grow. */
+    private int growing;
 
     private long largestArenaBytes;
     private long overflows;
@@ -92,25 +101,42 @@ public final class ArenaPool {
 
     /** Announces a user of arenas of {@code bytes}, until {@link Need#close()}. */
     public Need announce(long bytes) {
+        return announce(bytes, false);
+    }
+
+    /**
+     * Announces a user of arenas of {@code bytes}, until {@link Need#close()}.
+     *
+     * @param grows whether it may use more than that, and leaves arrays there
+     */
+    public Need announce(long bytes, boolean grows) {
         checkArgument(bytes > 0, "an arena of %s bytes", bytes);
         lock.lock();
         try {
             needs.merge(bytes, 1, Integer::sum);
+            growing += grows ? 1 : 0;
             needsChanged();
-            return new Need(bytes);
+            return new Need(bytes, grows);
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Announces a user of arenas that grow, until {@link Need#close()}, who knows no size. */
+    public Need announceAny() {
+        return announce(ANY, true);
     }
 
     /** The right to lease arenas of one size; closing it lets the pool shrink. */
     public final class Need implements AutoCloseable {
 
         private final long bytes;
+        private final boolean grows;
         private boolean closed;
 
-        private Need(long bytes) {
+        private Need(long bytes, boolean grows) {
             this.bytes = bytes;
+            this.grows = grows;
         }
 
         /**
@@ -138,15 +164,21 @@ public final class ArenaPool {
 
         @Override
         public void close() {
+            boolean wasLargest = false;
             lock.lock();
             try {
                 if (!closed) {
                     closed = true;
                     needs.computeIfPresent(bytes, (size, users) -> users == 1 ? null : users - 1);
+                    growing -= grows ? 1 : 0;
                     needsChanged();
+                    wasLargest = growing > 0 && (needs.isEmpty() || bytes > needs.lastKey());
                 }
             } finally {
                 lock.unlock();
+            }
+            if (wasLargest) {
+                trimIdle();
             }
         }
     }
@@ -154,11 +186,13 @@ public final class ArenaPool {
     /** An arena in use. */
     public final class Lease implements AutoCloseable {
 
+        private final Need need;
         private final Arena arena;
         private final boolean pooled;
         private boolean closed;
 
-        private Lease(Arena arena, boolean pooled) {
+        private Lease(Need need, Arena arena, boolean pooled) {
+            this.need = need;
             this.arena = arena;
             this.pooled = pooled;
         }
@@ -174,8 +208,35 @@ public final class ArenaPool {
             return pooled;
         }
 
+        @Override
+        public void close() {
+            close(0);
+        }
+
         /**
-         * Closes the lease of an arena that somebody else frees: it is none of the pool any more.
+         * Closes the lease.
+         *
+         * @param reachedBytes up to where the arena was used, if it grows
+         */
+        public void close(long reachedBytes) {
+            OptionalLong keep;
+            lock.lock();
+            try {
+                keep = giveBack(reachedBytes);
+            } finally {
+                lock.unlock();
+            }
+            if (keep.isPresent()) {
+                long kept = keep.getAsLong();
+                if (!Later.run(Duration.ZERO, () -> trim(arena, kept))) {
+                    trim(arena, kept);
+                }
+            }
+        }
+
+        /**
+         * Closes the lease of an arena in which arrays stay: it is none of the pool any more, and
+         * freed with the last of them. Plans then have their places in another.
          */
         public void abandon() {
             lock.lock();
@@ -183,7 +244,7 @@ public final class ArenaPool {
                 if (!closed) {
                     closed = true;
                     leased.remove(arena);
-                    arena.abandon();
+                    source.free(arena);
                     returned.signalAll();
                 }
             } finally {
@@ -191,30 +252,32 @@ public final class ArenaPool {
             }
         }
 
-        @Override
-        public void close() {
-            lock.lock();
-            try {
-                if (closed) {
-                    return;
-                }
-                closed = true;
-                if (!pooled) {
-                    source.free(arena);
-                    return;
-                }
-                leased.remove(arena);
-                if (arena.bytes() > largestArenaBytes) {
-                    source.free(arena);
-                } else {
-                    idle.add(arena);
-                }
-                // All, as one waiter's limit may still be reached where another's is not.
-                returned.signalAll();
-            } finally {
-                lock.unlock();
+        private OptionalLong giveBack(long reachedBytes) {
+            if (closed) {
+                return OptionalLong.empty();
             }
+            closed = true;
+            if (!pooled) {
+                source.free(arena);
+                return OptionalLong.empty();
+            }
+            leased.remove(arena);
+            OptionalLong keep = arena.note(need.grows ? reachedBytes : need.bytes);
+            keep.ifPresent(arena::beginTrim);
+            if (isTooLarge(arena)) {
+                source.free(arena);
+                keep = OptionalLong.empty();
+            } else {
+                idle.add(arena);
+            }
+            // All, as one waiter's limit may still be reached where another's is not.
+            returned.signalAll();
+            return keep;
         }
+    }
+
+    private boolean isTooLarge(Arena arena) {
+        return !(arena.grows() && growing > 0) && arena.bytes() > largestArenaBytes;
     }
 
     private Lease lease(Need need, int limit, Duration wait) throws InterruptedException {
@@ -224,7 +287,7 @@ public final class ArenaPool {
             awaitFewer(need, limit, wait);
             if (leased.size() >= limit) {
                 overflows++;
-                return new Lease(create(need), false);
+                return new Lease(need, create(need), false);
             }
             return take(need);
         } finally {
@@ -265,28 +328,69 @@ public final class ArenaPool {
     private Lease take(Need need) {
         Arena arena = takeIdle(need);
         leased.add(arena);
-        return new Lease(arena, true);
+        return new Lease(need, arena, true);
     }
 
     /**
-     * The smallest idle arena that is large enough; else the largest one gives way to a new one.
+     * The smallest idle arena that is large enough; else the largest one grows, or gives way to a
+     * new one.
      */
     private Arena takeIdle(Need need) {
-        long bytes = need.bytes;
-        int best = -1;
-        for (int i = 0; i < idle.size(); i++) {
-            if (best < 0 || fitsBetter(idle.get(i).bytes(), idle.get(best).bytes(), bytes)) {
-                best = i;
+        long wanted = need.bytes == ANY ? ANY : Arena.roundedBytes(need.bytes);
+        Arena best = null;
+        for (Arena arena : idle) {
+            if (suits(need, arena)
+                    && (best == null || fitsBetter(arena.bytes(), best.bytes(), wanted))) {
+                best = arena;
             }
         }
-        if (best >= 0) {
-            Arena arena = idle.remove(best);
-            if (arena.bytes() >= bytes) {
-                return arena;
+        if (best == null) {
+            best = idle.stream().filter(arena -> !arena.grows()).findAny().orElse(null);
+        }
+        if (best != null) {
+            idle.remove(best);
+            if (suits(need, best) && best.ensure(need.bytes)) {
+                return best;
             }
-            source.free(arena);
+            source.free(best);
         }
         return create(need);
+    }
+
+    private static boolean suits(Need need, Arena arena) {
+        return need.grows ? arena.grows() : arena.isEmpty();
+    }
+
+    /**
+     * Gives the memory of idle arenas that grow back, but for as much as the largest that is known
+     * to be needed: when it turns out how much that is.
+     */
+    public void trimIdle() {
+        List<Arena> trimmed = new ArrayList<>();
+        long keep;
+        lock.lock();
+        try {
+            keep = needs.isEmpty() ? 0 : needs.lastKey();
+            for (Arena arena : idle) {
+                if (arena.grows() && arena.bytes() > Arena.roundedBytes(keep)) {
+                    arena.beginTrim(keep);
+                    trimmed.add(arena);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        trimmed.forEach(arena -> trim(arena, keep));
+    }
+
+    private void trim(Arena arena, long keep) {
+        arena.trim(keep);
+        lock.lock();
+        try {
+            arena.endTrim();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /**
@@ -306,18 +410,20 @@ public final class ArenaPool {
     /** Where there is no memory, the idle arenas give theirs. */
     private Arena create(Need need) {
         try {
-            return source.create(need.bytes);
+            return source.create(need.bytes, need.grows);
         } catch (NoArenaException e) {
             if (idle.isEmpty()) {
                 throw e;
             }
             freeIdle();
-            return source.create(need.bytes);
+            return source.create(need.bytes, need.grows);
         }
     }
 
+    /** Where all that is known is that some is needed, the largest one is the best. */
     private static boolean fitsBetter(long size, long best, long wanted) {
-        return best >= wanted ? size >= wanted && size < best : size > best;
+        boolean enough = wanted != ANY && best >= wanted;
+        return enough ? size >= wanted && size < best : size > best;
     }
 
     /** Frees idle arenas that are larger than what the largest remaining user needs. */
@@ -325,7 +431,7 @@ public final class ArenaPool {
         largestArenaBytes = needs.isEmpty() ? 0 : Arena.roundedBytes(needs.lastKey());
         idle.removeIf(
                 arena -> {
-                    boolean tooLarge = arena.bytes() > largestArenaBytes;
+                    boolean tooLarge = isTooLarge(arena);
                     if (tooLarge) {
                         source.free(arena);
                     }

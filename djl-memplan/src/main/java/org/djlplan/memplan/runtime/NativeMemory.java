@@ -21,7 +21,13 @@ final class NativeMemory {
         return NativeLoader.use(NativeMemory.class);
     }
 
-    static native Pointer djlplan_arena_create(long bytes);
+    static native Pointer djlplan_arena_create(long bytes, long most);
+
+    static native long djlplan_arena_grow(Pointer arena, long bytes);
+
+    static native int djlplan_arena_in_use(Pointer arena);
+
+    static native void djlplan_arena_trim(Pointer arena, long keep);
 
     static native void djlplan_arena_free(Pointer arena);
 

@@ -162,8 +162,100 @@ class ArenaPoolTest {
         }
     }
 
+    private static void reach(Need need, long reachedBytes) {
+        need.tryLease(1, Duration.ZERO).orElseThrow().close(reachedBytes);
+    }
+
     @Test
-    void abandon_arenaThatSomebodyElseFrees_isNeitherFreedNorLentAgain() {
+    void lease_growingNeeds_shareOneArenaThatGrowsInPlace() {
+        try (Need any = pool.announceAny();
+                Need small = pool.announce(SMALL, true);
+                Need large = pool.announce(LARGE, true)) {
+            Arena arena = use(small);
+            assertEquals(arena, use(any));
+            assertEquals(arena, use(large));
+            assertEquals(Arena.roundedBytes(LARGE), arena.bytes());
+            reach(any, 2 * LARGE);
+            assertEquals(Arena.roundedBytes(2 * LARGE), pool.metric().arenaBytes());
+            assertEquals(arena, use(small));
+        }
+        assertEquals(0, memory.liveCount());
+    }
+
+    /** Kernels may read past the end of any arena; using one does not make it larger. */
+    @Test
+    void lease_fitsOnlyWithoutTheSparePage_isReplaced() {
+        long first = 4096;
+        long second = Arena.roundedBytes(first) - 1;
+        try (Need small = pool.announce(first);
+                Need larger = pool.announce(second)) {
+            Arena arena = use(small);
+            Arena other = use(larger);
+            assertFalse(arena.equals(other));
+            assertEquals(Arena.roundedBytes(second), other.bytes());
+            assertEquals(other, use(small));
+            assertEquals(Arena.roundedBytes(second), other.bytes());
+        }
+    }
+
+    @Test
+    void lease_growsNoFurther_isReplaced() {
+        try (Need any = pool.announceAny();
+                Need huge = pool.announce(FakeArenas.MOST, true)) {
+            Arena arena = use(any);
+            assertFalse(arena.equals(use(huge)));
+            assertEquals(1, pool.metric().arenas());
+        }
+    }
+
+    /** Only predictions whose places are verified can work around arrays of earlier ones. */
+    @Test
+    void lease_arraysLieInTheArena_isNotLentToOthers() {
+        try (Need any = pool.announceAny();
+                Need fixed = pool.announce(SMALL)) {
+            Arena arena = use(any);
+            assertEquals(arena, use(fixed));
+            memory.setInUse(true);
+            Arena other = use(fixed);
+            assertFalse(arena.equals(other));
+            assertEquals(arena, use(any));
+            assertEquals(other, use(fixed));
+        }
+    }
+
+    @Test
+    void close_reachedLessForLong_givesTheRestBack() throws Exception {
+        long rare = 53L << 20;
+        try (Need any = pool.announceAny()) {
+            reach(any, rare);
+            for (int i = 0; i < 100 && memory.trims().isEmpty(); i++) {
+                reach(any, 2L << 20);
+            }
+            Await.until(() -> !memory.trims().isEmpty());
+            assertEquals(List.of(Arena.roundedBytes(2L << 20)), memory.trims());
+            assertEquals(Arena.roundedBytes(2L << 20), pool.metric().arenaBytes());
+            for (int i = 0; i < 100; i++) {
+                reach(any, (i % 2 + 1L) << 20);
+            }
+            assertEquals(1, memory.trims().size(), "what is used again is not given back");
+        }
+    }
+
+    @Test
+    void trimIdle_largestNeedIsKnown_keepsAsMuch() {
+        try (Need any = pool.announceAny();
+                Need known = pool.announce(SMALL, true)) {
+            reach(known, SMALL);
+            reach(any, LARGE);
+            pool.trimIdle();
+            assertEquals(List.of(Arena.roundedBytes(SMALL)), memory.trims());
+            assertEquals(Arena.roundedBytes(SMALL), pool.metric().arenaBytes());
+            assertEquals(1, pool.metric().arenas());
+        }
+    }
+
+    @Test
+    void abandon_arraysStay_itIsNoneOfThePoolAnyMore() {
         try (Need need = pool.announce(SMALL)) {
             Lease lease = need.tryLease(1, Duration.ZERO).orElseThrow();
             Arena kept = lease.arena();
@@ -172,7 +264,18 @@ class ArenaPoolTest {
             lease.close();
             assertEquals(0, pool.metric().arenas());
             assertFalse(kept.equals(use(need)));
-            memory.free(kept);
+        }
+    }
+
+    @Test
+    void close_largestNeedIsOver_givesBackWhatOthersDoNotNeed() {
+        try (Need any = pool.announceAny()) {
+            try (Need large = pool.announce(LARGE, true)) {
+                reach(large, LARGE);
+            }
+            assertEquals(List.of(Arena.roundedBytes(1)), memory.trims());
+            reach(any, SMALL);
+            assertEquals(Arena.roundedBytes(SMALL), pool.metric().arenaBytes());
         }
     }
 
@@ -264,10 +367,6 @@ class ArenaPoolTest {
                 assertTrue(inUse.add(arena), "lent twice");
                 assertTrue(pool.metric().leased() <= 3);
                 inUse.remove(arena);
-                if (random.nextInt(10) == 0) {
-                    lease.abandon();
-                    memory.free(arena);
-                }
             }
         }
         return count;

@@ -46,7 +46,7 @@ public final class Application {
      * @param arguments {@code stock} or {@code planned}, engine, file or, for {@link #network()},
      *     folder of the model, shape of its one input
      * @return a hash of the outputs and, separated by spaces, if it was planned: whether the report
-     *     says so, and how many predictions ran unplanned
+     *     says so, and how many predictions were recorded
      */
     public static String run(String[] arguments) throws Exception {
         Criteria.Builder<NDList, NDList> criteria =
@@ -126,7 +126,7 @@ public final class Application {
             Object predictions = type.getMethod("predictions").invoke(report.get());
             return type.getMethod("planned").invoke(report.get())
                     + " "
-                    + predictions.getClass().getMethod("unplanned").invoke(predictions);
+                    + predictions.getClass().getMethod("recorded").invoke(predictions);
         } catch (LinkageError | ReflectiveOperationException e) {
             return "none";
         }

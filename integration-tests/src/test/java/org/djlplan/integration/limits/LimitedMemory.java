@@ -79,7 +79,9 @@ final class LimitedMemory {
                     check(answers[k], predict(predictor, model, shapes[k]));
                 }
             }
-            System.out.println("after " + planned(model));
+            boolean elsewhere =
+                    PlanReport.of(model).orElseThrow().predictions().unplannedAllocations() > 0;
+            System.out.println("after " + planned(model) + " elsewhere " + elsewhere);
         }
         System.out.println("OK");
     }

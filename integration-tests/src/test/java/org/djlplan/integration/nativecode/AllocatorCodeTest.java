@@ -1,6 +1,5 @@
 package org.djlplan.integration.nativecode;
 
-import com.google.common.collect.ImmutableList;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -32,18 +31,14 @@ class AllocatorCodeTest {
         program.assertOk(checker, List.of(check.toString(), engine("-DOLD_TABLE"), "sound"));
     }
 
-    /** All blocks of a recording in four chains: each has many others before it. */
+    /** Where blocks go that no plan has a place for: numbers only. */
     @Test
-    void allocator_fewBuckets_violatesNoMemory() throws Exception {
+    void firstFit_besideANaiveOne_findsTheSamePlaces() throws Exception {
         NativeProgram.Checker checker = program.memoryChecker();
-        NativeProgram.Checker fewBuckets =
-                new NativeProgram.Checker(
-                        ImmutableList.<String>builder()
-                                .addAll(checker.options())
-                                .add("-DRECORD_BUCKET_BITS=2")
-                                .build(),
-                        checker.command());
-        program.assertOk(checker, List.of(compile(fewBuckets).toString(), engine(), "sound"));
+        Path check =
+                program.compile(
+                        checker, List.of(NativeProgram.SOURCES.resolve("check_first_fit.c")));
+        program.assertOk(checker, List.of(check.toString()));
     }
 
     @Test
@@ -68,7 +63,7 @@ class AllocatorCodeTest {
                 checker,
                 Stream.of(
                                 "check_torch",
-                                "check_torch_record",
+                                "check_torch_online",
                                 "check_torch_replay",
                                 "check_torch_threads",
                                 "check_torch_weights")

@@ -22,6 +22,7 @@ import java.util.Optional;
 import org.djlplan.integration.support.Planned;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.runtime.torch.TorchMemory;
 
 /** Loads and runs PyTorch models, planned and stock. */
 public final class Torch {
@@ -82,12 +83,17 @@ public final class Torch {
                 .optModelPath(file);
     }
 
-    /** Predicts once in arrays of their own, all closed before this returns. */
+    /**
+     * Predicts once in arrays of their own, all closed before this returns, and waits until what
+     * can be planned of it is planned.
+     */
     public static List<Output> predict(
             Predictor<NDList, NDList> predictor, ModelInputs inputs, long seed)
             throws TranslateException {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             return Output.copyOf(predictor.predict(inputs.create(manager, seed)));
+        } finally {
+            TorchMemory.settle();
         }
     }
 

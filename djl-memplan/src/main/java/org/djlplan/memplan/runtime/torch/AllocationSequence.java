@@ -6,10 +6,8 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.runtime.ArenaPool;
-import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.source.block.LivenessTrace;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 import org.slf4j.Logger;
@@ -17,9 +15,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The allocations that predictions with inputs of certain types make, always the same ones in the
- * same order: recorded once, planned by {@link AllocationPlans}, and placed from then on. Those of
- * a smaller batch are placed by the plan of a larger one, as long as they fit it: a family of batch
- * sizes has one plan.
+ * same order: noted once, planned in the background by {@link AllocationPlans}, and placed from
+ * then on. Before that they get places by {@link OnlineArenas}.
  *
  * <p>When several predictions in a row allocate otherwise, they are recorded again; each time it
  * takes twice as many, so that a model whose allocations depend on its data costs next to nothing.
@@ -35,15 +32,19 @@ final class AllocationSequence implements AutoCloseable {
     private final AllocationPlans.OfInputs plans;
     private final AllocationWatch watch;
     private final ArenaPool pool;
+    private final OnlineArenas online;
+    private final Background background;
     private final Tally tally;
-    private final Supplier<Optional<AllocationSequence>> larger;
-    private final Consumer<Throwable> trouble;
-
-    /** Whether these predictions turned out to fit no larger plan. */
-    private volatile boolean isOdd;
+    private final TorchPrediction.Guard guard;
 
     private Optional<Installed> installed = Optional.empty();
+
+    /** Whether a prediction is noted, or was and is being planned. */
     private boolean recording;
+
+    /** Raised when what was noted until now is no longer what predictions do. */
+    private int generation;
+
     private boolean unplannable;
     private boolean closed;
     private int divergences;
@@ -54,8 +55,19 @@ final class AllocationSequence implements AutoCloseable {
 
         final LongAdder predictions = new LongAdder();
         final LongAdder unplannedPredictions = new LongAdder();
+        final LongAdder online = new LongAdder();
         final LongAdder unplannedAllocations = new LongAdder();
         final LongAdder recordings = new LongAdder();
+        final LongAdder escaped = new LongAdder();
+
+        /** Finishes a run that had no plan. */
+        AllocationWatch.Outcome finish(AllocationWatch.Run run) {
+            AllocationWatch.Outcome outcome = run.finish();
+            online.increment();
+            unplannedAllocations.add(outcome.unplanned());
+            escaped.add(outcome.escaped());
+            return outcome;
+        }
 
         /** Whether a plan was told of: those of other input types are told to who debugs. */
         private final AtomicBoolean told = new AtomicBoolean();
@@ -67,6 +79,9 @@ final class AllocationSequence implements AutoCloseable {
         private final AllocationPlans.Placement placement;
         private final AllocationWatch.Placing placing;
         private final ArenaPool.Need need;
+
+        /** Whether one without what outlives predictions is being made. */
+        private boolean excluding;
 
         Installed(
                 AllocationPlans.Placement placement,
@@ -83,11 +98,18 @@ final class AllocationSequence implements AutoCloseable {
         }
     }
 
+    /** What is not done while somebody waits for a prediction. */
+    @FunctionalInterface
+    interface Background {
+
+        /** Returns whether it will be done. */
+        boolean offer(Runnable work);
+    }
+
     /**
      * @param name of the model and the inputs, for people
      * @param mostArenas how many arenas of the pool may be in use at once
      * @param plans plans these predictions; closed with this
-     * @param larger finds one with a plan whose predictions are those of a larger batch
      * @param trouble told what goes wrong when a prediction ends, which is no concern of its caller
      */
     AllocationSequence(
@@ -96,17 +118,19 @@ final class AllocationSequence implements AutoCloseable {
             AllocationPlans.OfInputs plans,
             AllocationWatch watch,
             ArenaPool pool,
+            OnlineArenas online,
+            Background background,
             Tally tally,
-            Supplier<Optional<AllocationSequence>> larger,
             Consumer<Throwable> trouble) {
         this.name = name;
         this.mostArenas = mostArenas;
         this.plans = plans;
         this.watch = watch;
         this.pool = pool;
+        this.online = online;
+        this.background = background;
         this.tally = tally;
-        this.larger = larger;
-        this.trouble = trouble;
+        guard = TorchPrediction.Guard.handing(trouble);
         try {
             plans.kept().ifPresent(this::install);
         } catch (RuntimeException | VirtualMachineError e) {
@@ -124,6 +148,7 @@ final class AllocationSequence implements AutoCloseable {
         if (plans.learn(trace)) {
             synchronized (this) {
                 unplannable = false;
+                generation++;
                 uninstall();
             }
             plans.save();
@@ -138,50 +163,55 @@ final class AllocationSequence implements AutoCloseable {
      */
     TorchPrediction begin(Duration wait) {
         Optional<Installed> plan = installed();
-        Optional<AllocationSequence> lender =
-                plan.isPresent() || isOdd ? Optional.empty() : larger.get();
-        Optional<TorchPrediction> placed =
-                lender.isPresent()
-                        ? lender.get().lend(wait, this)
-                        : plan.flatMap(own -> replay(own, wait, false, this::endReplay));
+        Optional<TorchPrediction> placed = plan.flatMap(own -> replay(own, wait));
         if (placed.isPresent()) {
             return placed.get();
         }
         tally.unplannedPredictions.increment();
-        Optional<TorchPrediction> recorded =
-                plan.isPresent() || lender.isPresent() ? Optional.empty() : record();
-        return recorded.orElseGet(TorchPrediction::unplanned);
-    }
-
-    /** Places a prediction of a smaller batch. */
-    private Optional<TorchPrediction> lend(Duration wait, AllocationSequence borrower) {
-        return installed().flatMap(own -> replay(own, wait, true, borrower::endBorrowed));
+        return plan.isPresent()
+                ? TorchPrediction.unplanned()
+                : beginOnline(wait).orElseGet(TorchPrediction::unplanned);
     }
 
     private synchronized Optional<Installed> installed() {
         return installed;
     }
 
-    private synchronized Optional<TorchPrediction> record() {
-        if (closed || unplannable || recording || installed.isPresent()) {
-            return Optional.empty();
+    private Optional<TorchPrediction> beginOnline(Duration wait) {
+        boolean records = beginRecording();
+        Optional<TorchPrediction> begun = Optional.empty();
+        try {
+            begun =
+                    records
+                            ? online.begin(wait, true, new Recording(), guard)
+                            : online.begin(wait, tally, guard);
+        } finally {
+            if (records && begun.isEmpty()) {
+                stopRecording();
+            }
         }
-        pool.freeIdle();
-        Optional<AllocationWatch.Run> run = watch.record();
-        recording = run.isPresent();
-        return run.map(begun -> new TorchPrediction(begun, guarded(this::endRecording)));
+        return begun;
     }
 
-    /** What is done when a prediction that was placed has ended. */
-    @FunctionalInterface
-    private interface AfterReplay {
+    /** Returns whether the next prediction is to be recorded. */
+    private synchronized boolean beginRecording() {
+        if (closed || unplannable || recording || installed.isPresent()) {
+            return false;
+        }
+        recording = true;
+        return true;
+    }
 
-        void ended(AllocationWatch.Outcome outcome, boolean failed, Installed plan);
+    private synchronized int generation() {
+        return generation;
+    }
+
+    private synchronized void stopRecording() {
+        recording = false;
     }
 
     /** Waits without the lock, which whoever gives an arena back may need. */
-    private Optional<TorchPrediction> replay(
-            Installed plan, Duration wait, boolean atMost, AfterReplay after) {
+    private Optional<TorchPrediction> replay(Installed plan, Duration wait) {
         Optional<ArenaPool.Lease> lease = plan.need.tryLease(mostArenas, wait);
         if (lease.isEmpty()) {
             return Optional.empty();
@@ -190,7 +220,7 @@ final class AllocationSequence implements AutoCloseable {
         synchronized (this) {
             run =
                     installed.equals(Optional.of(plan))
-                            ? plan.placing.replay(lease.get().arena(), atMost)
+                            ? plan.placing.replay(lease.get().arena())
                             : Optional.empty();
         }
         if (run.isEmpty()) {
@@ -200,65 +230,71 @@ final class AllocationSequence implements AutoCloseable {
                 begun ->
                         new TorchPrediction(
                                 begun,
-                                guarded(
+                                guard.guarded(
                                         (ended, failed) ->
-                                                after.ended(
+                                                endReplay(
                                                         finish(ended, lease.get()),
                                                         failed,
                                                         plan))));
     }
 
-    private TorchPrediction.Ending guarded(TorchPrediction.Ending ending) {
-        // A prediction may end after its model.
-        NativeLoader.Use use = NativeLoader.hold();
-        return (run, failed) -> {
-            try (use) {
-                ending.end(run, failed);
-            } catch (RuntimeException | Error e) {
-                trouble.accept(e);
+    /** A prediction without a plan that is noted, to be planned. */
+    private final class Recording implements OnlineArenas.Ending {
+
+        private Optional<AllocationTrace> trace = Optional.empty();
+
+        /** When it ended: what is learnt while it runs, it has kept to. */
+        private int noted;
+
+        /** Throws only what is wrong with the whole model, such as a class that is missing. */
+        @Override
+        public AllocationWatch.Outcome end(AllocationWatch.Run run, boolean failed) {
+            noted = generation();
+            try {
+                trace = failed ? Optional.empty() : run.recorded();
+                tally.recordings.increment();
+            } catch (RuntimeException | VirtualMachineError e) {
+                giveUp(e);
+            } catch (Error e) {
+                run.finish();
+                throw e;
             }
-        };
+            return tally.finish(run);
+        }
+
+        @Override
+        public void closed() {
+            if (trace.isEmpty() || !background.offer(() -> plan(trace.orElseThrow(), noted))) {
+                stopRecording();
+            }
+        }
     }
 
-    /** Throws only what is wrong with the whole model, such as a class that is missing. */
-    private void endRecording(AllocationWatch.Run run, boolean failed) {
+    /** In the background. */
+    private void plan(AllocationTrace trace, int noted) {
         boolean changed = false;
         try {
-            Optional<AllocationTrace> trace = failed ? Optional.empty() : recorded(run);
-            run.finish();
-            tally.recordings.increment();
-            // Outside the lock: other predictions need not wait for a plan.
-            Optional<AllocationPlans.Placement> planned = trace.map(plans::plan);
+            // Outside the lock: predictions need not wait for a plan.
+            AllocationPlans.Placement planned = plans.plan(trace);
             synchronized (this) {
-                if (planned.isPresent() && !closed) {
+                if (!closed && noted == generation) {
                     uninstall();
-                    install(planned.get());
+                    install(planned);
                     changed = true;
                 }
             }
+            pool.trimIdle();
         } catch (RuntimeException | VirtualMachineError e) {
             giveUp(e);
         } finally {
-            synchronized (this) {
-                recording = false;
-            }
+            stopRecording();
         }
         if (changed) {
             plans.save();
         }
     }
 
-    /** Returns what was recorded; the run is finished if that fails. */
-    private static Optional<AllocationTrace> recorded(AllocationWatch.Run run) {
-        try {
-            return run.recorded();
-        } catch (RuntimeException | Error e) {
-            run.finish();
-            throw e;
-        }
-    }
-
-    /** Leaves these predictions to the engine from now on. */
+    /** Makes no plan for these predictions any more. */
     private synchronized void giveUp(Throwable cause) {
         unplannable = true;
         uninstall();
@@ -267,11 +303,12 @@ final class AllocationSequence implements AutoCloseable {
 
     private AllocationWatch.Outcome finish(AllocationWatch.Run run, ArenaPool.Lease lease) {
         AllocationWatch.Outcome outcome = run.finish();
-        if (outcome.alive().isEmpty()) {
-            lease.close();
+        if (outcome.escaped() == 0) {
+            lease.close(outcome.reachedBytes());
         } else {
             lease.abandon();
         }
+        tally.escaped.add(outcome.escaped());
         tally.unplannedAllocations.add(outcome.unplanned());
         if (!outcome.asRecorded()) {
             tally.unplannedPredictions.increment();
@@ -279,16 +316,9 @@ final class AllocationSequence implements AutoCloseable {
         return outcome;
     }
 
-    /** It is for the next one to be recorded, where this one was not as the larger batch's. */
-    private void endBorrowed(AllocationWatch.Outcome outcome, boolean failed, Installed lent) {
-        if (!failed && !outcome.asPlanned()) {
-            logger.debug("{} do not fit the plan of a larger batch: {}", name, outcome);
-            isOdd = true;
-        }
-    }
-
     private void endReplay(AllocationWatch.Outcome outcome, boolean failed, Installed plan) {
-        boolean changed = false;
+        boolean changed;
+        boolean excludes;
         synchronized (this) {
             if (closed || !installed.equals(Optional.of(plan))) {
                 return;
@@ -296,14 +326,21 @@ final class AllocationSequence implements AutoCloseable {
             if (!failed) {
                 noteDivergence(outcome.asRecorded());
             }
-            if (!outcome.alive().isEmpty() && installed.isPresent()) {
-                changed = exclude(plan.placement.trace(), outcome.alive());
-            }
+            excludes =
+                    !outcome.alive().isEmpty()
+                            && installed.equals(Optional.of(plan))
+                            && !plan.excluding;
+            plan.excluding |= excludes;
             // A plan that is used again is worth the place of another one.
-            changed |= plans.cameBack();
+            changed = plans.cameBack();
         }
         if (changed) {
             plans.save();
+        }
+        if (excludes && !background.offer(() -> exclude(plan, outcome.alive()))) {
+            synchronized (this) {
+                plan.excluding = false;
+            }
         }
     }
 
@@ -316,20 +353,24 @@ final class AllocationSequence implements AutoCloseable {
         }
     }
 
-    /**
-     * Leaves allocations to the engine that turned out to outlive the prediction.
-     *
-     * @return whether there is a new plan to be kept
-     */
-    private boolean exclude(AllocationTrace trace, Set<Integer> alive) {
+    /** Leaves allocations to the engine that turned out to outlive the prediction. */
+    private void exclude(Installed plan, Set<Integer> alive) {
+        boolean changed = false;
         try {
-            AllocationPlans.Placement planned = plans.plan(trace.withEscaped(alive));
-            uninstall();
-            install(planned);
-            return true;
+            AllocationPlans.Placement planned =
+                    plans.plan(plan.placement.trace().withEscaped(alive));
+            synchronized (this) {
+                if (!closed && installed.equals(Optional.of(plan))) {
+                    uninstall();
+                    install(planned);
+                    changed = true;
+                }
+            }
         } catch (RuntimeException | VirtualMachineError e) {
             giveUp(e);
-            return false;
+        }
+        if (changed) {
+            plans.save();
         }
     }
 
@@ -337,12 +378,14 @@ final class AllocationSequence implements AutoCloseable {
         // A model may allocate nothing that can be planned; even then its runs are checked.
         long arenaBytes = Math.max(1, planned.plan().arenaBytes());
         installed =
-                Optional.of(new Installed(planned, watch.take(planned), pool.announce(arenaBytes)));
+                Optional.of(
+                        new Installed(
+                                planned, watch.take(planned), pool.announce(arenaBytes, true)));
         plans.use(planned);
         tell(planned.plan());
     }
 
-    /** Once for a model: with many shapes there would be many lines. */
+    /** Once for a model, and of what takes memory: with many shapes there would be many lines. */
     private void tell(EvaluatedPlan figures) {
         String text =
                 "{}: {} allocations in an arena of {} MB ({}; {} MB without sharing,"
@@ -355,7 +398,7 @@ final class AllocationSequence implements AutoCloseable {
             figures.naiveBytes() / MEGA,
             figures.lowerBoundBytes() / MEGA
         };
-        if (tally.told.getAndSet(true)) {
+        if (figures.arenaBytes() == 0 || tally.told.getAndSet(true)) {
             logger.debug(text, values);
         } else {
             logger.info(text, values);

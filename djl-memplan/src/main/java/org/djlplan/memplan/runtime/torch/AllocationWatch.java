@@ -7,12 +7,23 @@ import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 
 /**
- * Records and places the allocations of predictions: the native library, or what stands in for it.
+ * Gives the allocations of a model's predictions places: the native library, or what stands in for
+ * it.
  */
-interface AllocationWatch {
+interface AllocationWatch extends AutoCloseable {
 
-    /** Records this thread's allocations from now on; empty if a run is current on it already. */
-    Optional<Run> record();
+    /**
+     * Gives this thread's allocations from now on the lowest places that are free; empty if a run
+     * is current on it already. Those of which earlier runs showed that they outlive predictions
+     * are left to the engine.
+     *
+     * @param recorded whether they are noted, to be planned
+     */
+    Optional<Run> fit(Arena arena, boolean recorded);
+
+    /** Runs that go on keep what they need. */
+    @Override
+    void close();
 
     /**
      * Takes a plan over.
@@ -26,16 +37,14 @@ interface AllocationWatch {
 
         /**
          * Places this thread's allocations from now on; empty if a run is current on it already.
-         *
-         * @param atMost whether allocations may also be smaller than planned
          */
-        Optional<Run> replay(Arena arena, boolean atMost);
+        Optional<Run> replay(Arena arena);
 
         @Override
         void close();
     }
 
-    /** One prediction that is recorded or placed. Finished exactly once, after the pause. */
+    /** One prediction. Finished exactly once, after the pause. */
     interface Run {
 
         /**
@@ -49,23 +58,31 @@ interface AllocationWatch {
         /** Returns what was recorded up to now; empty if memory for it ran out. */
         Optional<AllocationTrace> recorded();
 
-        /**
-         * Ends the run. If blocks are still in use, its arena is no longer the caller's to free.
-         */
+        /** Ends the run. Blocks that are still in use keep their places. */
         Outcome finish();
     }
 
     /**
-     * The fate of a prediction's planned allocations.
+     * The fate of a prediction's allocations.
      *
      * @param placed got their planned place
-     * @param refused had to go to the engine's allocator, as their place was still in use
-     * @param diverged came after the first that did not fit what was planned: to the engine's
-     *     allocator
+     * @param refused got another than their planned place, as it was still in use
+     * @param diverged came after the first that did not fit what was planned
      * @param missing were planned and not made
-     * @param alive numbers of those that outlive the prediction
+     * @param outside found no room in the arena
+     * @param alive numbers of the planned ones that outlive the prediction
+     * @param escaped how many allocations in the arena outlive the prediction
+     * @param reachedBytes up to where they lay in the arena
      */
-    record Outcome(long placed, long refused, long diverged, long missing, Set<Integer> alive) {
+    record Outcome(
+            long placed,
+            long refused,
+            long diverged,
+            long missing,
+            long outside,
+            Set<Integer> alive,
+            long escaped,
+            long reachedBytes) {
 
         public Outcome {
             alive = ImmutableSet.copyOf(alive);
@@ -76,16 +93,9 @@ interface AllocationWatch {
             return diverged == 0 && missing == 0;
         }
 
-        /** Returns whether every place was free when it was needed, and is free again. */
-        boolean asPlanned() {
-            return asRecorded() && refused == 0 && alive.isEmpty();
-        }
-
-        /**
-         * Returns the number of allocations that the engine's allocator served against the plan.
-         */
+        /** Returns the number of allocations that got other places than they should. */
         long unplanned() {
-            return refused + diverged;
+            return refused + diverged + outside;
         }
     }
 }

@@ -4,6 +4,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.primitives.Ints;
 import com.sun.jna.Pointer;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -11,22 +12,38 @@ import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.source.trace.Allocation;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 
-/** Records and places allocations by the native library. */
+/** Gives allocations places by the native library. */
 final class NativeWatch implements AllocationWatch {
 
-    static final AllocationWatch INSTANCE = new NativeWatch();
+    private final Pointer escapes;
+    private boolean closed;
 
-    private NativeWatch() {}
+    NativeWatch() {
+        escapes = TorchNative.djlplan_torch_escapes_create();
+    }
 
     @Override
-    public Optional<Run> record() {
-        return Optional.ofNullable(TorchNative.djlplan_torch_record())
+    public synchronized Optional<Run> fit(Arena arena, boolean recorded) {
+        if (closed) {
+            return Optional.empty();
+        }
+        return Optional.ofNullable(
+                        TorchNative.djlplan_torch_begin(
+                                null, arena.address(), escapes, recorded ? 1 : 0))
                 .map(run -> new NativeRun(run, 0));
     }
 
     @Override
     public Placing take(AllocationPlans.Placement placement) {
         return NativePlan.of(placement);
+    }
+
+    @Override
+    public synchronized void close() {
+        if (!closed && escapes != null) {
+            TorchNative.djlplan_torch_escapes_delete(escapes);
+        }
+        closed = true;
     }
 
     private static final class NativePlan implements Placing {
@@ -63,9 +80,9 @@ final class NativeWatch implements AllocationWatch {
         }
 
         @Override
-        public Optional<Run> replay(Arena arena, boolean atMost) {
+        public Optional<Run> replay(Arena arena) {
             return Optional.ofNullable(
-                            TorchNative.djlplan_torch_replay(plan, arena.address(), atMost ? 1 : 0))
+                            TorchNative.djlplan_torch_begin(plan, arena.address(), null, 0))
                     .map(run -> new NativeRun(run, allocations));
         }
 
@@ -86,7 +103,7 @@ final class NativeWatch implements AllocationWatch {
         private final int allocations;
 
         /**
-         * @param allocations how many are planned, 0 for a recording
+         * @param allocations how many are planned
          */
         NativeRun(Pointer run, int allocations) {
             this.run = run;
@@ -131,17 +148,24 @@ final class NativeWatch implements AllocationWatch {
         public Outcome finish() {
             long[] counters = new long[TorchNative.COUNTERS];
             int[] alive = new int[allocations];
+            Arrays.fill(alive, -1);
             TorchNative.djlplan_torch_finish(run, counters, alive, alive.length);
-            ImmutableSet.Builder<Integer> numbers = ImmutableSet.builder();
-            for (int i = 0; i < counters[TorchNative.ALIVE]; i++) {
-                numbers.add(alive[i]);
-            }
+            ImmutableSet<Integer> numbers =
+                    counters[TorchNative.ALIVE] == 0
+                            ? ImmutableSet.of()
+                            : Arrays.stream(alive)
+                                    .filter(number -> number >= 0)
+                                    .boxed()
+                                    .collect(ImmutableSet.toImmutableSet());
             return new Outcome(
                     counters[TorchNative.PLACED],
                     counters[TorchNative.REFUSED],
                     counters[TorchNative.DIVERGED],
                     counters[TorchNative.MISSING],
-                    numbers.build());
+                    allocations == 0 ? counters[TorchNative.OUTSIDE] : 0,
+                    numbers,
+                    counters[TorchNative.ALIVE],
+                    counters[TorchNative.REACHED]);
         }
     }
 }

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
-import java.util.stream.IntStream;
 import org.djlplan.memplan.budget.BudgetTooSmallException;
 import org.djlplan.memplan.config.BudgetResolver;
 import org.djlplan.memplan.config.WorkerCount;
@@ -38,8 +37,17 @@ public final class TorchMemory implements AutoCloseable {
     private static final int MOST_SEQUENCES = 64;
 
     private final int mostArenas;
+
+    /** One recorded, one while the plan is made, one placed. */
+    private static final int REHEARSED = 3;
+
+    /** How long closing waits for what was noted to be planned and kept. */
+    private static final Duration LONGEST_ANALYSIS = Duration.ofSeconds(5);
+
     private final ArenaPool pool;
     private final Supplier<AllocationPlans> plans;
+    private final AllocationWatch watch;
+    private final OnlineArenas online;
     private final AllocationSequence.Tally tally = new AllocationSequence.Tally();
     private final Cache<Kind, AllocationSequence> sequences =
             CacheBuilder.newBuilder()
@@ -47,6 +55,7 @@ public final class TorchMemory implements AutoCloseable {
                     .removalListener(TorchMemory::dropped)
                     .build();
     private final String model;
+    private final boolean isRehearsal;
     private final NativeLoader.Use use;
     private final Optional<StreamedWeights> weights;
 
@@ -57,15 +66,14 @@ public final class TorchMemory implements AutoCloseable {
     private volatile Optional<AllocationPlans> asked = Optional.empty();
     private volatile boolean closed;
 
+    private final Recurrence<Kind> recurrence = new Recurrence<>();
+    private final TorchPrediction.Guard guard = TorchPrediction.Guard.handing(this::stop);
+
     /** The conditions on which the allocations of predictions depend. */
     private record Kind(ImmutableList<ArrayType> inputs, int threads) {
 
-        /** Returns whether these are predictions of a larger batch. */
-        boolean isLargerBatchThan(Kind other) {
-            return threads == other.threads
-                    && inputs.size() == other.inputs.size()
-                    && IntStream.range(0, inputs.size())
-                            .allMatch(i -> inputs.get(i).hasAtLeastTheBatchOf(other.inputs.get(i)));
+        static Kind of(List<ArrayType> inputs) {
+            return new Kind(ImmutableList.copyOf(inputs), TorchSettings.current().threads());
         }
     }
 
@@ -80,17 +88,47 @@ public final class TorchMemory implements AutoCloseable {
             WorkerCount workers,
             Supplier<AllocationPlans> plans,
             Optional<StreamedWeights> weights) {
+        this(model, false, workers, plans, weights);
+    }
+
+    private TorchMemory(
+            String model,
+            boolean isRehearsal,
+            WorkerCount workers,
+            Supplier<AllocationPlans> plans,
+            Optional<StreamedWeights> weights) {
         this.model = model;
+        this.isRehearsal = isRehearsal;
         this.weights = weights;
         this.plans = Suppliers.memoize(plans::get);
         try {
             use = TorchNative.use();
+            watch = new NativeWatch();
         } catch (UnsupportedPlatformException e) {
             throw new IllegalStateException("libtorch's allocator is not attached", e);
         }
         // Predictions of a model with a budget take turns, and its budget covers its arena only.
         pool = weights.isPresent() ? new ArenaPool() : ArenaPool.shared();
         mostArenas = weights.isPresent() ? 1 : workers.arenas();
+        online = new OnlineArenas(watch, pool, mostArenas);
+    }
+
+    /**
+     * Predicts nothing, so that the classes that a first prediction needs are there. Needs no
+     * engine, and tells nobody what goes wrong.
+     *
+     * @param plans a plan that nobody needs
+     */
+    public static void rehearse(AllocationPlans plans) {
+        WorkerCount workers = new WorkerCount(WorkerCount.AUTO);
+        try (TorchMemory memory =
+                new TorchMemory("rehearsal", true, workers, () -> plans, Optional.empty())) {
+            for (int i = 0; i < REHEARSED; i++) {
+                TorchPrediction prediction = memory.begin(List.of(), false);
+                prediction.pause();
+                prediction.finish();
+            }
+        }
     }
 
     private static void dropped(RemovalNotification<Kind, AllocationSequence> notification) {
@@ -130,7 +168,7 @@ public final class TorchMemory implements AutoCloseable {
         // The model may be closed meanwhile.
         NativeLoader.Use beginning = NativeLoader.hold();
         try {
-            return sequence(inputs).begin(mayWait ? ArenaPool.LONGEST_WAIT : Duration.ZERO);
+            return begin(Kind.of(inputs), mayWait ? ArenaPool.LONGEST_WAIT : Duration.ZERO);
         } catch (RuntimeException | Error e) {
             stop(e);
             tally.unplannedPredictions.increment();
@@ -138,6 +176,19 @@ public final class TorchMemory implements AutoCloseable {
         } finally {
             beginning.close();
         }
+    }
+
+    /** Of inputs that seldom come back nothing is looked up, noted or planned. */
+    private TorchPrediction begin(Kind kind, Duration wait) {
+        AllocationSequence known = sequences.getIfPresent(kind);
+        if (known == null && recurrence.isWorthwhile(kind)) {
+            known = sequence(kind);
+        }
+        if (known != null) {
+            return known.begin(wait);
+        }
+        tally.unplannedPredictions.increment();
+        return online.begin(wait, tally, guard).orElseGet(TorchPrediction::unplanned);
     }
 
     /**
@@ -159,23 +210,23 @@ public final class TorchMemory implements AutoCloseable {
         NativeLoader.Use passing = NativeLoader.hold();
         try {
             pool.freeIdle();
-            Optional<AllocationWatch.Run> run = NativeWatch.INSTANCE.record();
-            if (run.isPresent()) {
-                return new TorchPrediction(
-                        run.get(),
-                        (ended, failed) -> {
-                            try (passing) {
-                                ended.finish();
-                            } catch (RuntimeException | Error e) {
-                                stop(e);
-                            }
-                        });
-            }
+            return online.begin(
+                            Duration.ZERO,
+                            false,
+                            (run, failed) -> run.finish(),
+                            ending ->
+                                    guard.guarded(
+                                            (run, failed) -> {
+                                                ending.end(run, failed);
+                                                pool.trimIdle();
+                                            }))
+                    .orElseGet(TorchPrediction::unplanned);
         } catch (RuntimeException | Error e) {
             stop(e);
+            return TorchPrediction.unplanned();
+        } finally {
+            passing.close();
         }
-        passing.close();
-        return TorchPrediction.unplanned();
     }
 
     private void stop(Throwable problem) {
@@ -191,14 +242,22 @@ public final class TorchMemory implements AutoCloseable {
                     Optional.of(
                             root instanceof NoArenaException ? root.getMessage() : root.toString());
         }
-        logger.warn("{} runs in the engine's own memory from now on: {}", model, stopped.get());
+        if (!isRehearsal) {
+            logger.warn("{} runs in the engine's own memory from now on: {}", model, stopped.get());
+        }
         logger.debug("This is what happened", problem);
         sequences.invalidateAll();
+        online.close();
     }
 
     /** Returns whether the weights are in memory only while a prediction begun here needs them. */
     public boolean streamsWeights() {
         return weights.isPresent();
+    }
+
+    /** Waits, but not for long, until all that can be planned of what was predicted is planned. */
+    public static void settle() {
+        Analysis.await(LONGEST_ANALYSIS);
     }
 
     /** Counts a prediction that nothing was planned for. */
@@ -213,7 +272,7 @@ public final class TorchMemory implements AutoCloseable {
             return Optional.empty();
         }
         try {
-            return sequence(inputs).liveness();
+            return sequence(Kind.of(inputs)).liveness();
         } catch (RuntimeException | Error e) {
             stop(e);
             return Optional.empty();
@@ -226,14 +285,13 @@ public final class TorchMemory implements AutoCloseable {
             return;
         }
         try {
-            sequence(inputs).keepLiveness(trace);
+            sequence(Kind.of(inputs)).keepLiveness(trace);
         } catch (RuntimeException | Error e) {
             stop(e);
         }
     }
 
-    private AllocationSequence sequence(List<ArrayType> inputs) {
-        Kind kind = new Kind(ImmutableList.copyOf(inputs), TorchSettings.current().threads());
+    private AllocationSequence sequence(Kind kind) {
         try {
             AllocationSequence sequence = sequences.get(kind, () -> newSequence(kind));
             if (closed || stopped.isPresent()) {
@@ -252,23 +310,12 @@ public final class TorchMemory implements AutoCloseable {
                 model + ", inputs " + kind.inputs(),
                 mostArenas,
                 known.of(kind.inputs(), kind.threads()),
-                NativeWatch.INSTANCE,
+                watch,
                 pool,
+                online,
+                Analysis::offer,
                 tally,
-                () -> largerBatch(kind),
                 this::stop);
-    }
-
-    /** Finds the plan of the smallest larger batch. */
-    private Optional<AllocationSequence> largerBatch(Kind kind) {
-        return sequences.asMap().entrySet().stream()
-                .filter(entry -> entry.getKey().isLargerBatchThan(kind))
-                .filter(entry -> entry.getValue().figures().isPresent())
-                .min(
-                        Comparator.comparingLong(
-                                entry -> entry.getValue().figures().orElseThrow().arenaBytes()))
-                // Asked for, so that it is not forgotten.
-                .map(entry -> sequences.getIfPresent(entry.getKey()));
     }
 
     /** Returns the plan in use with the largest arena. */
@@ -303,19 +350,24 @@ public final class TorchMemory implements AutoCloseable {
                 new PlanReport.Predictions(
                         tally.predictions.sum(),
                         tally.unplannedPredictions.sum(),
+                        tally.online.sum(),
                         tally.unplannedAllocations.sum(),
-                        tally.recordings.sum()),
+                        tally.recordings.sum(),
+                        tally.escaped.sum()),
                 Optional.empty(),
                 weights.map(streamed -> streamed.report(arenaBytes())));
     }
 
     @Override
     public void close() {
+        settle();
         closed = true;
         settling.close();
         sequences.invalidateAll();
         asked.ifPresent(AllocationPlans::flush);
         weights.ifPresent(StreamedWeights::close);
+        online.close();
+        watch.close();
         use.close();
     }
 }

@@ -14,7 +14,10 @@ final class TorchNative {
     static final int DIVERGED = 2;
     static final int MISSING = 3;
     static final int ALIVE = 4;
-    static final int COUNTERS = 5;
+    static final int FITTED = 5;
+    static final int OUTSIDE = 6;
+    static final int REACHED = 7;
+    static final int COUNTERS = 8;
 
     private TorchNative() {}
 
@@ -34,9 +37,12 @@ final class TorchNative {
 
     static native void djlplan_torch_plan_delete(Pointer plan);
 
-    static native Pointer djlplan_torch_record();
+    static native Pointer djlplan_torch_escapes_create();
 
-    static native Pointer djlplan_torch_replay(Pointer plan, Pointer arena, int atMost);
+    static native void djlplan_torch_escapes_delete(Pointer escapes);
+
+    static native Pointer djlplan_torch_begin(
+            Pointer plan, Pointer arena, Pointer escapes, int logged);
 
     static native int djlplan_torch_pause();
 
@@ -72,7 +78,7 @@ final class TorchNative {
 
     static native void djlplan_schedule_delete(Pointer schedule);
 
-    static native int djlplan_weights_begin(Pointer weights, Pointer schedule, int flags);
+    static native int djlplan_weights_begin(Pointer weights, Pointer schedule, int logged);
 
     static native void djlplan_weights_end(Pointer weights, long[] figures);
 

@@ -1,10 +1,12 @@
 package org.djlplan.memplan.runtime.torch;
 
 import java.util.Optional;
+import java.util.function.Consumer;
+import org.djlplan.memplan.runtime.NativeLoader;
 
 /**
  * One prediction on one thread. Between its beginning and {@link #pause()} the thread's allocations
- * are recorded or placed; frees count until {@link #finish()}, so that arrays which are closed
+ * get places in an arena; frees count until {@link #finish()}, so that arrays which are closed
  * after the call still belong to it.
  */
 public final class TorchPrediction {
@@ -26,6 +28,27 @@ public final class TorchPrediction {
          * @param failed whether the forward pass ended early, and with it the allocations
          */
         void end(AllocationWatch.Run run, boolean failed);
+    }
+
+    /** Wraps an ending, so that what goes wrong there is no concern of who predicts. */
+    @FunctionalInterface
+    interface Guard {
+
+        Ending guarded(Ending ending);
+
+        /** Returns one that hands it on; a prediction may end after its model. */
+        static Guard handing(Consumer<Throwable> trouble) {
+            return ending -> {
+                NativeLoader.Use use = NativeLoader.hold();
+                return (run, failed) -> {
+                    try (use) {
+                        ending.end(run, failed);
+                    } catch (RuntimeException | Error e) {
+                        trouble.accept(e);
+                    }
+                };
+            };
+        }
     }
 
     TorchPrediction(AllocationWatch.Run run, Ending atEnd) {

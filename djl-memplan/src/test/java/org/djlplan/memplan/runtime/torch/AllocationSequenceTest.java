@@ -49,8 +49,7 @@ class AllocationSequenceTest {
                             new Allocation(3000, 4, OptionalInt.of(6)),
                             new Allocation(4000, 5, OptionalInt.empty())));
 
-    private static final AllocationWatch.Outcome DIVERGED =
-            new AllocationWatch.Outcome(1, 0, 2, 0, Set.of());
+    private static final AllocationWatch.Outcome DIVERGED = FakeWatch.outcome(1, 0, 2, 0, Set.of());
 
     private final FakeArenas memory = new FakeArenas();
     private final ArenaPool pool = memory.pool();
@@ -58,7 +57,15 @@ class AllocationSequenceTest {
     private final MemoryStore<StoredPlan> store = new MemoryStore<>();
     private Store<StoredPlan> used = store;
     private final AllocationSequence.Tally tally = new AllocationSequence.Tally();
-    private Optional<AllocationSequence> larger = Optional.empty();
+    private final OnlineArenas online = new OnlineArenas(watch, pool, 1);
+
+    /** At once, so that tests know when. */
+    private AllocationSequence.Background background =
+            work -> {
+                work.run();
+                return true;
+            };
+
     private final List<AllocationSequence> opened = new ArrayList<>();
 
     private AllocationSequence sequence() {
@@ -70,8 +77,9 @@ class AllocationSequenceTest {
                         new AllocationPlanning(used, MODEL).of(INPUTS, 1),
                         watch,
                         pool,
+                        online,
+                        background,
                         tally,
-                        () -> larger,
                         problem -> {
                             throw new AssertionError(problem);
                         });
@@ -114,6 +122,7 @@ class AllocationSequenceTest {
     void closeFreesEverything() {
         opened.forEach(AllocationSequence::close);
         opened.forEach(AllocationSequence::close);
+        online.close();
         assertEquals(0, watch.liveRuns.get());
         assertEquals(0, watch.livePlans.get());
         assertEquals(0, memory.liveCount());
@@ -143,76 +152,6 @@ class AllocationSequenceTest {
         assertEquals(1, watch.replays.get());
         assertTally(1, 1);
         assertEquals(1, store.saves.availablePermits());
-    }
-
-    private AllocationSequence ofSmallerBatch() {
-        larger = Optional.of(recordedSequence());
-        // Of other inputs, of which nothing is kept.
-        used = new MemoryStore<>();
-        return sequence();
-    }
-
-    @Test
-    void begin_largerBatchHasAPlan_isPlacedByThat() {
-        AllocationSequence sequence = ofSmallerBatch();
-        predict(sequence);
-        predict(sequence);
-        assertEquals(1, watch.recordings.get());
-        assertEquals(2, watch.borrowings.get());
-        assertEquals(Optional.empty(), sequence.figures());
-        assertEquals(1, watch.livePlans.get());
-        assertTally(1, 1);
-    }
-
-    @Test
-    void begin_largerBatchsPlanDoesNotFit_isRecordedTheNextTime() {
-        for (AllocationWatch.Outcome unfit :
-                List.of(
-                        DIVERGED,
-                        new AllocationWatch.Outcome(1, 0, 0, 1, Set.of()),
-                        new AllocationWatch.Outcome(1, 1, 0, 0, Set.of()),
-                        new AllocationWatch.Outcome(1, 0, 0, 0, Set.of(2)))) {
-            AllocationSequence sequence = ofSmallerBatch();
-            int recordings = watch.recordings.get();
-            watch.borrowings.set(0);
-            watch.outcome = unfit;
-            predict(sequence);
-            watch.outcome = FakeWatch.AS_PLANNED;
-            predict(sequence);
-            predict(sequence);
-            assertEquals(1, watch.borrowings.get());
-            assertEquals(recordings + 1, watch.recordings.get());
-            assertTrue(sequence.figures().isPresent());
-            assertTrue(larger.orElseThrow().figures().isPresent());
-            sequence.close();
-            larger.orElseThrow().close();
-            larger = Optional.empty();
-            used = new MemoryStore<>();
-        }
-        freeAbandoned();
-    }
-
-    @Test
-    void begin_largerBatchPredicts_isUnplannedAndNotRecorded() {
-        AllocationSequence sequence = ofSmallerBatch();
-        TorchPrediction first = larger.orElseThrow().begin(Duration.ZERO);
-        predict(sequence);
-        assertEquals(1, watch.recordings.get());
-        end(first);
-        predict(sequence);
-        assertEquals(1, watch.borrowings.get());
-        assertTally(2, 1);
-    }
-
-    @Test
-    void begin_largerBatchIsClosedMeanwhile_isRecorded() {
-        AllocationSequence sequence = ofSmallerBatch();
-        TorchPrediction borrowed = sequence.begin(Duration.ZERO);
-        larger.orElseThrow().close();
-        end(borrowed);
-        larger = Optional.empty();
-        predict(sequence);
-        assertEquals(2, watch.recordings.get());
     }
 
     @Test
@@ -309,21 +248,53 @@ class AllocationSequenceTest {
         AllocationSequence sequence = recordedSequence();
         TorchPrediction prediction = sequence.begin(Duration.ZERO);
         assertEquals(1, memory.liveCount());
-        watch.outcome = new AllocationWatch.Outcome(3, 0, 0, 0, Set.of(2));
+        watch.outcome = FakeWatch.outcome(3, 0, 0, 0, Set.of(2));
         end(prediction);
         assertEquals(0, pool.metric().arenas(), "it belongs to who keeps the block");
+        assertEquals(1, tally.escaped.sum());
         assertEquals(OptionalInt.empty(), stored().trace().allocations().get(2).freedAt());
         assertEquals(2, sequence.figures().orElseThrow().plan().problem().records().size());
         watch.outcome = FakeWatch.AS_PLANNED;
         predict(sequence);
-        assertEquals(2, memory.liveCount());
-        freeAbandoned();
+        assertEquals(1, memory.liveCount());
     }
 
-    /** As the native library does with the last block. */
-    private void freeAbandoned() {
-        assertEquals(1, memory.liveCount() - pool.metric().arenas());
-        memory.freeOldest();
+    @Test
+    void begin_whileThePlanIsMade_isPlacedOnline() {
+        List<Runnable> work = new ArrayList<>();
+        background = work::add;
+        AllocationSequence sequence = sequence();
+        predict(sequence);
+        predict(sequence);
+        assertEquals(2, watch.fits.get());
+        assertEquals(1, watch.recordings.get());
+        work.forEach(Runnable::run);
+        predict(sequence);
+        assertEquals(1, watch.replays.get());
+        assertTally(2, 1);
+    }
+
+    @Test
+    void finish_backgroundIsBusy_isRecordedTheNextTime() {
+        AllocationSequence.Background idle = background;
+        background = work -> false;
+        AllocationSequence busy = sequence();
+        predict(busy);
+        assertEquals(Optional.empty(), busy.figures());
+        predict(busy);
+        assertEquals(2, watch.recordings.get());
+        background = idle;
+    }
+
+    @Test
+    void keepLiveness_whileThePlanIsMade_thatIsNotUsed() {
+        List<Runnable> work = new ArrayList<>();
+        background = work::add;
+        AllocationSequence sequence = sequence();
+        predict(sequence);
+        sequence.keepLiveness(new LivenessTrace(List.of()));
+        work.forEach(Runnable::run);
+        assertEquals(Optional.empty(), sequence.figures());
     }
 
     @Test
@@ -391,12 +362,11 @@ class AllocationSequenceTest {
         AllocationSequence sequence = recordedSequence();
         TorchPrediction prediction = sequence.begin(Duration.ZERO);
         watch.refuses = true;
-        watch.outcome = new AllocationWatch.Outcome(3, 0, 0, 0, Set.of(2));
+        watch.outcome = FakeWatch.outcome(3, 0, 0, 0, Set.of(2));
         end(prediction);
         predict(sequence);
         assertEquals(Optional.empty(), sequence.figures());
         assertEquals(1, watch.recordings.get());
-        freeAbandoned();
     }
 
     @Test
@@ -420,6 +390,7 @@ class AllocationSequenceTest {
         AllocationSequence placing = recordedSequence();
         TorchPrediction second = placing.begin(Duration.ZERO);
         placing.close();
+        online.close();
         assertEquals(1, memory.liveCount());
         end(second);
         second.finish();

@@ -17,15 +17,16 @@ import org.djlplan.memplan.source.trace.AllocationTrace;
 final class FakeWatch implements AllocationWatch {
 
     /** What went as planned. */
-    static final Outcome AS_PLANNED = new Outcome(1, 0, 0, 0, Set.of());
+    static final Outcome AS_PLANNED = outcome(1, 0, 0, 0, Set.of());
 
     final AtomicInteger liveRuns = new AtomicInteger();
     final AtomicInteger livePlans = new AtomicInteger();
     final AtomicInteger recordings = new AtomicInteger();
-    final AtomicInteger replays = new AtomicInteger();
 
-    /** Replays in which allocations could be smaller than planned. */
-    final AtomicInteger borrowings = new AtomicInteger();
+    /** Predictions without a plan; recordings among them. */
+    final AtomicInteger fits = new AtomicInteger();
+
+    final AtomicInteger replays = new AtomicInteger();
 
     /** What a recording finds. */
     volatile Supplier<Optional<AllocationTrace>> recorded = Optional::empty;
@@ -42,14 +43,23 @@ final class FakeWatch implements AllocationWatch {
     /** Whether plans are refused. */
     volatile boolean refuses;
 
+    static Outcome outcome(
+            long placed, long refused, long diverged, long missing, Set<Integer> alive) {
+        return new Outcome(placed, refused, diverged, missing, 0, alive, alive.size(), 0);
+    }
+
     @Override
-    public Optional<Run> record() {
+    public Optional<Run> fit(Arena arena, boolean wanted) {
         if (occupied) {
             return Optional.empty();
         }
-        recordings.incrementAndGet();
+        fits.incrementAndGet();
+        recordings.addAndGet(wanted ? 1 : 0);
         return Optional.of(new FakeRun(true));
     }
+
+    @Override
+    public void close() {}
 
     @Override
     public Placing take(AllocationPlans.Placement placement) {
@@ -61,16 +71,13 @@ final class FakeWatch implements AllocationWatch {
             private boolean closed;
 
             @Override
-            public Optional<Run> replay(Arena arena, boolean atMost) {
+            public Optional<Run> replay(Arena arena) {
                 assertFalse(closed, "used after it was closed");
                 assertTrue(arena.bytes() >= placement.plan().arenaBytes());
                 if (occupied) {
                     return Optional.empty();
                 }
                 replays.incrementAndGet();
-                if (atMost) {
-                    borrowings.incrementAndGet();
-                }
                 return Optional.of(new FakeRun(false));
             }
 
@@ -113,7 +120,7 @@ final class FakeWatch implements AllocationWatch {
             assertFalse(finished, "finished twice");
             finished = true;
             liveRuns.decrementAndGet();
-            return recording ? new Outcome(0, 0, 0, 0, Set.of()) : outcome;
+            return recording ? outcome(0, 0, 0, 0, Set.of()) : outcome;
         }
     }
 }

@@ -27,6 +27,7 @@ import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.torch.TorchMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -181,6 +182,7 @@ class TorchCallsTest {
                 List<String> answers = new ArrayList<>();
                 for (int seed = 0; seed < 6; seed++) {
                     answers.add(predictor.predict(IMAGES.create(manager, seed)));
+                    TorchMemory.settle();
                 }
                 return answers;
             }

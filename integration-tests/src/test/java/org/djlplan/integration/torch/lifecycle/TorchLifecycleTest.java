@@ -22,6 +22,7 @@ import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.runtime.torch.TorchMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -83,6 +84,7 @@ class TorchLifecycleTest {
                 try (Predictor<NDList, NDList> predictor = model.newPredictor()) {
                     retained.add(predictor.predict(IMAGES.create(manager, 0)));
                 }
+                TorchMemory.settle();
             }
             retained.forEach(outputs -> assertEquals(expected, Output.copyOf(outputs)));
             assertEquals(1, Torch.report(model).predictions().unplanned());

@@ -30,6 +30,7 @@ import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.runtime.torch.TorchMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -127,11 +128,13 @@ class TorchRetentionTest {
             List<String> expected = new ArrayList<>();
             for (int seed = 0; seed < RETAINED; seed++) {
                 expected.add(inside.predict(inputs.create(manager, seed)));
+                TorchMemory.settle();
             }
             int planned = Torch.report(model).plan().records();
             List<NDList> retained = new ArrayList<>();
             for (int seed = 0; seed < RETAINED; seed++) {
                 retained.add(bare.predict(inputs.create(manager, seed)));
+                TorchMemory.settle();
                 assertTrue(ArenaPool.shared().metric().arenas() <= 1);
             }
             for (int seed = 0; seed < RETAINED; seed++) {

@@ -1,0 +1,61 @@
+package org.djlplan.memplan.djl;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.djlplan.memplan.engine.TfLiteEngineProvider;
+import org.djlplan.memplan.runtime.NativeLoader;
+import org.djlplan.memplan.runtime.Workers;
+import org.djlplan.memplan.serving.TfLiteRehearsal;
+import org.djlplan.memplan.thread.DaemonThreads;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Loads the native library and the classes that planning and predictions need, once per JVM and
+ * beside DJL, which loads its engine in the meantime. Otherwise the first model of a JVM would wait
+ * for them.
+ */
+final class Rehearsal {
+
+    private static final Logger logger = LoggerFactory.getLogger(Rehearsal.class);
+    private static final String TFLITE = "ai.djl.tflite.engine.TfLiteEngine";
+    private static final String PYTORCH = "ai.djl.pytorch.engine.PtEngine";
+    private static final AtomicBoolean STARTED = new AtomicBoolean();
+
+    private Rehearsal() {}
+
+    /** Starts in the background, unless that was done before. */
+    static void start() {
+        if (!STARTED.getAndSet(true)) {
+            Thread thread = DaemonThreads.make(Rehearsal::run, "djl-plan-warm-up");
+            try {
+                thread.start();
+            } catch (OutOfMemoryError e) {
+                logger.debug("no thread is to be had", e);
+            }
+        }
+    }
+
+    private static void run() {
+        try {
+            NativeLoader.preload();
+            Workers.warmUp();
+            // Where there are both, one costs the other's models time and memory.
+            if (TfLiteEngineProvider.hasLibrary() || isOnTheClassPath(TFLITE)) {
+                TfLiteRehearsal.run();
+            } else if (isOnTheClassPath(PYTORCH)) {
+                TorchRehearsal.run();
+            }
+        } catch (Exception | LinkageError | OutOfMemoryError e) {
+            // Whoever needs it will say so.
+            logger.debug("not warmed up", e);
+        }
+    }
+
+    private static boolean isOnTheClassPath(String engine) {
+        try {
+            return Class.forName(engine, false, Rehearsal.class.getClassLoader()) != null;
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
+    }
+}

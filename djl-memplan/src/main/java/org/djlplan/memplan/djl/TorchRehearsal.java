@@ -1,0 +1,41 @@
+package org.djlplan.memplan.djl;
+
+import com.google.common.collect.ImmutableMap;
+import java.util.Optional;
+import org.djlplan.memplan.planning.AllocationPlanning;
+import org.djlplan.memplan.runtime.torch.TorchMemory;
+import org.djlplan.memplan.store.Store;
+import org.djlplan.memplan.store.StoreKey;
+import org.djlplan.memplan.store.StoredPlan;
+
+/**
+ * Predicts nothing, so that the classes that a PyTorch model's first prediction needs are there.
+ */
+final class TorchRehearsal {
+
+    private TorchRehearsal() {}
+
+    /** Keeps nothing. */
+    private static final class Nowhere implements Store<StoredPlan> {
+
+        @Override
+        public Optional<StoredPlan> load(StoreKey key) {
+            return Optional.empty();
+        }
+
+        @Override
+        public void save(StoreKey key, StoredPlan value) {}
+
+        @Override
+        public void offer(StoreKey key, StoredPlan value) {}
+
+        @Override
+        public void flush() {}
+    }
+
+    /** Needs no engine. */
+    static void run() {
+        StoreKey key = new StoreKey("rehearsal", ImmutableMap.of());
+        TorchMemory.rehearse(new AllocationPlanning(new Nowhere(), key));
+    }
+}

@@ -1,0 +1,39 @@
+package org.djlplan.memplan.runtime;
+
+import java.util.OptionalLong;
+
+/** Up to where the last predictions used an arena. */
+final class Reach {
+
+    /** As many at least have to do without memory that is given back. */
+    private static final int PREDICTIONS = 32;
+
+    /** What would be given back has to be more than this, and one part in so many. */
+    private static final long LITTLE_BYTES = 1 << 20;
+
+    private static final int LITTLE_PART = 8;
+
+    private long before;
+    private long now;
+    private int predictions;
+
+    /**
+     * Notes how far a prediction went.
+     *
+     * @param bytes of the arena
+     * @return the furthest that predictions went of late, if that is clearly less
+     */
+    OptionalLong note(long reached, long bytes) {
+        now = Math.max(now, reached);
+        predictions++;
+        if (predictions < PREDICTIONS) {
+            return OptionalLong.empty();
+        }
+        long furthest = Math.max(before, now);
+        before = now;
+        now = 0;
+        predictions = 0;
+        boolean much = bytes - furthest > Math.max(LITTLE_BYTES, bytes / LITTLE_PART);
+        return much ? OptionalLong.of(furthest) : OptionalLong.empty();
+    }
+}

@@ -1,0 +1,101 @@
+package org.djlplan.memplan.runtime.torch;
+
+import java.time.Duration;
+import java.util.Optional;
+import org.djlplan.memplan.runtime.ArenaPool;
+
+/**
+ * Predictions of one model for which there is no plan: each allocation gets the lowest place that
+ * is free, in an arena that grows as far as it has to.
+ */
+final class OnlineArenas implements AutoCloseable {
+
+    private final AllocationWatch watch;
+    private final ArenaPool.Need need;
+    private final int most;
+
+    /**
+     * @param most how many arenas of the pool may be in use at once
+     */
+    OnlineArenas(AllocationWatch watch, ArenaPool pool, int most) {
+        this.watch = watch;
+        this.most = most;
+        need = pool.announceAny();
+    }
+
+    /** What is done when the allocations of a prediction are over. */
+    @FunctionalInterface
+    interface Ending {
+
+        /**
+         * Finishes the run.
+         *
+         * @param failed whether the forward pass ended early
+         */
+        AllocationWatch.Outcome end(AllocationWatch.Run run, boolean failed);
+
+        /** Does what has to be done when others may have the arena. */
+        default void closed() {}
+    }
+
+    /**
+     * Begins a prediction on this thread that is not noted; empty if there is no arena for it, or a
+     * run is current.
+     *
+     * @param wait how long to wait for an arena
+     * @param tally counts what becomes of it
+     * @param guard what an ending that fails is handed to
+     */
+    Optional<TorchPrediction> begin(
+            Duration wait, AllocationSequence.Tally tally, TorchPrediction.Guard guard) {
+        return begin(wait, false, (run, failed) -> tally.finish(run), guard);
+    }
+
+    /**
+     * Begins a prediction on this thread; empty if there is no arena for it, or a run is current.
+     *
+     * @param wait how long to wait for an arena
+     * @param recorded whether its allocations are noted, to be planned
+     * @param guard what an ending that fails is handed to
+     */
+    Optional<TorchPrediction> begin(
+            Duration wait, boolean recorded, Ending ending, TorchPrediction.Guard guard) {
+        Optional<ArenaPool.Lease> lease = need.tryLease(most, wait);
+        if (lease.isEmpty()) {
+            return Optional.empty();
+        }
+        Optional<AllocationWatch.Run> run = watch.fit(lease.get().arena(), recorded);
+        if (run.isEmpty()) {
+            lease.get().close();
+            return Optional.empty();
+        }
+        return Optional.of(
+                new TorchPrediction(
+                        run.get(),
+                        guard.guarded(
+                                (ended, failed) -> {
+                                    Optional<AllocationWatch.Outcome> outcome = Optional.empty();
+                                    try {
+                                        outcome = Optional.of(ending.end(ended, failed));
+                                    } finally {
+                                        close(lease.get(), outcome, recorded);
+                                        ending.closed();
+                                    }
+                                })));
+    }
+
+    /** What is recorded will have a plan, whose places shall be free. */
+    private static void close(
+            ArenaPool.Lease lease, Optional<AllocationWatch.Outcome> outcome, boolean recorded) {
+        if (recorded && outcome.isPresent() && outcome.get().escaped() > 0) {
+            lease.abandon();
+        } else {
+            lease.close(outcome.map(AllocationWatch.Outcome::reachedBytes).orElse(0L));
+        }
+    }
+
+    @Override
+    public void close() {
+        need.close();
+    }
+}

@@ -1,0 +1,243 @@
+/*
+ * Gives the allocations of a run their places.
+ *
+ * A planned place is used only when the allocation is as large as planned and no block in use
+ * overlaps it: the arena's own record of what is in use decides, not the plan. Everything else gets
+ * the lowest place that is free.
+ */
+#include "torch_run.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Outputs that together have no more bytes are the engine's: then arenas are free again sooner. */
+enum { FEW_BYTES = 64 << 10, FIRST_EVENTS = 512 };
+
+/* What a structure consists of: an allocation, one of no bytes, or the free of a numbered one. */
+enum { STEP_ALLOCATION = 1, STEP_EMPTY = 2, STEP_FREE = 3 };
+
+static atomic_uint runs;
+
+static void step(struct djlplan_torch_run *run, uint32_t what) {
+    uint32_t hash = (run->structure ^ (what + UINT32_C(0x85EBCA6B))) * UINT32_C(0x9E3779B1);
+    hash ^= hash >> 15;
+    run->structure = hash == 0 ? 1 : hash;
+}
+
+/* After it is no run of the arena any more. */
+static void free_run(struct djlplan_torch_run *run) {
+    if (run->plan != NULL) djlplan_torch_plan_delete(run->plan);
+    if (run->escapes != NULL) djlplan_torch_escapes_delete(run->escapes);
+    free(run->events);
+    free(run);
+}
+
+/* Makes it the arena's run, if it has none and there is room for its plan. */
+static bool enter(struct djlplan_torch_run *run) {
+    struct djlplan_arena *arena = run->arena;
+    pthread_mutex_lock(&arena->lock);
+    bool enters = arena->run == NULL && arena->weights == NULL &&
+                  (run->plan == NULL || djlplan_arena_ensure(arena, run->plan->arena_bytes));
+    if (enters) arena->run = run;
+    pthread_mutex_unlock(&arena->lock);
+    return enters;
+}
+
+struct djlplan_torch_run *djlplan_run_begin(struct djlplan_torch_plan *plan, void *address,
+                                            struct djlplan_torch_escapes *escapes, int logged) {
+    struct djlplan_arena *arena = djlplan_arena_of(address);
+    struct djlplan_torch_run *run = arena == NULL ? NULL : calloc(1, sizeof *run);
+    if (run == NULL) return NULL;
+    if (plan != NULL) djlplan_plan_hold(plan);
+    if (escapes != NULL) djlplan_escapes_hold(escapes);
+    run->thread = pthread_self();
+    run->arena = arena;
+    run->plan = plan;
+    run->escapes = escapes;
+    run->logged = logged != 0;
+    run->id = atomic_fetch_add(&runs, 1) + 1;
+    run->structure = 1;
+    run->paused_at = -1;
+    if (enter(run)) return run;
+    free_run(run);
+    return NULL;
+}
+
+static bool ensure_event(struct djlplan_torch_run *run, int number) {
+    if (number < run->event_capacity) return true;
+    if (number >= DJLPLAN_MOST_EVENTS) return false;
+    int capacity = run->event_capacity == 0 ? FIRST_EVENTS : 2 * run->event_capacity;
+    struct event *events = realloc(run->events, (size_t)capacity * sizeof *events);
+    if (events == NULL) return false;
+    run->events = events;
+    run->event_capacity = capacity;
+    return true;
+}
+
+static void note_allocation(struct djlplan_torch_run *run, int number, size_t bytes) {
+    if (!run->logged || run->incomplete) return;
+    if (ensure_event(run, number)) {
+        run->events[number] = (struct event){(int64_t)bytes, run->clock++, -1};
+    } else {
+        run->incomplete = true;
+    }
+}
+
+/* An empty block has no place, whatever was planned. */
+static bool is_as_planned(const struct djlplan_torch_run *run, int number, size_t bytes) {
+    if (number >= run->plan->count) return false;
+    return bytes == (size_t)run->plan->allocations[number].bytes;
+}
+
+/* The lowest place that is free; NULL if there is none, or the allocation outlives predictions. */
+static char *fit(struct djlplan_torch_run *run, struct djlplan_block *block, size_t bytes) {
+    if (bytes == 0) return NULL;
+    if (run->escapes != NULL && djlplan_escapes_has(run->escapes, block->structure)) return NULL;
+    if (bytes > INT64_MAX / 2 || !djlplan_arena_fit(run->arena, (int64_t)bytes, block)) {
+        run->counters[DJLPLAN_OUTSIDE]++;
+        return NULL;
+    }
+    run->counters[DJLPLAN_FITTED]++;
+    return run->arena->base + block->offset;
+}
+
+/* The place of the next allocation, NULL if it is the engine's. The caller holds the lock. */
+static char *take_place(struct djlplan_torch_run *run, size_t bytes) {
+    struct djlplan_block block = {.number = run->next, .run = run->id};
+    if (run->next < INT_MAX) run->next++;
+    step(run, bytes == 0 ? STEP_EMPTY : STEP_ALLOCATION);
+    block.structure = run->structure;
+    note_allocation(run, block.number, bytes);
+    char *place = NULL;
+    if (run->plan == NULL) {
+        place = fit(run, &block, bytes);
+    } else if (run->diverged || !is_as_planned(run, block.number, bytes)) {
+        run->diverged = true;
+        run->counters[DJLPLAN_DIVERGED]++;
+        block.number = -1; /* none of the planned ones */
+        place = fit(run, &block, bytes);
+    } else if (run->plan->allocations[block.number].offset >= 0) {
+        block.offset = run->plan->allocations[block.number].offset;
+        block.end = block.offset + djlplan_align((int64_t)bytes);
+        if (djlplan_arena_claim(run->arena, block)) {
+            run->counters[DJLPLAN_PLACED]++;
+            place = run->arena->base + block.offset;
+        } else {
+            run->counters[DJLPLAN_REFUSED]++;
+            place = fit(run, &block, bytes);
+        }
+    }
+    if (place != NULL) {
+        run->counters[DJLPLAN_ALIVE]++;
+        if (block.end > run->counters[DJLPLAN_REACHED]) run->counters[DJLPLAN_REACHED] = block.end;
+    }
+    return place;
+}
+
+torch_data_ptr djlplan_run_allocate(struct djlplan_torch_run *run, size_t bytes) {
+    pthread_mutex_lock(&run->arena->lock);
+    char *place = take_place(run, bytes);
+    pthread_mutex_unlock(&run->arena->lock);
+    return place == NULL ? djlplan_torch_engine_allocate(bytes) : djlplan_torch_block(place);
+}
+
+/* The caller holds the lock. */
+static void note_free(struct djlplan_torch_run *run, const struct djlplan_block *block) {
+    run->counters[DJLPLAN_ALIVE]--;
+    bool own = pthread_equal(pthread_self(), run->thread);
+    if (own && !run->paused) step(run, STEP_FREE + (uint32_t)block->number);
+    if (!run->logged || run->incomplete || block->number < 0) return;
+    int64_t now = run->clock++;
+    /*
+     * When another thread frees is left to chance: such a block is not to be planned. After the
+     * pause it does not matter, as there are no more allocations.
+     */
+    if (run->paused || own) run->events[block->number].freed = now;
+}
+
+bool djlplan_run_free(void *address) {
+    struct djlplan_arena *arena = djlplan_arena_of(address);
+    if (arena == NULL) return false;
+    if (arena->weights != NULL) {
+        djlplan_weights_free(arena->weights, address);
+        return true;
+    }
+    struct djlplan_block block;
+    pthread_mutex_lock(&arena->lock);
+    bool known = djlplan_blocks_remove(&arena->blocks, (char *)address - arena->base, &block);
+    if (known && arena->run != NULL && arena->run->id == block.run) note_free(arena->run, &block);
+    djlplan_arena_leave(arena);
+    return true;
+}
+
+/* Leaves the allocations of a run that are in use now to the engine, in predictions to come. */
+static void add_escapes(struct djlplan_torch_run *run) {
+    struct djlplan_block block = {0};
+    if (run->escapes == NULL || run->plan != NULL) return;
+    while (djlplan_blocks_after(&run->arena->blocks, block.end, &block)) {
+        if (block.run == run->id) djlplan_escapes_add(run->escapes, block.structure);
+    }
+}
+
+static bool has_few_bytes(const struct djlplan_torch_run *run) {
+    struct djlplan_block block = {0};
+    int64_t bytes = 0;
+    while (bytes <= FEW_BYTES && djlplan_blocks_after(&run->arena->blocks, block.end, &block)) {
+        if (block.run == run->id) bytes += block.end - block.offset;
+    }
+    return bytes <= FEW_BYTES;
+}
+
+bool djlplan_run_pause(struct djlplan_torch_run *run) {
+    pthread_mutex_lock(&run->arena->lock);
+    run->paused = true;
+    if (run->logged) run->paused_at = run->clock;
+    bool idle = run->counters[DJLPLAN_ALIVE] == 0;
+    if (!idle && has_few_bytes(run)) add_escapes(run);
+    pthread_mutex_unlock(&run->arena->lock);
+    return idle && !run->logged;
+}
+
+int64_t djlplan_torch_events(const struct djlplan_torch_run *run, int64_t *out, int64_t capacity) {
+    if (!run->logged) return 0;
+    pthread_mutex_lock(&run->arena->lock);
+    int64_t written = 0;
+    int count = run->incomplete ? 0 : run->next;
+    for (int i = 0; i < count && written + DJLPLAN_EVENT_VALUES <= capacity; i++) {
+        out[written++] = run->events[i].bytes;
+        out[written++] = run->events[i].allocated;
+        out[written++] = run->events[i].freed;
+    }
+    int64_t total = run->incomplete ? -1 : DJLPLAN_EVENT_VALUES * (int64_t)count;
+    pthread_mutex_unlock(&run->arena->lock);
+    return total;
+}
+
+int64_t djlplan_torch_paused_at(const struct djlplan_torch_run *run) { return run->paused_at; }
+
+/* The caller holds the lock. */
+static void write_alive(const struct djlplan_torch_run *run, int32_t *alive, int capacity) {
+    struct djlplan_block block = {0};
+    int written = 0;
+    while (written < capacity && djlplan_blocks_after(&run->arena->blocks, block.end, &block)) {
+        if (block.run == run->id && block.number >= 0) alive[written++] = block.number;
+    }
+}
+
+void djlplan_torch_finish(struct djlplan_torch_run *run, int64_t *counters, int32_t *alive,
+                          int capacity) {
+    struct djlplan_arena *arena = run->arena;
+    pthread_mutex_lock(&arena->lock);
+    for (int i = run->next; run->plan != NULL && i < run->plan->count; i++) {
+        if (run->plan->allocations[i].offset >= 0) run->counters[DJLPLAN_MISSING]++;
+    }
+    memcpy(counters, run->counters, sizeof run->counters);
+    if (counters[DJLPLAN_ALIVE] > 0) {
+        write_alive(run, alive, capacity);
+        add_escapes(run);
+    }
+    arena->run = NULL;
+    djlplan_arena_leave(arena);
+    free_run(run);
+}

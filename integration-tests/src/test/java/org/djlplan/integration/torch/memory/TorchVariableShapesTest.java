@@ -1,0 +1,183 @@
+package org.djlplan.integration.torch.memory;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.repository.zoo.ZooModel;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.djlplan.integration.torch.ModelInputs;
+import org.djlplan.integration.torch.Output;
+import org.djlplan.integration.torch.Torch;
+import org.djlplan.integration.torch.TorchScriptModel;
+import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.ArenaPool;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Inputs of another shape with nearly every prediction: most have no plan. */
+class TorchVariableShapesTest {
+
+    private static final int KEPT = 60;
+    private static final int FURTHER = 1_000;
+    private static final int THREADS = 4;
+    private static final int EACH = 40;
+    private static final int MOST_ROWS = 40;
+    private static final int LARGE_SIDE = 640;
+    private static final long LITTLE_BYTES = 2 << 20;
+
+    @TempDir private Path folder;
+
+    @BeforeEach
+    void oneThread() {
+        Torch.threads(1);
+    }
+
+    @AfterEach
+    void everythingIsFreed() {
+        Torch.assertNoArenas();
+    }
+
+    private static ModelInputs image(int number) {
+        return ModelInputs.floats(new long[] {1, 3, 16 + number % 20, 16 + number / 20});
+    }
+
+    private static ModelInputs square(int side) {
+        return ModelInputs.floats(new long[] {1, 3, side, side});
+    }
+
+    /** Outputs that outlive their prediction, the arena's others, and in the end their model. */
+    @Test
+    void predict_outputsOfManyShapesAreKept_theyStayAsTheyAre() throws Exception {
+        TorchScriptModel files = TorchScriptModels.named("cnn");
+        List<List<Output>> expected = new ArrayList<>();
+        List<NDList> kept = new ArrayList<>();
+        NDManager manager = NDManager.newBaseManager("PyTorch");
+        try (ZooModel<NDList, NDList> stock = files.loadStock();
+                ZooModel<NDList, NDList> model = Torch.load("cnn", folder);
+                Predictor<NDList, NDList> plain = stock.newPredictor();
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            for (int i = 0; i < KEPT; i++) {
+                expected.add(Torch.predict(plain, image(i), i));
+                kept.add(predictor.predict(image(i).create(manager, i)));
+            }
+            PlanReport.Predictions predictions = Torch.report(model).predictions();
+            assertTrue(predictions.escaped() > 0, "the first of a structure is not expected");
+            assertTrue(predictions.escaped() < KEPT / 2, predictions.toString());
+            for (int i = 0; i < FURTHER; i++) {
+                assertEquals(1, predictor.predict(image(i % 400).create(manager, i)).size());
+            }
+            assertKept(expected, kept);
+            assertTrue(ArenaPool.shared().metric().arenas() <= 1);
+        }
+        assertKept(expected, kept);
+        manager.close();
+    }
+
+    private static void assertKept(List<List<Output>> expected, List<NDList> kept) {
+        for (int i = 0; i < expected.size(); i++) {
+            assertEquals(expected.get(i), Output.copyOf(kept.get(i)), "shape " + i);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "branch",
+                "loop",
+                "growing",
+                "view_output",
+                "input_as_output",
+                "same_twice",
+                "in_place",
+                "nonzero",
+                "attention",
+                "lstm",
+                "embedding",
+                "list_outputs"
+            })
+    void predict_randomSizesOnManyThreads_answersAsStock(String name) throws Exception {
+        TorchScriptModel files = TorchScriptModels.named(name);
+        ExecutorService pool = Executors.newFixedThreadPool(THREADS);
+        try (ZooModel<NDList, NDList> stock = files.loadStock();
+                ZooModel<NDList, NDList> model = Torch.load(name, folder)) {
+            List<Future<?>> all = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++) {
+                int seed = i;
+                all.add(
+                        pool.submit(
+                                () -> {
+                                    compare(stock, model, files, seed);
+                                    return null;
+                                }));
+            }
+            for (Future<?> each : all) {
+                each.get();
+            }
+        } finally {
+            pool.shutdown();
+        }
+    }
+
+    /** Keeps some outputs for a while. */
+    private static void compare(
+            ZooModel<NDList, NDList> stock,
+            ZooModel<NDList, NDList> model,
+            TorchScriptModel files,
+            int seed)
+            throws Exception {
+        Torch.threads(1);
+        Random random = new Random(seed);
+        try (Predictor<NDList, NDList> plain = stock.newPredictor();
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            List<List<Output>> expected = new ArrayList<>();
+            List<NDList> kept = new ArrayList<>();
+            for (int i = 0; i < EACH; i++) {
+                ModelInputs any = files.inputSets().get(random.nextInt(files.inputSets().size()));
+                ModelInputs inputs = any.ofBatch(1 + random.nextInt(MOST_ROWS));
+                List<Output> answer = Torch.predict(plain, inputs, i);
+                NDList outputs = predictor.predict(inputs.create(manager, i));
+                assertEquals(answer, Output.copyOf(outputs), inputs.toString());
+                if (random.nextInt(4) == 0) {
+                    expected.add(answer);
+                    kept.add(outputs);
+                } else {
+                    outputs.close();
+                }
+            }
+            assertKept(expected, kept);
+        }
+    }
+
+    @Test
+    void predict_rareLargeShape_itsMemoryIsGivenBack() throws Exception {
+        try (ZooModel<NDList, NDList> model = Torch.load("cnn", folder);
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            for (int i = 0; i < 2 * KEPT; i++) {
+                assertEquals(1, Torch.predict(predictor, image(i), i).size());
+            }
+            assertEquals(1, Torch.predict(predictor, square(LARGE_SIDE), 0).size());
+            long large = ArenaPool.shared().metric().arenaBytes();
+            assertTrue(large > 4 * LITTLE_BYTES, large + " bytes");
+            for (int i = 0; i < 2 * KEPT; i++) {
+                assertEquals(1, Torch.predict(predictor, image(i), i).size());
+            }
+            long now = ArenaPool.shared().metric().arenaBytes();
+            assertTrue(now < LITTLE_BYTES, now + " bytes of " + large);
+        }
+    }
+}
