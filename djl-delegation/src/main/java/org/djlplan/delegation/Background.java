@@ -207,6 +207,13 @@ final class Background implements Choosing {
     }
 
     @Override
+    public synchronized boolean isSettled() {
+        return now.origin() != DelegationChoice.Origin.UNVERIFIED
+                || closed
+                || pending.map(Future::isDone).orElse(true);
+    }
+
+    @Override
     public synchronized void close() {
         closed = true;
         pending.ifPresent(future -> future.cancel(true));

@@ -161,6 +161,11 @@ public final class MeasuredDelegation implements DelegationProvider {
     /** A choice that stays. */
     private record Settled(DelegationChoice first) implements Choosing {
         @Override
+        public boolean isSettled() {
+            return true;
+        }
+
+        @Override
         public void close() {}
     }
 }

@@ -1,16 +1,21 @@
 package org.djlplan.memplan;
 
 import ai.djl.Model;
+import ai.djl.translate.TranslateException;
 import java.util.Optional;
 import org.djlplan.memplan.budget.BudgetTooSmallException;
+import org.djlplan.memplan.budget.InputTooLargeException;
 import org.djlplan.memplan.config.Budget;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.djl.BudgetControl;
+import org.djlplan.memplan.djl.InputLimit;
+import org.djlplan.memplan.djl.LoadTimePredictions;
+import org.djlplan.memplan.djl.Readiness;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
- * The plan of a loaded model: what it is, and its budget, which can be changed while the model
- * serves.
+ * The plan of a loaded model: what it is, whether it is made, its budget and how large requests may
+ * be, which can be changed while the model serves.
  *
  * <pre>{@code
  * try (ZooModel<Image, Classifications> model = criteria.loadModel()) { // with memplan.budget=48MB
@@ -46,6 +51,62 @@ public final class PlanHandle {
     /** Returns what was planned and what happened until now. */
     public PlanReport report() {
         return PlanReport.of(model).orElseThrow(() -> new IllegalStateException("another block"));
+    }
+
+    /**
+     * Predicts zeros of each of these shapes, so that the engine has what it makes for a shape when
+     * the first request of that shape comes. Each is predicted three times.
+     *
+     * @param inputs the inputs of one prediction each, as the option {@code memplan.warmup} has
+     *     them: {@code 1,3,224,224} or {@code 1,128:int64;1,128:int64}
+     * @throws TranslateException if the model does not take one of them
+     * @throws IllegalArgumentException if a text names no shapes
+     */
+    public void warmUp(String... inputs) throws TranslateException {
+        for (String each : inputs) {
+            LoadTimePredictions.run(model, each);
+        }
+    }
+
+    /**
+     * Refuses predictions whose inputs have more bytes, all together, from the next one on: one
+     * giant request must not take the container. The refusal is an {@link InputTooLargeException},
+     * the cause of the {@code TranslateException} that the predictor throws.
+     *
+     * @param bytes as the model gets them, padding and all that a batch consists of included
+     * @throws IllegalArgumentException if {@code bytes} is not positive
+     * @throws IllegalStateException if the model runs as stock
+     */
+    public void limitInputBytes(long bytes) {
+        limit().setMostBytes(bytes);
+    }
+
+    /**
+     * The same for the longest dimension of any input, such as the length of a text, of which some
+     * models need memory by its square.
+     *
+     * @throws IllegalArgumentException if {@code length} is not positive
+     * @throws IllegalStateException if the model runs as stock
+     */
+    public void limitDimensions(long length) {
+        limit().setLongestDimension(length);
+    }
+
+    private InputLimit limit() {
+        return InputLimit.of(model).orElseThrow(() -> new IllegalStateException(stockReason()));
+    }
+
+    /**
+     * Returns whether the model serves as it will go on to: planned, as far as it can be, and with
+     * the delegate's part verified. For a check of readiness: it comes true without requests, and
+     * for a model that runs as stock at once. Does not wait.
+     */
+    public boolean isReady() {
+        return Readiness.of(model).map(Readiness::isReady).orElse(true);
+    }
+
+    private String stockReason() {
+        return "runs as stock: " + report().unplannedReason().orElse("of another block");
     }
 
     /**

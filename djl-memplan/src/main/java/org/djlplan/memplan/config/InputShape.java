@@ -24,7 +24,7 @@ public record InputShape(List<Long> shape, String dataType) {
     }
 
     /** Reads inputs that are separated by semicolons; empty if one is malformed. */
-    static Optional<List<InputShape>> parseAll(String text) {
+    public static Optional<List<InputShape>> parseAll(String text) {
         ImmutableList.Builder<InputShape> all = ImmutableList.builder();
         for (String input : Splitter.on(';').omitEmptyStrings().trimResults().split(text)) {
             Matcher matcher = TEXT.matcher(input.replace(" ", ""));

@@ -40,6 +40,11 @@ record DelegatingModel(ServedModel served, Optional<ModelDelegation> delegation)
     }
 
     @Override
+    public boolean isSettled() {
+        return delegation.map(ModelDelegation::isSettled).orElse(true);
+    }
+
+    @Override
     public void close() {
         delegation.ifPresent(ModelDelegation::close);
         served.close();

@@ -19,11 +19,12 @@ import java.util.Locale;
 import java.util.Optional;
 import org.djlplan.memplan.budget.BudgetTooSmallException;
 import org.djlplan.memplan.config.InputShape;
+import org.djlplan.memplan.runtime.torch.TorchMemory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Predicts with zeros while a model is loaded, so that the first real prediction is planned. */
-final class LoadTimePredictions {
+/** Predicts with zeros, so that the first real prediction of such a shape is planned. */
+public final class LoadTimePredictions {
 
     private static final Logger logger = LoggerFactory.getLogger(LoadTimePredictions.class);
 
@@ -45,9 +46,7 @@ final class LoadTimePredictions {
         try {
             List<InputShape> inputs = given.isEmpty() ? described(model.getBlock()) : given;
             int predictions = BudgetControl.of(model).isPresent() ? WITH_BUDGET : PREDICTIONS;
-            for (int i = 0; i < predictions; i++) {
-                predict(model, inputs);
-            }
+            predict(model, inputs, predictions);
         } catch (RuntimeException | TranslateException e) {
             Optional<BudgetTooSmallException> tooSmall = tooSmall(e);
             if (tooSmall.isPresent()) {
@@ -64,9 +63,34 @@ final class LoadTimePredictions {
                 .findFirst();
     }
 
-    private static void predict(Model model, List<InputShape> inputs) throws TranslateException {
+    /**
+     * Predicts with zeros of given shapes.
+     *
+     * @param inputs the shapes of one prediction's inputs
+     * @throws TranslateException if the model does not take them
+     */
+    public static void run(Model model, String inputs) throws TranslateException {
+        predict(
+                model,
+                InputShape.parseAll(inputs)
+                        .filter(shapes -> !shapes.isEmpty())
+                        .orElseThrow(
+                                () ->
+                                        new IllegalArgumentException(
+                                                "inputs \""
+                                                        + inputs
+                                                        + "\": must be shapes such as"
+                                                        + " 1,3,224,224;1,128:int64")),
+                PREDICTIONS);
+    }
+
+    private static void predict(Model model, List<InputShape> inputs, int times)
+            throws TranslateException {
         try (Predictor<List<InputShape>, Integer> predictor = model.newPredictor(new Zeros())) {
-            int unused = predictor.predict(inputs);
+            for (int i = 0; i < times; i++) {
+                int unused = predictor.predict(inputs);
+                TorchMemory.settle();
+            }
         }
     }
 

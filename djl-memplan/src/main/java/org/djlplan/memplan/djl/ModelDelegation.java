@@ -142,6 +142,11 @@ public final class ModelDelegation implements AutoCloseable {
         waiting.ifPresent(opened::switchTo);
     }
 
+    /** Returns whether nothing goes on in the background that is not verified yet. */
+    synchronized boolean isSettled() {
+        return choosing.map(DelegationProvider.Choosing::isSettled).orElse(true);
+    }
+
     /** Ends what goes on in the background. */
     @Override
     public void close() {

@@ -25,6 +25,7 @@ final class PredictorForward implements InferencePass {
     private final InferencePass stock;
     private final InferencePass planned;
     private final TorchMemory memory;
+    private final InputLimit limit;
 
     /** Each predictor has one, which nobody else gets: looking at the stack is slow. */
     private final Set<ParameterStore> predictors =
@@ -33,17 +34,24 @@ final class PredictorForward implements InferencePass {
     /**
      * @param model its name
      */
-    PredictorForward(String model, InferencePass stock, InferencePass planned, TorchMemory memory) {
+    PredictorForward(
+            String model,
+            InferencePass stock,
+            InferencePass planned,
+            TorchMemory memory,
+            InputLimit limit) {
         this.model = model;
         this.stock = stock;
         this.planned = planned;
         this.memory = memory;
+        this.limit = limit;
     }
 
     @Override
     public NDList forward(
             ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
         if (PredictionScope.isOpen() || isPredictors(parameters)) {
+            limit.check(inputs);
             return FlightRecord.prediction(
                     model, "PyTorch", () -> planned.forward(parameters, inputs, params));
         }

@@ -65,7 +65,6 @@ final class PyTorchPlanning {
                     wrap(model, loaded.map(BudgetedWeights.Loaded::block).orElse(block), loaded));
             if (options.warmup()) {
                 LoadTimePredictions.run(model, options.inputShapes());
-                TorchMemory.settle();
             }
         }
         return problem;
@@ -207,6 +206,7 @@ final class PyTorchPlanning {
         Optional<LivenessExecutor> liveness =
                 code.filter(known -> mode != Liveness.OFF)
                         .map(known -> new LivenessExecutor(block, mode, known));
+        InputLimit limit = new InputLimit(model.getName());
         UnaryOperator<InferencePass> planner =
                 stock -> {
                     InferencePass forward = new PlannedForward(stock, liveness, memory);
@@ -218,13 +218,15 @@ final class PyTorchPlanning {
                             usesWorkers(code, isImperative(block))
                                     ? onWorkers(checked, weights.isPresent())
                                     : checked;
-                    return new PredictorForward(model.getName(), stock, placed, memory);
+                    return new PredictorForward(model.getName(), stock, placed, memory, limit);
                 };
         Block planned =
                 block.getClass() == SequentialBlock.class
                         ? new PlannedSequentialBlock((SequentialBlock) block, planner)
                         : BlockProxy.wrap(block, planner);
         PlanReport.register(planned, memory::report);
+        limit.register(planned);
+        Readiness.register(planned, TorchMemory::isSettled);
         PlansInUse.registerAllocations(planned, memory::largest);
         weights.ifPresent(streamed -> PlansInUse.registerWeights(planned, streamed::resident));
         weights.ifPresent(

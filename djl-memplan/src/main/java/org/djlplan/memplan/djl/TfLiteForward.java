@@ -38,6 +38,7 @@ final class TfLiteForward implements UnaryOperator<NDList> {
     private final Optional<Workers> workers;
     private final TfLiteAdapter adapter;
     private final NDManager manager;
+    private final InputLimit limit;
     private final Inputs inputs;
 
     /** By output. Threads may overwrite each other's: each is right, and never changes. */
@@ -64,8 +65,10 @@ final class TfLiteForward implements UnaryOperator<NDList> {
             TfLiteModel served,
             Optional<Workers> workers,
             TfLiteAdapter adapter,
-            NDManager manager) {
+            NDManager manager,
+            InputLimit limit) {
         this.model = model;
+        this.limit = limit;
         this.file = file;
         this.served = served;
         this.workers = workers;
@@ -80,6 +83,7 @@ final class TfLiteForward implements UnaryOperator<NDList> {
 
     @Override
     public NDList apply(NDList list) {
+        limit.check(list);
         return FlightRecord.prediction(model, "TFLite", () -> plannedOrStock(list));
     }
 

@@ -139,8 +139,10 @@ final class TfLitePlanning {
         try {
             served.outputs().forEach(output -> adapter.dataType(output.type()));
             NDManager manager = model.getNDManager();
+            InputLimit limit = new InputLimit(model.getName());
             TfLiteForward forward =
-                    new TfLiteForward(model.getName(), file, served, workers(), adapter, manager);
+                    new TfLiteForward(
+                            model.getName(), file, served, workers(), adapter, manager, limit);
             Block planned =
                     adapter.planned(
                             forward,
@@ -151,6 +153,8 @@ final class TfLitePlanning {
             manager.attachInternal("djl-plan-" + System.identityHashCode(served), attached);
             model.setBlock(planned);
             PlanReport.register(planned, forward::report);
+            limit.register(planned);
+            Readiness.register(planned, served::isSettled);
             PlansInUse.registerWeights(planned, served::residentWeights);
             log(model, served.report());
         } catch (RuntimeException | Error e) {

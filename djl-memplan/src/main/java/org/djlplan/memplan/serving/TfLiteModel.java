@@ -42,6 +42,11 @@ public interface TfLiteModel extends AutoCloseable {
         return Optional.empty();
     }
 
+    /** Returns whether nothing is chosen, measured or verified for it any more. */
+    default boolean isSettled() {
+        return true;
+    }
+
     @Override
     void close();
 }

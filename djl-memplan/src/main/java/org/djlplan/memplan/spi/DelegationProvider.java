@@ -68,6 +68,9 @@ public interface DelegationProvider {
         /** Returns the choice to begin with. */
         DelegationChoice first();
 
+        /** Returns whether what serves is verified, or nothing is done any more to get there. */
+        boolean isSettled();
+
         /** Ends what still goes on in the background, without waiting for it. */
         @Override
         void close();

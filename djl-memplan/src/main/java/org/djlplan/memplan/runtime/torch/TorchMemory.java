@@ -260,6 +260,11 @@ public final class TorchMemory implements AutoCloseable {
         Analysis.await(LONGEST_ANALYSIS);
     }
 
+    /** Returns whether all that can be planned of what was predicted is planned. */
+    public static boolean isSettled() {
+        return Analysis.isIdle();
+    }
+
     /** Counts a prediction that nothing was planned for. */
     public void countUnplanned() {
         tally.predictions.increment();
@@ -325,8 +330,10 @@ public final class TorchMemory implements AutoCloseable {
                 .max(Comparator.comparingLong(EvaluatedPlan::arenaBytes));
     }
 
+    /** Of a model that has a budget, whose arena is nobody else's. */
     private long arenaBytes() {
-        return largest().map(EvaluatedPlan::arenaBytes).orElse(0L);
+        return Math.max(
+                largest().map(EvaluatedPlan::arenaBytes).orElse(0L), pool.metric().arenaBytes());
     }
 
     /**

@@ -116,7 +116,11 @@ class TorchCallsTest {
             long perRound = stack ? 1 : 3;
             assertEquals(ROUNDS * perRound, report.predictions().total());
             assertEquals(1, report.predictions().recorded());
-            assertEquals(1, report.predictions().unplanned(), report.toString());
+            assertTrue(report.predictions().unplanned() < ROUNDS * perRound, report.toString());
+            assertEquals(
+                    report.predictions().unplanned(),
+                    report.predictions().online(),
+                    report.toString());
             assertEquals(0, report.predictions().unplannedAllocations());
         }
     }

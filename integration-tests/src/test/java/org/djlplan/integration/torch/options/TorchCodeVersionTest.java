@@ -17,6 +17,7 @@ import org.djlplan.integration.torch.BlockModels;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.liveness.Compiled;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.torch.TorchMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -80,6 +81,7 @@ class TorchCodeVersionTest {
                     assertEquals(inner * inner, value);
                 }
                 outputs.close();
+                TorchMemory.settle();
             }
             return Torch.report(model);
         }

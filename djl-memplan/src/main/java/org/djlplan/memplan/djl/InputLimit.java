@@ -1,0 +1,80 @@
+package org.djlplan.memplan.djl;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.Model;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.nn.Block;
+import com.google.common.collect.MapMaker;
+import java.util.Map;
+import java.util.Optional;
+import org.djlplan.memplan.budget.InputTooLargeException;
+
+/** How large the inputs of a loaded model may be; at first as large as they like. Thread-safe. */
+public final class InputLimit {
+
+    private static final Map<Block, InputLimit> LIMITS = new MapMaker().weakKeys().makeMap();
+
+    private final String model;
+    private volatile long mostBytes = Long.MAX_VALUE;
+    private volatile long longestDimension = Long.MAX_VALUE;
+
+    /**
+     * @param model its name
+     */
+    InputLimit(String model) {
+        this.model = model;
+    }
+
+    /** Makes it the limit of a block as long as the block lives. */
+    void register(Block block) {
+        LIMITS.put(block, this);
+    }
+
+    /** Returns the limit of a model that is planned, or empty for any other. */
+    public static Optional<InputLimit> of(Model model) {
+        return Optional.ofNullable(LIMITS.get(model.getBlock()));
+    }
+
+    /** Sets how many bytes all inputs of a prediction may have together. */
+    public void setMostBytes(long bytes) {
+        checkArgument(bytes > 0, "at most %s bytes of inputs", bytes);
+        mostBytes = bytes;
+    }
+
+    /** Sets how long any dimension of an input may be. */
+    public void setLongestDimension(long length) {
+        checkArgument(length > 0, "dimensions of at most %s", length);
+        longestDimension = length;
+    }
+
+    /**
+     * Looks at the inputs of a prediction.
+     *
+     * @throws InputTooLargeException if they are too large
+     */
+    void check(NDList inputs) {
+        if (mostBytes == Long.MAX_VALUE && longestDimension == Long.MAX_VALUE) {
+            return;
+        }
+        long bytes = 0;
+        for (NDArray input : inputs) {
+            for (long length : input.getShape().getShape()) {
+                if (length > longestDimension) {
+                    refuse(
+                            "an input of shape " + input.getShape(),
+                            "dimensions of at most " + longestDimension);
+                }
+            }
+            bytes += input.size() * input.getDataType().getNumOfBytes();
+        }
+        if (bytes > mostBytes) {
+            refuse("inputs of " + bytes + " bytes", "at most " + mostBytes + " bytes");
+        }
+    }
+
+    private void refuse(String inputs, String allowed) {
+        throw new InputTooLargeException(model + " does not take " + inputs + ": " + allowed);
+    }
+}

@@ -1,0 +1,33 @@
+package org.djlplan.memplan.djl;
+
+import ai.djl.Model;
+import ai.djl.nn.Block;
+import com.google.common.collect.MapMaker;
+import java.util.Map;
+import java.util.Optional;
+
+/** Tells whether nothing of a loaded model is planned, measured or verified any more. */
+@FunctionalInterface
+public interface Readiness {
+
+    /** Returns whether it serves as it will go on to. Called by any thread; does not wait. */
+    boolean isReady();
+
+    /** Makes {@code readiness} answer for {@code block} as long as the block lives. */
+    static void register(Block block, Readiness readiness) {
+        Registered.ALL.put(block, readiness);
+    }
+
+    /** Returns that of a model that is planned, or empty for any other. */
+    static Optional<Readiness> of(Model model) {
+        return Optional.ofNullable(Registered.ALL.get(model.getBlock()));
+    }
+
+    /** Those of the models that are loaded. */
+    final class Registered {
+
+        private static final Map<Block, Readiness> ALL = new MapMaker().weakKeys().makeMap();
+
+        private Registered() {}
+    }
+}

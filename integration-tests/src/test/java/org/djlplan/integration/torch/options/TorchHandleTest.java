@@ -1,0 +1,100 @@
+package org.djlplan.integration.torch.options;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.TranslateException;
+import java.nio.file.Path;
+import java.util.Map;
+import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.torch.ModelInputs;
+import org.djlplan.integration.torch.Torch;
+import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.memplan.PlanHandle;
+import org.djlplan.memplan.budget.InputTooLargeException;
+import org.djlplan.memplan.runtime.torch.TorchMemory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A handle of a PyTorch model in service: shapes to warm up, limits of inputs, readiness. */
+@OnEveryDjl
+class TorchHandleTest {
+
+    private static final ModelInputs SMALL = ModelInputs.floats(new long[] {1, 3, 32, 32});
+    private static final ModelInputs WIDE = ModelInputs.floats(new long[] {1, 3, 16, 80});
+    private static final int SMALL_BYTES = 4 * 3 * 32 * 32;
+
+    @TempDir private Path folder;
+
+    private static InputTooLargeException refusal(
+            Predictor<NDList, NDList> predictor, ModelInputs inputs) {
+        TranslateException refused =
+                assertThrows(TranslateException.class, () -> Torch.predict(predictor, inputs, 0));
+        return assertInstanceOf(InputTooLargeException.class, refused.getCause());
+    }
+
+    @Test
+    void limits_largerInputs_areRefusedBeforeTheModelRuns() throws Exception {
+        try (ZooModel<NDList, NDList> model = Torch.load("cnn", folder);
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            PlanHandle plan = PlanHandle.of(model).orElseThrow();
+            assertEquals(1, Torch.predict(predictor, WIDE, 0).size());
+            plan.limitDimensions(64);
+            long before = plan.report().predictions().total();
+            assertEquals(
+                    "cnn does not take an input of shape (1, 3, 16, 80): dimensions of at most 64",
+                    refusal(predictor, WIDE).getMessage());
+            assertEquals(before, plan.report().predictions().total());
+            assertEquals(1, Torch.predict(predictor, SMALL, 0).size());
+            plan.limitInputBytes(SMALL_BYTES - 1);
+            assertEquals(
+                    "cnn does not take inputs of 12288 bytes: at most 12287 bytes",
+                    refusal(predictor, SMALL).getMessage());
+            plan.limitInputBytes(SMALL_BYTES);
+            assertEquals(1, Torch.predict(predictor, SMALL, 0).size());
+            refusal(predictor, SMALL.ofBatch(2));
+            assertThrows(IllegalArgumentException.class, () -> plan.limitInputBytes(0));
+            assertThrows(IllegalArgumentException.class, () -> plan.limitDimensions(-1));
+        }
+        Torch.assertNoArenas();
+    }
+
+    @Test
+    void warmUp_severalShapes_areAllPlanned() throws Exception {
+        try (ZooModel<NDList, NDList> model = Torch.load("cnn", folder);
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            PlanHandle plan = PlanHandle.of(model).orElseThrow();
+            plan.warmUp("1,3,32,32", "1,3,16,80");
+            long unplanned = plan.report().predictions().unplanned();
+            assertEquals(2, plan.report().predictions().recorded());
+            TorchMemory.settle();
+            assertTrue(plan.isReady());
+            assertEquals(1, Torch.predict(predictor, WIDE, 0).size());
+            assertEquals(1, Torch.predict(predictor, SMALL, 0).size());
+            assertEquals(unplanned, plan.report().predictions().unplanned());
+            assertThrows(IllegalArgumentException.class, () -> plan.warmUp("large"));
+            assertThrows(TranslateException.class, () -> plan.warmUp("1,4,32,32"));
+        }
+        Torch.assertNoArenas();
+    }
+
+    @Test
+    void limits_modelThatRunsAsStock_areAnErrorAndItIsReady() throws Exception {
+        Path file = Torch.copy(TorchScriptModels.named("cnn"), folder);
+        try (ZooModel<NDList, NDList> model =
+                Torch.load(file, Map.of("memplan.enabled", "false"))) {
+            PlanHandle.of(model)
+                    .ifPresent(
+                            plan -> {
+                                assertTrue(plan.isReady());
+                                assertThrows(
+                                        IllegalStateException.class, () -> plan.limitInputBytes(1));
+                            });
+        }
+    }
+}
