@@ -14,7 +14,8 @@
  *   may fail, inside        bool, true when done; or const char *, the problem, NULL when done
  *   the engine calls it     as the engine wants: TfLiteStatus, a pointer
  *
- * Nothing prints, exits or sets errno for others. Lists are written by functions that return how
+ * Nothing prints or sets errno for others; nothing ends the process but an exit() in the middle of a
+ * pass (djlplan_torch_guard_exit). Lists are written by functions that return how
  * many elements there are and write no more than `capacity` of them.
  *
  * Nothing here may be called for one session from two threads at once; what is safe beyond that
@@ -433,6 +434,21 @@ DJLPLAN_API struct djlplan_torch_run *djlplan_torch_begin(struct djlplan_torch_p
  * is in use any more, and nothing is noted: then the run may be finished at once.
  */
 DJLPLAN_API int djlplan_torch_pause(void);
+
+/*
+ * Passes through libtorch that are under way, on any thread. A run is one from its beginning to its
+ * pause; passes in the engine's own memory are counted by these two. Thread-safe.
+ */
+DJLPLAN_API void djlplan_torch_pass_begin(void);
+DJLPLAN_API void djlplan_torch_pass_end(void);
+DJLPLAN_API int djlplan_torch_passes(void);
+/*
+ * exit() destroys what libtorch's kernels use, such as oneDNN's cache of primitives, even if a thread
+ * runs them. From now on an exit() in the middle of a pass flushes all streams and then ends the
+ * process with its status at once; otherwise it goes on as usual. Destructors that are registered
+ * after this call, as those of a library's lazily created objects, still run before. Thread-safe.
+ */
+DJLPLAN_API int djlplan_torch_guard_exit(void);
 
 /*
  * What was noted of each allocation: bytes, time of allocation, time of free (−1: not freed, before

@@ -215,11 +215,15 @@ void djlplan_torch_set_settings(int64_t wanted) {
 struct djlplan_torch_run *djlplan_torch_begin(struct djlplan_torch_plan *plan, void *arena,
                                               struct djlplan_torch_escapes *escapes, int logged) {
     if (current != NULL) return NULL;
-    return current = djlplan_run_begin(plan, arena, escapes, logged);
+    current = djlplan_run_begin(plan, arena, escapes, logged);
+    if (current != NULL) djlplan_torch_pass_begin();
+    return current;
 }
 
 int djlplan_torch_pause(void) {
     struct djlplan_torch_run *run = current;
+    if (run == NULL) return 0;
     current = NULL;
-    return run != NULL && djlplan_run_pause(run);
+    djlplan_torch_pass_end();
+    return djlplan_run_pause(run);
 }

@@ -171,10 +171,12 @@ int main(int count, char **arguments) {
     } else {
         check_faults(has_simple);
         check_attached();
+        check_exit();
         check_online();
         check_replays();
         check_threads();
         check_weights();
+        CHECK(djlplan_torch_passes() == 0);
         CHECK(live_blocks() == 0);
     }
     puts("OK");

@@ -28,6 +28,7 @@ void finish_elsewhere(struct djlplan_torch_run *run, int64_t *counters);
 /* Bytes of addresses that this process has mapped. */
 size_t mapped_bytes(void);
 
+void check_exit(void);
 void check_online(void);
 void check_replays(void);
 void check_threads(void);

@@ -56,7 +56,7 @@ final class PlannedForward implements InferencePass {
     public NDList forward(
             ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
         if (inputs.isEmpty() || inputs.head().getDevice().isGpu()) {
-            return stock.forward(parameters, inputs, params);
+            return TorchMemory.runUnplanned(() -> stock.forward(parameters, inputs, params));
         }
         ImmutableList<ArrayType> types = ArrayTypes.of(inputs);
         TorchSettings settings = TorchSettings.current();
@@ -165,7 +165,7 @@ final class PlannedForward implements InferencePass {
         NDList outputs =
                 executor.wantsRecording(types) || memory.streamsWeights()
                         ? unlikeOthers(pass)
-                        : pass.get();
+                        : TorchMemory.runUnplanned(pass);
         executor.trace(types).ifPresent(trace -> memory.keepLiveness(types, trace));
         return outputs;
     }

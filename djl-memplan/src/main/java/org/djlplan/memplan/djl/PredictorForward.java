@@ -56,7 +56,7 @@ final class PredictorForward implements InferencePass {
                     model, "PyTorch", () -> planned.forward(parameters, inputs, params));
         }
         memory.countUnplanned();
-        return stock.forward(parameters, inputs, params);
+        return TorchMemory.runUnplanned(() -> stock.forward(parameters, inputs, params));
     }
 
     private boolean isPredictors(ParameterStore parameters) {

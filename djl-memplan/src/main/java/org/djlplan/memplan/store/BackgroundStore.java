@@ -8,6 +8,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.thread.DaemonThreads;
+import org.djlplan.memplan.thread.ExitHook;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,7 +32,7 @@ public final class BackgroundStore<T> implements Store<T> {
     /** In the order in which to write; the first stays until it is written. */
     private final Map<StoreKey, Waiting<T>> waiting = new LinkedHashMap<>();
 
-    private Optional<Thread> atExit = Optional.empty();
+    private Optional<ExitHook> atExit = Optional.empty();
 
     /**
      * A value to write.
@@ -138,21 +139,11 @@ public final class BackgroundStore<T> implements Store<T> {
 
     /** The thread is a daemon: a JVM ends without it. */
     private void writeBeforeExit() {
-        Thread hook = DaemonThreads.make(this::flush, "djl-plan-store-exit");
-        try {
-            Runtime.getRuntime().addShutdownHook(hook);
-            atExit = Optional.of(hook);
-        } catch (IllegalStateException e) {
-            logger.debug("The JVM is ending", e);
-        }
+        atExit = Optional.of(ExitHook.add(this::flush, "djl-plan-store-exit"));
     }
 
     private void exitFreely() {
-        try {
-            atExit.ifPresent(Runtime.getRuntime()::removeShutdownHook);
-        } catch (IllegalStateException e) {
-            logger.debug("The JVM is ending", e);
-        }
+        atExit.ifPresent(ExitHook::close);
         atExit = Optional.empty();
     }
 

@@ -63,6 +63,7 @@ class AllocatorCodeTest {
                 checker,
                 Stream.of(
                                 "check_torch",
+                                "check_torch_exit",
                                 "check_torch_online",
                                 "check_torch_replay",
                                 "check_torch_threads",

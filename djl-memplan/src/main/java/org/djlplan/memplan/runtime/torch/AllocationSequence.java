@@ -228,14 +228,15 @@ final class AllocationSequence implements AutoCloseable {
         }
         return run.map(
                 begun ->
-                        new TorchPrediction(
+                        TorchPrediction.of(
                                 begun,
-                                guard.guarded(
-                                        (ended, failed) ->
-                                                endReplay(
-                                                        finish(ended, lease.get()),
-                                                        failed,
-                                                        plan))));
+                                () ->
+                                        guard.guarded(
+                                                (ended, failed) ->
+                                                        endReplay(
+                                                                finish(ended, lease.get()),
+                                                                failed,
+                                                                plan))));
     }
 
     /** A prediction without a plan that is noted, to be planned. */

@@ -70,18 +70,32 @@ final class OnlineArenas implements AutoCloseable {
             return Optional.empty();
         }
         return Optional.of(
-                new TorchPrediction(
+                TorchPrediction.of(
                         run.get(),
-                        guard.guarded(
-                                (ended, failed) -> {
-                                    Optional<AllocationWatch.Outcome> outcome = Optional.empty();
-                                    try {
-                                        outcome = Optional.of(ending.end(ended, failed));
-                                    } finally {
-                                        close(lease.get(), outcome, recorded);
-                                        ending.closed();
-                                    }
-                                })));
+                        () ->
+                                guard.guarded(
+                                        (ended, failed) ->
+                                                end(
+                                                        ended,
+                                                        failed,
+                                                        lease.get(),
+                                                        recorded,
+                                                        ending))));
+    }
+
+    private static void end(
+            AllocationWatch.Run run,
+            boolean failed,
+            ArenaPool.Lease lease,
+            boolean recorded,
+            Ending ending) {
+        Optional<AllocationWatch.Outcome> outcome = Optional.empty();
+        try {
+            outcome = Optional.of(ending.end(run, failed));
+        } finally {
+            close(lease, outcome, recorded);
+            ending.closed();
+        }
     }
 
     /** What is recorded will have a plan, whose places shall be free. */

@@ -57,6 +57,7 @@ public final class TorchMemory implements AutoCloseable {
     private final String model;
     private final boolean isRehearsal;
     private final NativeLoader.Use use;
+    private final Passes.Model passes;
     private final Optional<StreamedWeights> weights;
 
     /** Of what recording and planning freed; the weights are not read from a file. */
@@ -111,6 +112,7 @@ public final class TorchMemory implements AutoCloseable {
         pool = weights.isPresent() ? new ArenaPool() : ArenaPool.shared();
         mostArenas = weights.isPresent() ? 1 : workers.arenas();
         online = new OnlineArenas(watch, pool, mostArenas);
+        passes = Passes.open();
     }
 
     /**
@@ -148,8 +150,13 @@ public final class TorchMemory implements AutoCloseable {
                         streamed ->
                                 streamed.begin(
                                         inputs, TorchSettings.current().threads(), arenaBytes()));
+        return inTurn(turn, () -> allocate(inputs, mayWait));
+    }
+
+    private static TorchPrediction inTurn(
+            Optional<StreamedWeights.Turn> turn, Supplier<TorchPrediction> begins) {
         try {
-            TorchPrediction prediction = allocate(inputs, mayWait);
+            TorchPrediction prediction = begins.get().counted();
             turn.ifPresent(prediction::atPause);
             return prediction;
         } catch (RuntimeException | Error e) {
@@ -196,10 +203,7 @@ public final class TorchMemory implements AutoCloseable {
      * the system's again at once, as nobody will need it like that.
      */
     public TorchPrediction beginUnlike() {
-        Optional<StreamedWeights.Turn> turn = weights.map(StreamedWeights::beginUnlike);
-        TorchPrediction prediction = allocateUnlike();
-        turn.ifPresent(prediction::atPause);
-        return prediction;
+        return inTurn(weights.map(StreamedWeights::beginUnlike), this::allocateUnlike);
     }
 
     private TorchPrediction allocateUnlike() {
@@ -269,6 +273,16 @@ public final class TorchMemory implements AutoCloseable {
     public void countUnplanned() {
         tally.predictions.increment();
         tally.unplannedPredictions.increment();
+    }
+
+    /** Runs a pass in the engine's own memory. */
+    public static <T> T runUnplanned(Supplier<T> pass) {
+        TorchPrediction prediction = TorchPrediction.unplanned().counted();
+        try {
+            return pass.get();
+        } finally {
+            prediction.pause();
+        }
     }
 
     /** Returns when the arrays of an imperative block are closed, if it is known. */
@@ -375,6 +389,7 @@ public final class TorchMemory implements AutoCloseable {
         weights.ifPresent(StreamedWeights::close);
         online.close();
         watch.close();
+        passes.close();
         use.close();
     }
 }

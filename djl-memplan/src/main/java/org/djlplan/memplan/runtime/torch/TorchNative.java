@@ -46,6 +46,14 @@ final class TorchNative {
 
     static native int djlplan_torch_pause();
 
+    static native void djlplan_torch_pass_begin();
+
+    static native void djlplan_torch_pass_end();
+
+    static native int djlplan_torch_passes();
+
+    static native int djlplan_torch_guard_exit();
+
     static native long djlplan_torch_paused_at(Pointer run);
 
     static native long djlplan_torch_events(Pointer run, long[] out, long capacity);

@@ -2,6 +2,7 @@ package org.djlplan.memplan.runtime.torch;
 
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.djlplan.memplan.runtime.NativeLoader;
 
 /**
@@ -14,6 +15,7 @@ public final class TorchPrediction {
     private final Optional<AllocationWatch.Run> run;
     private final Ending atEnd;
     private Optional<StreamedWeights.Turn> turn = Optional.empty();
+    private Optional<Passes.Pass> pass = Optional.empty();
     private boolean paused;
     private boolean failed;
     private boolean finished;
@@ -51,7 +53,7 @@ public final class TorchPrediction {
         }
     }
 
-    TorchPrediction(AllocationWatch.Run run, Ending atEnd) {
+    private TorchPrediction(AllocationWatch.Run run, Ending atEnd) {
         this.run = Optional.of(run);
         this.atEnd = atEnd;
     }
@@ -61,9 +63,27 @@ public final class TorchPrediction {
         atEnd = (unused, failed) -> {};
     }
 
+    /** Returns the prediction of a run; where that fails, without memory, the run is paused. */
+    static TorchPrediction of(AllocationWatch.Run run, Supplier<Ending> atEnd) {
+        try {
+            return new TorchPrediction(run, atEnd.get());
+        } catch (RuntimeException | Error e) {
+            boolean unused = run.pause();
+            throw e;
+        }
+    }
+
     /** Returns a prediction that the engine's allocator serves. */
     static TorchPrediction unplanned() {
         return new TorchPrediction();
+    }
+
+    /** Counts the pass until the pause. The native library counts those with a run itself. */
+    TorchPrediction counted() {
+        if (run.isEmpty()) {
+            pass = Optional.of(Passes.begin());
+        }
+        return this;
     }
 
     /**
@@ -78,6 +98,7 @@ public final class TorchPrediction {
                     finish();
                 }
             } finally {
+                pass.ifPresent(Passes.Pass::end);
                 turn.ifPresent(StreamedWeights.Turn::end);
             }
         }
