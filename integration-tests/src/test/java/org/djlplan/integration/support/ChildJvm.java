@@ -48,6 +48,18 @@ public final class ChildJvm {
         }
     }
 
+    /** A JVM that was started, and the files that it writes to. */
+    public record Running(Process process, Path out, Path err) {
+
+        /** Waits until the JVM ends. */
+        public Result result() throws IOException, InterruptedException {
+            if (!process.waitFor(PATIENCE_MINUTES, TimeUnit.MINUTES)) {
+                process.destroyForcibly();
+            }
+            return new Result(process.waitFor(), Files.readString(out), Files.readString(err));
+        }
+    }
+
     /** Returns the class path of this JVM. */
     public static List<String> ownClassPath() {
         return Splitter.on(File.pathSeparator)
@@ -86,6 +98,11 @@ public final class ChildJvm {
 
     /** Runs {@code main} to its end. */
     public Result run(Class<?> main, String... arguments) throws IOException, InterruptedException {
+        return start(main, arguments).result();
+    }
+
+    /** Starts {@code main}. */
+    public Running start(Class<?> main, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(before);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-Dai.djl.offline=true", "-XX:TieredStopAtLevel=1", "-Xmx512m"));
@@ -105,10 +122,6 @@ public final class ChildJvm {
                         .redirectError(err.toFile());
         // As a user's, whatever this JVM has for itself.
         builder.environment().remove("MALLOC_ARENA_MAX");
-        Process process = builder.start();
-        if (!process.waitFor(PATIENCE_MINUTES, TimeUnit.MINUTES)) {
-            process.destroyForcibly();
-        }
-        return new Result(process.waitFor(), Files.readString(out), Files.readString(err));
+        return new Running(builder.start(), out, err);
     }
 }

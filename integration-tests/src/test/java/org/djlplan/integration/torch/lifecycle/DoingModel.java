@@ -64,7 +64,7 @@ final class DoingModel<I, O> implements AutoCloseable {
     }
 
     /** Takes and returns a number, so that nothing outlives the call. */
-    static final class OneNumber implements NoBatchifyTranslator<Float, Float> {
+    static class OneNumber implements NoBatchifyTranslator<Float, Float> {
 
         @Override
         public NDList processInput(TranslatorContext context, Float input) {
