@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * How JVMs end that get SIGTERM at a random time while they predict, planned and stock in turns. 143
- * 143 is right; 134 and 139 are crashes. Asserts nothing about stock ones.
+ * Counts the exit codes of JVMs that get SIGTERM at a random time while they predict, planned and
+ * stock in turns. 143 is right; 134 and 139 are crashes. Asserts nothing.
  */
 @Tag("bench")
 class TerminationBench {

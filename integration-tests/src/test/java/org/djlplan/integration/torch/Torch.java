@@ -12,6 +12,7 @@ import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.TranslateException;
 import ai.djl.translate.TranslatorFactory;
+import com.sun.jna.NativeLibrary;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -139,9 +140,21 @@ public final class Torch {
         return PlanReport.of(model).orElseThrow();
     }
 
-    /** Fails unless all arenas of closed models are freed. */
+    /** Fails unless all arenas of closed models are freed, and all their passes have ended. */
     public static void assertNoArenas() {
+        assertEquals(0, passes());
         assertEquals(0, ArenaPool.shared().metric().arenaBytes());
         assertEquals(0, ArenaPool.shared().metric().leased());
+    }
+
+    /** Returns how many passes the native library counts; 0 if it is not loaded. */
+    private static int passes() {
+        String file = System.getProperty("org.djlplan.native.library");
+        if (file == null) {
+            return 0;
+        }
+        try (NativeLibrary library = NativeLibrary.getInstance(file)) {
+            return library.getFunction("djlplan_torch_passes").invokeInt(new Object[0]);
+        }
     }
 }

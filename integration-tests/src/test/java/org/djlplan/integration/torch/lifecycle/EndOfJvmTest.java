@@ -39,10 +39,13 @@ class EndOfJvmTest {
             jvms.add(
                     new ChildJvm(folder)
                             .small()
-                            .start(EndingProgram.class, "planned", "image", model.toString(), "2"));
+                            .start(EndingProgram.class, "planned", "image", model.toString(), "1"));
         }
         for (ChildJvm.Running jvm : jvms) {
-            Await.until(() -> !jvm.process().isAlive() || Files.readString(jvm.out()).contains(EndingProgram.READY));
+            Await.until(
+                    () ->
+                            !jvm.process().isAlive()
+                                    || Files.readString(jvm.out()).contains(EndingProgram.READY));
             jvm.process().destroy();
         }
         for (ChildJvm.Running jvm : jvms) {

@@ -29,9 +29,11 @@ public final class EndingProgram {
 
     static final int STATUS = 42;
 
-    private static final int FIRST = 5;
+    private static final int FIRST = 2;
     private static final int WORDS = 1000;
+    private static final int BATCH = 8;
     private static final int LONGEST = 256;
+    private static final int LARGEST_SIDE = 256;
     private static final PrintStream OUT =
             new PrintStream(System.out, true, StandardCharsets.UTF_8);
 
@@ -82,14 +84,15 @@ public final class EndingProgram {
         }
     }
 
+    /** Passes are long, so that a JVM ends in the middle of one. */
     private static NDList words(NDManager manager, Random random) {
-        Shape shape = new Shape(1 + random.nextInt(8), 5 + random.nextInt(LONGEST - 5));
+        Shape shape = new Shape(BATCH, LONGEST - random.nextInt(BATCH));
         return new NDList(manager.create(random.longs(shape.size(), 0, WORDS).toArray(), shape));
     }
 
     private static NDList image(NDManager manager, Random random) {
-        int side = 64 + 8 * random.nextInt(24);
-        return new NDList(manager.ones(new Shape(1 + random.nextInt(4), 3, side, side)));
+        int side = LARGEST_SIDE - random.nextInt(BATCH);
+        return new NDList(manager.ones(new Shape(BATCH, 3, side, side)));
     }
 
     private static void exitIn(String place) throws Exception {
