@@ -471,11 +471,13 @@ enum djlplan_counter {
     DJLPLAN_FITTED = 5,   /* allocations that got a place without a plan */
     DJLPLAN_OUTSIDE = 6,  /* those for which there was no room: from the engine */
     DJLPLAN_REACHED = 7,  /* up to which offset there were blocks of this run */
-    DJLPLAN_COUNTERS = 8
+    DJLPLAN_MOST_BYTES = 8, /* that blocks of this run had in use at once, aligned */
+    DJLPLAN_COUNTERS = 9
 };
 DJLPLAN_AS_IN_JAVA(DJLPLAN_PLACED == 0 && DJLPLAN_REFUSED == 1 && DJLPLAN_DIVERGED == 2 &&
                        DJLPLAN_MISSING == 3 && DJLPLAN_ALIVE == 4 && DJLPLAN_FITTED == 5 &&
-                       DJLPLAN_OUTSIDE == 6 && DJLPLAN_REACHED == 7 && DJLPLAN_COUNTERS == 8,
+                       DJLPLAN_OUTSIDE == 6 && DJLPLAN_REACHED == 7 && DJLPLAN_MOST_BYTES == 8 &&
+                       DJLPLAN_COUNTERS == 9,
                    "TorchNative.PLACED … COUNTERS");
 
 /*

@@ -102,6 +102,10 @@ static char *fit(struct djlplan_torch_run *run, struct djlplan_block *block, siz
     return run->arena->base + block->offset;
 }
 
+static void raise_to(int64_t *most, int64_t value) {
+    if (value > *most) *most = value;
+}
+
 /* The place of the next allocation, NULL if it is the engine's. The caller holds the lock. */
 static char *take_place(struct djlplan_torch_run *run, size_t bytes) {
     struct djlplan_block block = {.number = run->next, .run = run->id};
@@ -130,7 +134,9 @@ static char *take_place(struct djlplan_torch_run *run, size_t bytes) {
     }
     if (place != NULL) {
         run->counters[DJLPLAN_ALIVE]++;
-        if (block.end > run->counters[DJLPLAN_REACHED]) run->counters[DJLPLAN_REACHED] = block.end;
+        run->bytes += block.end - block.offset;
+        raise_to(&run->counters[DJLPLAN_MOST_BYTES], run->bytes);
+        raise_to(&run->counters[DJLPLAN_REACHED], block.end);
     }
     return place;
 }
@@ -145,6 +151,7 @@ torch_data_ptr djlplan_run_allocate(struct djlplan_torch_run *run, size_t bytes)
 /* The caller holds the lock. */
 static void note_free(struct djlplan_torch_run *run, const struct djlplan_block *block) {
     run->counters[DJLPLAN_ALIVE]--;
+    run->bytes -= block->end - block->offset;
     bool own = pthread_equal(pthread_self(), run->thread);
     if (own && !run->paused) step(run, STEP_FREE + (uint32_t)block->number);
     if (!run->logged || run->incomplete || block->number < 0) return;

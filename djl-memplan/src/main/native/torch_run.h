@@ -39,6 +39,7 @@ struct djlplan_torch_run {
     bool diverged, paused;
     uint32_t structure; /* a hash of the order of allocations and frees until now */
     int64_t counters[DJLPLAN_COUNTERS];
+    int64_t bytes; /* of its blocks in use */
     struct event *events; /* of a run that is logged, as many as `next` */
     int event_capacity;
     bool incomplete;

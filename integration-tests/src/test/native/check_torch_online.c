@@ -133,6 +133,7 @@ static void check_first_fit(void) {
     djlplan_torch_finish(run, counters, NULL, 0);
     CHECK(counters[DJLPLAN_FITTED] == 7 && counters[DJLPLAN_OUTSIDE] == 0);
     CHECK(counters[DJLPLAN_REACHED] == 512 + 192 && counters[DJLPLAN_ALIVE] == 0);
+    CHECK(counters[DJLPLAN_MOST_BYTES] == 512 + 192);
 }
 
 /* Blocks stay where they are while others come and go; their allocations are the engine's next. */

@@ -66,6 +66,10 @@ final class AllocationSequence implements AutoCloseable {
             online.increment();
             unplannedAllocations.add(outcome.unplanned());
             escaped.add(outcome.escaped());
+            logger.trace(
+                    "A prediction without a plan reached {} bytes of an arena for {} in use",
+                    outcome.reachedBytes(),
+                    outcome.mostBytes());
             return outcome;
         }
 

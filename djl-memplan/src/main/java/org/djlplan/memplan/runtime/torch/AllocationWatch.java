@@ -73,6 +73,7 @@ interface AllocationWatch extends AutoCloseable {
      * @param alive numbers of the planned ones that outlive the prediction
      * @param escaped how many allocations in the arena outlive the prediction
      * @param reachedBytes up to where they lay in the arena
+     * @param mostBytes how many bytes of the arena they had in use at once
      */
     record Outcome(
             long placed,
@@ -82,7 +83,8 @@ interface AllocationWatch extends AutoCloseable {
             long outside,
             Set<Integer> alive,
             long escaped,
-            long reachedBytes) {
+            long reachedBytes,
+            long mostBytes) {
 
         public Outcome {
             alive = ImmutableSet.copyOf(alive);

@@ -165,7 +165,8 @@ final class NativeWatch implements AllocationWatch {
                     allocations == 0 ? counters[TorchNative.OUTSIDE] : 0,
                     numbers,
                     counters[TorchNative.ALIVE],
-                    counters[TorchNative.REACHED]);
+                    counters[TorchNative.REACHED],
+                    counters[TorchNative.MOST_BYTES]);
         }
     }
 }

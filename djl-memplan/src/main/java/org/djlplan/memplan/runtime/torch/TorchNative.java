@@ -17,7 +17,8 @@ final class TorchNative {
     static final int FITTED = 5;
     static final int OUTSIDE = 6;
     static final int REACHED = 7;
-    static final int COUNTERS = 8;
+    static final int MOST_BYTES = 8;
+    static final int COUNTERS = 9;
 
     private TorchNative() {}
 

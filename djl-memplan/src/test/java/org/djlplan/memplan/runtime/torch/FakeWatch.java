@@ -45,7 +45,7 @@ final class FakeWatch implements AllocationWatch {
 
     static Outcome outcome(
             long placed, long refused, long diverged, long missing, Set<Integer> alive) {
-        return new Outcome(placed, refused, diverged, missing, 0, alive, alive.size(), 0);
+        return new Outcome(placed, refused, diverged, missing, 0, alive, alive.size(), 0, 0);
     }
 
     @Override

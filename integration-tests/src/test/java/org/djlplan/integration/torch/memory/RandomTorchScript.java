@@ -458,11 +458,12 @@ final class RandomTorchScript {
         Value state = new Value("v" + names++, x.shape, false);
         assign(state.name, read(x));
         String turn = "i" + names++;
-        String turns = random.nextBoolean() ? size() : call("size", x.name, axis);
+        boolean rows = random.nextBoolean();
+        String turns = rows ? call("size", x.name, axis) : size();
         code.append(indent).append("for " + turn + " in range(" + turns + "):\n");
         nested(
                 () -> {
-                    if (turns.contains(x.name)) {
+                    if (rows) {
                         String row = call("slice", x.name, axis, turn, call("add", turn, 1));
                         assign(state.name, call("add", state.name, row));
                     }
