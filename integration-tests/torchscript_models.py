@@ -5,10 +5,10 @@
 
 Without names: those that the tests need. Every classifier of torchvision (resnet152, vgg19 ...) can
 be named; encoders of a batch of any size of token numbers (int64) of any length up to 512, in the size
-of BERT base ("bert_base"), of all-MiniLM-L6-v2 ("minilm") and small ("tiny_text"); and "decoder", which
-takes one number (int64) and the keys and values of all tokens before, and returns them with its own.
-Weights are random, and the same at every run. A file that is there is left
-alone.
+of BERT base ("bert_base" for batches of one, "bert_text"), of all-MiniLM-L6-v2 ("minilm") and small
+("tiny_text"); "decoder", which takes one number (int64) and the keys and values of all tokens before,
+and returns them with its own; and "ocr", which reads a grey image 32 high. Weights are random, and the
+same at every run. A file that is there is left alone.
 
 Needs torch and torchvision. Debian: apt-get install python3-torch python3-torchvision; files of that
 PyTorch, 1.13, load in every newer one.
@@ -128,8 +128,28 @@ class Decoder(nn.Module):
         return self.out(x), torch.stack((torch.stack(keys), torch.stack(values)))
 
 
+class Reader(nn.Module):
+    """Reads a line of text (CRNN, Shi et al. 2015): scores of characters for every fourth column."""
+
+    def __init__(self, characters=97):
+        super().__init__()
+        layers = []
+        channels = 1
+        for width, pool in ((64, 2), (128, 2), (256, (2, 1)), (256, (2, 1)), (256, (2, 1))):
+            layers += [nn.Conv2d(channels, width, 3, padding=1), nn.BatchNorm2d(width), nn.ReLU(), nn.MaxPool2d(pool)]
+            channels = width
+        self.columns = nn.Sequential(*layers)
+        self.lstm = nn.LSTM(channels, 128, bidirectional=True, batch_first=True)
+        self.out = nn.Linear(256, characters)
+
+    def forward(self, x):
+        columns, _ = self.lstm(self.columns(x).squeeze(2).transpose(1, 2))
+        return torch.softmax(self.out(columns), 2)
+
+
 ENCODERS = {
     "bert_base": {},
+    "bert_text": {},
     "minilm": {"width": 384, "layers": 6},
     "tiny_text": {"words": 4096, "width": 64, "heads": 2, "layers": 2},
 }
@@ -143,6 +163,8 @@ def build(name):
         return Encoder(**ENCODERS[name]), torch.randint(0, 4096, (1 if name == "bert_base" else 2, 128))
     if name == "decoder":
         return Decoder(), (torch.randint(0, 8192, (2, 1)), torch.rand(2, 4, 2, 4, 3, 64))
+    if name == "ocr":
+        return Reader(), torch.rand(1, 1, 32, 100)
     maker = getattr(torchvision.models, name, None)
     if not name.islower() or not callable(maker):
         sys.exit(f"torchvision {torchvision.__version__} has no network {name}")

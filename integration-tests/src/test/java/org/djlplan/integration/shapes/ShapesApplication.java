@@ -7,20 +7,21 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.repository.zoo.ZooModel;
+import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.Map;
-import java.util.Random;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.zip.CRC32;
 import org.djlplan.integration.torch.Torch;
@@ -29,42 +30,57 @@ import org.djlplan.memplan.report.PlanReport;
 /**
  * Serves requests of many shapes with one model, stock or planned, and prints figures as JSON.
  *
- * <p>Usage: {@code stock|planned text|image|decoder MODEL THREADS REQUESTS}
+ * <p>Usage: {@code stock|planned text|image|line|decoder DISTRIBUTION MODEL THREADS REQUESTS}
  */
 public final class ShapesApplication {
 
     private static final int EARLY = 100;
-    private static final int WORDS = 4096;
+    private static final int TOKENS = 256;
+    private static final int SAMPLED = 1000;
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;
 
-    private final String kind;
+    private final Optional<RequestInputs> inputs;
     private final ZooModel<NDList, NDList> model;
     private final int requests;
     private final AtomicInteger next = new AtomicInteger();
     private final AtomicInteger done = new AtomicInteger();
     private final AtomicLong hash = new AtomicLong();
     private final long[] nanos;
+    private final long idleBytes;
+    private final long[] residentBytes;
     private volatile long earlyNanos;
     private long begun;
 
-    private ShapesApplication(String kind, ZooModel<NDList, NDList> model, int requests) {
-        this.kind = kind;
+    /**
+     * @param inputs empty if each request is a token of a sequence that the model generates
+     * @param idleBytes the process had before it loaded the model
+     */
+    private ShapesApplication(
+            Optional<RequestInputs> inputs,
+            ZooModel<NDList, NDList> model,
+            int requests,
+            long idleBytes) {
+        this.inputs = inputs;
         this.model = model;
         this.requests = requests;
+        this.idleBytes = idleBytes;
         nanos = new long[requests];
+        residentBytes = new long[requests / SAMPLED];
     }
 
     public static void main(String[] arguments) throws Exception {
         Torch.threads(1);
         long idle = status("VmRSS:");
-        Path file = Path.of(arguments[2]);
+        Path file = Path.of(arguments[3]);
         boolean planned = arguments[0].equals("planned");
         try (ZooModel<NDList, NDList> model =
                 planned ? Torch.load(file, Map.of()) : Torch.loadStock(file)) {
-            int requests = Integer.parseInt(arguments[4]);
-            ShapesApplication application = new ShapesApplication(arguments[1], model, requests);
-            JsonObject json = application.run(Integer.parseInt(arguments[3]));
+            int requests = Integer.parseInt(arguments[5]);
+            ShapesApplication application =
+                    new ShapesApplication(
+                            inputs(arguments[1], arguments[2]), model, requests, idle);
+            JsonObject json = application.run(Integer.parseInt(arguments[4]));
             json.addProperty("residentBytes", status("VmRSS:") - idle);
             json.addProperty("peakBytes", status("VmHWM:") - idle);
             PlanReport.of(model)
@@ -72,6 +88,19 @@ public final class ShapesApplication {
                             report -> json.addProperty("report", report.predictions().toString()));
             System.out.println(json);
         }
+    }
+
+    private static Optional<RequestInputs> inputs(String kind, String distribution) {
+        return kind.equals("decoder")
+                ? Optional.empty()
+                : Optional.of(
+                        new RequestInputs(
+                                RequestInputs.Kind.valueOf(upper(kind)),
+                                RequestInputs.Distribution.valueOf(upper(distribution))));
+    }
+
+    private static String upper(String text) {
+        return text.toUpperCase(Locale.ROOT);
     }
 
     private static long status(String field) throws Exception {
@@ -105,24 +134,21 @@ public final class ShapesApplication {
         pool.shutdown();
         JsonObject json = new JsonObject();
         json.addProperty("firstMillis", nanos[0] / NANOS_PER_MILLI);
-        if (System.getProperty("dbg") != null) {
-            for (int i = 0; i < 120; i += 4)
-                System.err.printf(
-                        "%d:%.1f,%.1f,%.1f,%.1f ",
-                        i,
-                        nanos[i] / 1e6,
-                        nanos[i + 1] / 1e6,
-                        nanos[i + 2] / 1e6,
-                        nanos[i + 3] / 1e6);
-        }
         Arrays.sort(nanos);
         json.addProperty("perSecond", requests / (took / NANOS_PER_SECOND));
         json.addProperty("cpuMillis", (cpuNanos() - cpu) / NANOS_PER_MILLI);
-        json.addProperty("earlyPerSecond", EARLY / (earlyNanos / NANOS_PER_SECOND));
+        json.addProperty("earlyPerSecond", early() / (earlyNanos / NANOS_PER_SECOND));
         json.addProperty("medianMillis", nanos[requests / 2] / NANOS_PER_MILLI);
         json.addProperty("p99Millis", nanos[requests * 99 / 100] / NANOS_PER_MILLI);
         json.addProperty("hash", Long.toHexString(hash.get()));
+        JsonArray resident = new JsonArray();
+        Arrays.stream(residentBytes).forEach(resident::add);
+        json.add("residentBytesAfterThousands", resident);
         return json;
+    }
+
+    private int early() {
+        return Math.min(EARLY, requests);
     }
 
     private Void serve() throws Exception {
@@ -130,10 +156,10 @@ public final class ShapesApplication {
         try (Predictor<NDList, NDList> predictor = model.newPredictor()) {
             int request = next.getAndIncrement();
             while (request < requests) {
-                if (kind.equals("decoder")) {
+                if (inputs.isPresent()) {
+                    predict(predictor, inputs.get(), request);
+                } else if (request % TOKENS == 0) {
                     generate(predictor, request);
-                } else {
-                    predict(predictor, request);
                 }
                 request = next.getAndIncrement();
             }
@@ -141,43 +167,25 @@ public final class ShapesApplication {
         return null;
     }
 
-    private void predict(Predictor<NDList, NDList> predictor, int request) throws Exception {
+    private void predict(Predictor<NDList, NDList> predictor, RequestInputs shapes, int request)
+            throws Exception {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
-            Random random = new Random(request);
-            NDArray input = kind.equals("text") ? text(manager, random) : image(manager, random);
+            NDArray input = shapes.create(manager, request);
             long since = System.nanoTime();
             NDList outputs = predictor.predict(new NDList(input));
             end(request, since, outputs);
         }
     }
 
-    /** 1 to 8 rows of 5 to 256 numbers, log-normal. */
-    private static NDArray text(NDManager manager, Random random) {
-        int batch = 1 + random.nextInt(8);
-        int length = (int) Math.max(5, Math.min(256, Math.exp(3.5 + 0.8 * random.nextGaussian())));
-        long[] tokens = random.longs((long) batch * length, 0, WORDS).toArray();
-        return manager.create(tokens, new Shape(batch, length));
-    }
-
-    private static NDArray image(NDManager manager, Random random) {
-        int height = 96 + 32 * random.nextInt(9);
-        int width = 96 + 32 * random.nextInt(9);
-        float[] values = new float[3 * height * width];
-        IntStream.range(0, values.length).forEach(i -> values[i] = random.nextFloat());
-        return manager.create(values, new Shape(1, 3, height, width));
-    }
-
-    /** One request is a token; every 64th begins a new sequence. */
+    /** Generates a sequence. One request is a token. */
     private void generate(Predictor<NDList, NDList> predictor, int request) throws Exception {
-        if (request % 64 != 0) {
-            return;
-        }
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             NDArray before =
                     manager.zeros(
-                            new Shape(2, 4, 1, 4, 1 + request / 64 % 4, 64), DataType.FLOAT32);
-            for (int i = request; i < Math.min(requests, request + 64); i++) {
-                NDArray token = manager.create(new long[] {i % WORDS}, new Shape(1, 1));
+                            new Shape(2, 4, 1, 4, 1 + request / TOKENS % 4, 64), DataType.FLOAT32);
+            for (int i = request; i < Math.min(requests, request + TOKENS); i++) {
+                NDArray token =
+                        manager.create(new long[] {i % RequestInputs.WORDS}, new Shape(1, 1));
                 long since = System.nanoTime();
                 NDList outputs = predictor.predict(new NDList(token, before));
                 end(i, since, outputs);
@@ -189,11 +197,15 @@ public final class ShapesApplication {
         }
     }
 
-    private void end(int request, long since, NDList outputs) {
+    private void end(int request, long since, NDList outputs) throws Exception {
         long now = System.nanoTime();
         nanos[request] = now - since;
-        if (done.incrementAndGet() == EARLY) {
+        int count = done.incrementAndGet();
+        if (count == early()) {
             earlyNanos = now - begun;
+        }
+        if (count % SAMPLED == 0) {
+            residentBytes[count / SAMPLED - 1] = status("VmRSS:") - idleBytes;
         }
         for (NDArray output : outputs) {
             CRC32 crc = new CRC32();

@@ -1,5 +1,7 @@
 package org.djlplan.integration.shapes;
 
+import com.google.common.collect.ImmutableList;
+import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.IOException;
@@ -9,116 +11,355 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
 import org.djlplan.integration.support.RealModels;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Models whose inputs have another shape with nearly every request, stock and planned in turns,
  * each in a JVM of its own. Asserts nothing, because machines are noisy.
+ *
+ * <p>{@code -Ddjlplan.bench.case=minilm/zipf} runs only the cases whose names begin like that,
+ * {@code -Ddjlplan.bench.requests=N} with so many requests, {@code -Ddjlplan.bench.fresh=N} so many
+ * times. {@code integration-tests/torchscript_models.py NAME} makes a model.
  */
 @Tag("bench")
+@TestInstance(Lifecycle.PER_CLASS)
 class ShapesBench {
 
     private static final int FRESH = Integer.getInteger("djlplan.bench.fresh", 3);
+    private static final String CASE = System.getProperty("djlplan.bench.case", "");
     private static final Path JAVA = Path.of(System.getProperty("java.home"), "bin", "java");
-    private static final List<Integer> THREADS = List.of(1, 8);
+    private static final ImmutableList<Integer> THREADS = ImmutableList.of(1, 2, 8, 64);
+    private static final ImmutableList<Integer> SEQUENCES = ImmutableList.of(1, 4);
+    private static final ImmutableList<String> DISTRIBUTIONS =
+            ImmutableList.of("log_normal", "zipf", "uniform");
+    private static final int THOUSAND = 1000;
     private static final double MEGA = 1e6;
+
+    /** What {@code AllocationSequence} logs. */
+    private static final Pattern REACHED =
+            Pattern.compile("reached (\\d+) bytes of an arena for (\\d+) in use");
+
+    private static final String TRACE =
+            "-Dorg.slf4j.simpleLogger.log.org.djlplan.memplan.runtime.torch.AllocationSequence=trace";
 
     @TempDir private Path folder;
 
-    @Test
-    void printSentenceEncoder() throws Exception {
-        print("text", "minilm", 400);
+    private final List<Ratios> all = new ArrayList<>();
+    private String headed = "";
+
+    /**
+     * One line of a table.
+     *
+     * @param kind what {@link ShapesApplication} sends
+     */
+    private record Case(
+            String model, String kind, String distribution, int threads, int defaultRequests) {
+
+        private String name() {
+            return model + "/" + distribution + "/" + threads;
+        }
+
+        private boolean isChosen() {
+            return name().startsWith(CASE);
+        }
+
+        private int requests() {
+            return Integer.getInteger("djlplan.bench.requests", defaultRequests);
+        }
+
+        private String rerun() {
+            return "-Ddjlplan.bench.case=" + name() + " -Ddjlplan.bench.requests=" + requests();
+        }
     }
 
-    @Test
-    void printTinyEncoder() throws Exception {
-        print("text", "tiny_text", 3000);
+    /** What a process printed, and what it left. */
+    private record Run(JsonObject figures, String log, long planFolderBytes) {
+
+        private double get(String name) {
+            return figures.get(name).getAsDouble();
+        }
     }
 
-    @Test
-    void printImages() throws Exception {
-        print("image", "resnet50", 150);
-    }
+    /** Planned to stock. */
+    private record Ratios(
+            double perSecond,
+            double early,
+            double cpu,
+            double median,
+            double p99,
+            double resident,
+            double peak) {
 
-    @Test
-    void printDecoder() throws Exception {
-        print("decoder", "decoder", 2048);
-    }
+        private double[] values() {
+            return new double[] {perSecond, early, cpu, median, p99, resident, peak};
+        }
 
-    /** Ratios are planned to stock, medians of the rounds. */
-    private void print(String kind, String name, int requests) throws Exception {
-        System.out.printf("%n%s, %d requests%n", name, requests);
-        System.out.printf(
-                "%7s %8s %8s %8s %8s %8s %8s %8s %8s%n",
-                "threads", "per s", "/ stock", "early", "CPU", "p50", "p99", "MB", "/ stock");
-        for (int threads : THREADS) {
-            List<JsonObject> stock = new ArrayList<>();
-            List<JsonObject> planned = new ArrayList<>();
-            for (int round = 0; round < FRESH; round++) {
-                stock.add(run("stock", kind, name, threads, requests));
-                planned.add(run("planned", kind, name, threads, requests));
-            }
-            System.out.printf(
-                    Locale.ROOT,
-                    "%7d %8.2f %8.3f %8.3f %8.3f %8.3f %8.3f %8.1f %8.3f%s %s%n",
-                    threads,
-                    median(planned, "perSecond"),
+        private static Ratios of(List<Run> planned, List<Run> stock) {
+            return new Ratios(
                     ratio(planned, stock, "perSecond"),
                     ratio(planned, stock, "earlyPerSecond"),
                     ratio(planned, stock, "cpuMillis"),
                     ratio(planned, stock, "medianMillis"),
                     ratio(planned, stock, "p99Millis"),
-                    median(planned, "residentBytes") / MEGA,
                     ratio(planned, stock, "residentBytes"),
-                    planned.get(0).get("hash").equals(stock.get(0).get("hash"))
-                            ? ""
-                            : " OTHER ANSWERS",
-                    planned.get(0).get("report").getAsString());
+                    ratio(planned, stock, "peakBytes"));
         }
     }
 
-    private static double median(List<JsonObject> all, String name) {
-        double[] values = all.stream().mapToDouble(json -> json.get(name).getAsDouble()).toArray();
-        Arrays.sort(values);
+    @Test
+    void printSentenceEncoder() throws Exception {
+        print("minilm", "text", 800);
+    }
+
+    @Test
+    void printTinyEncoder() throws Exception {
+        print("tiny_text", "text", 3000);
+    }
+
+    @Test
+    void printLargeEncoder() throws Exception {
+        print("bert_text", "text", 100);
+    }
+
+    @Test
+    void printReader() throws Exception {
+        print("ocr", "line", 1000);
+    }
+
+    @Test
+    void printImages() throws Exception {
+        print("resnet50", "image", 150);
+    }
+
+    /** Sequences of 256 tokens each, so many at once; a request is a token. */
+    @Test
+    void printGeneration() throws Exception {
+        for (int sequences : SEQUENCES) {
+            print(new Case("decoder", "decoder", "generation", sequences, 2048));
+        }
+    }
+
+    /** Resident megabytes after every 1,000 of 20,000 requests of 2,000 shapes. */
+    @Test
+    void printLongRun() throws Exception {
+        Case longRun = new Case("tiny_text", "text", "even", 2, 20 * THOUSAND);
+        if (!longRun.isChosen()) {
+            return;
+        }
+        Run stock = run("stock", longRun);
+        Run planned = run("planned", longRun);
+        print("%n%8s %8s %8s  %s%n", "requests", "stock MB", "MB", longRun.rerun());
+        JsonArray before = stock.figures.getAsJsonArray("residentBytesAfterThousands");
+        JsonArray after = planned.figures.getAsJsonArray("residentBytesAfterThousands");
+        for (int i = 0; i < after.size(); i++) {
+            print(
+                    "%8d %8.1f %8.1f%n",
+                    (i + 1) * THOUSAND,
+                    before.get(i).getAsDouble() / MEGA,
+                    after.get(i).getAsDouble() / MEGA);
+        }
+        print(
+                "per s %.2f of stock's, .djlplan %.1f kB%n",
+                planned.get("perSecond") / stock.get("perSecond"), planned.planFolderBytes / 1e3);
+    }
+
+    /** How far predictions without a plan reach in an arena, to the most bytes they use at once. */
+    @Test
+    void printArenas() throws Exception {
+        print("%n%-26s %8s %8s %8s%n", "arena / bytes in use", "runs", "mean", "largest");
+        printArena(new Case("tiny_text", "text", "arena", 1, 1000), "log_normal");
+        printArena(new Case("minilm", "text", "arena", 1, 200), "log_normal");
+        printArena(new Case("bert_text", "text", "arena", 1, 60), "log_normal");
+        printArena(new Case("ocr", "line", "arena", 1, 500), "log_normal");
+        printArena(new Case("resnet50", "image", "arena", 1, 100), "log_normal");
+        printArena(new Case("decoder", "decoder", "arena", 1, 1024), "log_normal");
+    }
+
+    private void printArena(Case named, String distribution) throws Exception {
+        if (!named.isChosen()) {
+            return;
+        }
+        Case each =
+                new Case(named.model, named.kind, distribution, named.threads, named.requests());
+        List<MatchResult> lines =
+                REACHED.matcher(run("planned", each, TRACE).log).results().toList();
+        double[] ratios =
+                lines.stream()
+                        .filter(line -> !line.group(2).equals("0"))
+                        .mapToDouble(
+                                line ->
+                                        Double.parseDouble(line.group(1))
+                                                / Double.parseDouble(line.group(2)))
+                        .toArray();
+        print(
+                "%-26s %8d %8.3f %8.3f  %s%n",
+                named.name(),
+                ratios.length,
+                Arrays.stream(ratios).average().orElse(Double.NaN),
+                Arrays.stream(ratios).max().orElse(Double.NaN),
+                named.rerun());
+    }
+
+    private void print(String model, String kind, int requests) throws Exception {
+        for (String distribution : DISTRIBUTIONS) {
+            for (int threads : THREADS) {
+                print(new Case(model, kind, distribution, threads, requests));
+            }
+        }
+    }
+
+    /** Ratios are planned to stock, medians of the rounds. */
+    private void print(Case each) throws Exception {
+        if (!each.isChosen()) {
+            return;
+        }
+        if (!headed.equals(each.model)) {
+            headed = each.model;
+            print(
+                    "%n%-26s %8s %8s %8s %8s %8s %8s %8s %8s %8s%n",
+                    "model/distribution/threads",
+                    "per s",
+                    "/ stock",
+                    "early",
+                    "CPU",
+                    "p50",
+                    "p99",
+                    "MB",
+                    "/ stock",
+                    "peak");
+        }
+        List<Run> stock = new ArrayList<>();
+        List<Run> planned = new ArrayList<>();
+        for (int round = 0; round < FRESH; round++) {
+            stock.add(run("stock", each));
+            planned.add(run("planned", each));
+        }
+        Ratios ratios = Ratios.of(planned, stock);
+        all.add(ratios);
+        print(
+                "%-26s %8.2f %8.3f %8.3f %8.3f %8.3f %8.3f %8.1f %8.3f %8.3f%s  %s  %s%n",
+                each.name(),
+                median(planned, "perSecond"),
+                ratios.perSecond,
+                ratios.early,
+                ratios.cpu,
+                ratios.median,
+                ratios.p99,
+                median(planned, "residentBytes") / MEGA,
+                ratios.resident,
+                ratios.peak,
+                planned.get(0).figures.get("hash").equals(stock.get(0).figures.get("hash"))
+                        ? ""
+                        : " OTHER ANSWERS",
+                each.rerun(),
+                planned.get(0).figures.get("report").getAsString());
+    }
+
+    @AfterAll
+    void printMeans() {
+        if (all.size() < 2) {
+            return;
+        }
+        double[] means = new double[all.get(0).values().length];
+        for (int i = 0; i < means.length; i++) {
+            int column = i;
+            DoubleStream values = all.stream().mapToDouble(ratios -> ratios.values()[column]);
+            means[i] = Math.exp(values.map(Math::log).average().orElseThrow());
+        }
+        print(
+                "%-26s %8s %8.3f %8.3f %8.3f %8.3f %8.3f %8s %8.3f %8.3f%n",
+                "geometric mean of " + all.size(),
+                "",
+                means[0],
+                means[1],
+                means[2],
+                means[3],
+                means[4],
+                "",
+                means[5],
+                means[6]);
+    }
+
+    private static void print(String format, Object... values) {
+        System.out.printf(Locale.ROOT, format, values);
+    }
+
+    private static double median(List<Run> runs, String name) {
+        double[] values = runs.stream().mapToDouble(run -> run.get(name)).sorted().toArray();
         return values[values.length / 2];
     }
 
-    private static double ratio(List<JsonObject> all, List<JsonObject> others, String name) {
-        return median(all, name) / median(others, name);
+    private static double ratio(List<Run> runs, List<Run> others, String name) {
+        return median(runs, name) / median(others, name);
     }
 
-    private JsonObject run(String mode, String kind, String name, int threads, int requests)
+    private Run run(String mode, Case each, String... options)
             throws IOException, InterruptedException {
-        Path own = Files.createTempDirectory(folder, "model").resolve(name + ".pt");
-        Files.copy(RealModels.TORCHSCRIPT.file(name), own);
+        Path own = link(RealModels.TORCHSCRIPT.file(each.model));
         Path out = folder.resolve("out");
         Path err = folder.resolve("err");
+        List<String> command = new ArrayList<>();
+        command.add(JAVA.toString());
+        command.addAll(List.of(options));
+        command.addAll(
+                List.of(
+                        "-Xmx256m",
+                        "-XX:+UseSerialGC",
+                        "-Dai.djl.offline=true",
+                        "-Dai.djl.pytorch.num_threads=1",
+                        "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+                        "-DENGINE_CACHE_DIR=" + System.getProperty("ENGINE_CACHE_DIR"),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        ShapesApplication.class.getName(),
+                        mode,
+                        each.kind,
+                        each.distribution,
+                        own.toString(),
+                        Integer.toString(each.threads),
+                        Integer.toString(each.requests())));
         Process process =
-                new ProcessBuilder(
-                                JAVA.toString(),
-                                "-Xmx256m",
-                                "-XX:+UseSerialGC",
-                                "-Dai.djl.offline=true",
-                                "-Dai.djl.pytorch.num_threads=1",
-                                "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
-                                "-DENGINE_CACHE_DIR=" + System.getProperty("ENGINE_CACHE_DIR"),
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                ShapesApplication.class.getName(),
-                                mode,
-                                kind,
-                                own.toString(),
-                                Integer.toString(threads),
-                                Integer.toString(requests))
+                new ProcessBuilder(command)
                         .redirectOutput(out.toFile())
                         .redirectError(err.toFile())
                         .start();
         if (process.waitFor() != 0) {
             throw new IllegalStateException(Files.readString(err));
         }
-        return JsonParser.parseString(Files.readString(out)).getAsJsonObject();
+        return new Run(
+                JsonParser.parseString(Files.readString(out)).getAsJsonObject(),
+                Files.readString(err),
+                bytesIn(own.resolveSibling(".djlplan")));
+    }
+
+    /** A folder of its own, as plans are kept beside the model; a copy on another file system. */
+    private Path link(Path file) throws IOException {
+        Path own = Files.createTempDirectory(folder, "model").resolve(file.getFileName());
+        return Files.getFileStore(file).equals(Files.getFileStore(folder))
+                ? Files.createLink(own, file)
+                : Files.copy(file, own);
+    }
+
+    private static long bytesIn(Path plans) throws IOException {
+        if (!Files.isDirectory(plans)) {
+            return 0;
+        }
+        long bytes = 0;
+        try (Stream<Path> files = Files.list(plans)) {
+            for (Path file : files.toList()) {
+                bytes += Files.size(file);
+            }
+        }
+        return bytes;
     }
 }
