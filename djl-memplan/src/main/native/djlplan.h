@@ -445,7 +445,8 @@ DJLPLAN_API int djlplan_torch_passes(void);
 /*
  * exit() destroys what libtorch's kernels use, such as oneDNN's cache of primitives, even if a thread
  * runs them. From now on an exit() in the middle of a pass flushes all streams and then ends the
- * process with its status at once; otherwise it goes on as usual. Destructors that are registered
+ * process with its status at once; otherwise it goes on as usual, and passes that would begin from
+ * then on wait for the process to end. Destructors that are registered
  * after this call, as those of a library's lazily created objects, still run before. Thread-safe.
  */
 DJLPLAN_API int djlplan_torch_guard_exit(void);

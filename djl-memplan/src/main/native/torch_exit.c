@@ -7,8 +7,13 @@
 #include <unistd.h>
 
 static atomic_int passes;
+static atomic_bool ending; /* exit() found no pass under way */
 
-void djlplan_torch_pass_begin(void) { atomic_fetch_add(&passes, 1); }
+void djlplan_torch_pass_begin(void) {
+    atomic_fetch_add(&passes, 1);
+    /* What it would use is being destroyed: the process ends before it would. */
+    while (atomic_load(&ending)) pause();
+}
 
 void djlplan_torch_pass_end(void) { atomic_fetch_sub(&passes, 1); }
 
@@ -16,6 +21,7 @@ int djlplan_torch_passes(void) { return atomic_load(&passes); }
 
 static void end_in_mid_pass(int status, void *unused) {
     (void)unused;
+    atomic_store(&ending, true); /* before passes are counted: none begins unseen */
     if (atomic_load(&passes) == 0) return;
     fflush(NULL);
     _exit(status);

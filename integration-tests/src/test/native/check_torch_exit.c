@@ -2,12 +2,26 @@
 #define _GNU_SOURCE
 #include "check_torch.h"
 
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ARENA = 1 << 20, STATUS = 7 };
+enum { ARENA = 1 << 20, STATUS = 7, MOMENT_MICROS = 50000 };
 
-static void destroy(void) { CHECK(write(STDOUT_FILENO, "destroyed, ", 11) == 11); }
+static void *begin_pass(void *unused) {
+    (void)unused;
+    djlplan_torch_pass_begin();
+    CHECK(write(STDOUT_FILENO, "began, ", 7) == 7);
+    return NULL;
+}
+
+/* Destructors during which another thread would begin a pass. */
+static void destroy(void) {
+    pthread_t other;
+    CHECK(pthread_create(&other, NULL, begin_pass, NULL) == 0);
+    usleep(MOMENT_MICROS);
+    CHECK(write(STDOUT_FILENO, "destroyed, ", 11) == 11);
+}
 
 static struct djlplan_torch_run *begin(void *arena) {
     return djlplan_torch_begin(NULL, arena, NULL, 0);
