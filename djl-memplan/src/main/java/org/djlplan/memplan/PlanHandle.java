@@ -10,7 +10,9 @@ import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.djl.BudgetControl;
 import org.djlplan.memplan.djl.InputLimit;
 import org.djlplan.memplan.djl.LoadTimePredictions;
+import org.djlplan.memplan.djl.MemoryFigures;
 import org.djlplan.memplan.djl.Readiness;
+import org.djlplan.memplan.report.MemoryReport;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
@@ -46,6 +48,14 @@ public final class PlanHandle {
      */
     public static Optional<PlanHandle> of(Model model) {
         return PlanReport.of(model).map(report -> new PlanHandle(model));
+    }
+
+    /**
+     * Returns the memory of this process by what it is for, as of now; empty where the system does
+     * not tell. Takes milliseconds.
+     */
+    public Optional<MemoryReport> memory() {
+        return MemoryFigures.now(model);
     }
 
     /** Returns what was planned and what happened until now. */

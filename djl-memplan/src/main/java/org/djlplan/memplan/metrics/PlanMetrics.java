@@ -1,6 +1,7 @@
 package org.djlplan.memplan.metrics;
 
 import ai.djl.Model;
+import com.google.common.collect.ImmutableMap;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -8,6 +9,8 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
+import org.djlplan.memplan.PlanHandle;
+import org.djlplan.memplan.report.MemoryReport;
 import org.djlplan.memplan.report.PlanReport;
 
 /**
@@ -23,6 +26,8 @@ import org.djlplan.memplan.report.PlanReport;
  *     allocates itself</td></tr>
  * <tr><td>{@code djlplan.predictions}</td><td>counter</td><td>predictions; {@code planned} is {@code
  *     true} or {@code false}</td></tr>
+ * <tr><td>{@code djlplan.memory.bytes}</td><td>gauge</td><td>memory of the process; {@code part} is
+ *     a component of {@link MemoryReport} without {@code Bytes}, such as {@code kernels}</td></tr>
  * <tr><td>{@code djlplan.delegation}</td><td>gauge</td><td>operators in the delegate, where
  *     delegation is on; {@code origin} is {@code UNVERIFIED}, {@code VERIFIED}, {@code MEASURED} or
  *     {@code STORED}, and all but the present one are 0</td></tr>
@@ -32,6 +37,19 @@ public final class PlanMetrics implements MeterBinder {
 
     private static final List<String> ORIGINS =
             List.of("UNVERIFIED", "VERIFIED", "MEASURED", "STORED");
+
+    private static final ImmutableMap<String, ToDoubleFunction<MemoryReport>> PARTS =
+            ImmutableMap.<String, ToDoubleFunction<MemoryReport>>builder()
+                    .put("heap", MemoryReport::heapBytes)
+                    .put("jvm", MemoryReport::jvmBytes)
+                    .put("weights", MemoryReport::weightsBytes)
+                    .put("arenas", MemoryReport::arenasBytes)
+                    .put("kernels", MemoryReport::kernelsBytes)
+                    .put("engine", MemoryReport::engineBytes)
+                    .put("kept", MemoryReport::keptBytes)
+                    .put("files", MemoryReport::filesBytes)
+                    .put("rest", MemoryReport::restBytes)
+                    .buildOrThrow();
 
     private final Model model;
 
@@ -57,6 +75,7 @@ public final class PlanMetrics implements MeterBinder {
                 .baseUnit("bytes")
                 .tags(tags)
                 .register(registry);
+        PARTS.forEach((part, figure) -> memory(registry, tags.and("part", part), figure));
         count(registry, tags.and("planned", "true"), PlanMetrics::planned);
         count(registry, tags.and("planned", "false"), report -> report.predictions().unplanned());
         if (now.delegation().isPresent()) {
@@ -70,6 +89,21 @@ public final class PlanMetrics implements MeterBinder {
                         .register(registry);
             }
         }
+    }
+
+    private void memory(MeterRegistry registry, Tags tags, ToDoubleFunction<MemoryReport> part) {
+        Gauge.builder(
+                        "djlplan.memory.bytes",
+                        model,
+                        now ->
+                                PlanHandle.of(now)
+                                        .flatMap(PlanHandle::memory)
+                                        .map(part::applyAsDouble)
+                                        .orElse(Double.NaN))
+                .description("Memory of the process by what it is for")
+                .baseUnit("bytes")
+                .tags(tags)
+                .register(registry);
     }
 
     private void count(MeterRegistry registry, Tags tags, ToDoubleFunction<PlanReport> what) {

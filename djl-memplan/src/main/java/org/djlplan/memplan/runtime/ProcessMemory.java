@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -21,6 +22,12 @@ public final class ProcessMemory {
     private static final int MINOR_FAULTS_AFTER_NAME = 10 - 3;
 
     private static final Pattern SPACES = Pattern.compile("\\s+");
+
+    private static final String RESIDENT = "Rss:";
+
+    /** Addresses, permissions, offset, device and inode. */
+    private static final Pattern MAPPING =
+            Pattern.compile("\\p{XDigit}+-\\p{XDigit}+ ..(.). \\p{XDigit}+ \\S+ (\\d+).*");
 
     private final Path folder;
 
@@ -49,6 +56,38 @@ public final class ProcessMemory {
      */
     public OptionalLong anonymousBytes() {
         return status("RssAnon:");
+    }
+
+    /**
+     * Pages in memory by the kind of their mapping.
+     *
+     * @param fileBytes of files: libraries, mapped models
+     * @param codeBytes of code that was made at run time
+     */
+    public record Mappings(long fileBytes, long codeBytes) {}
+
+    /** Returns what the process has mapped. Takes milliseconds: there may be thousands. */
+    public Optional<Mappings> mappings() {
+        long files = 0;
+        long code = 0;
+        boolean ofFile = false;
+        boolean executable = false;
+        try {
+            for (String line : Files.readAllLines(folder.resolve("smaps"))) {
+                Matcher header = MAPPING.matcher(line);
+                if (header.matches()) {
+                    ofFile = !header.group(2).equals("0");
+                    executable = header.group(1).equals("x");
+                } else if (line.startsWith(RESIDENT)) {
+                    long bytes = kibibytes(line.substring(RESIDENT.length()));
+                    files += ofFile ? bytes : 0;
+                    code += !ofFile && executable ? bytes : 0;
+                }
+            }
+            return Optional.of(new Mappings(files, code));
+        } catch (IOException | IllegalArgumentException e) {
+            return Optional.empty();
+        }
     }
 
     /**

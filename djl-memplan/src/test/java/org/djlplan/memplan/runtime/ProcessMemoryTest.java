@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,6 +23,31 @@ class ProcessMemoryTest {
         ProcessMemory memory = new ProcessMemory(folder);
         assertEquals(OptionalLong.of(1 << 20), memory.residentBytes());
         assertEquals(OptionalLong.of(2 << 20), memory.peakBytes());
+    }
+
+    @Test
+    void mappings_smaps_areSummedByKind() throws IOException {
+        Files.writeString(
+                folder.resolve("smaps"),
+                """
+                7f0000000000-7f0000002000 r-xp 00000000 fe:00 1234   /lib/libc.so.6
+                Rss:                   8 kB
+                Pss:                   4 kB
+                7f0000010000-7f0000012000 rwxp 00000000 00:00 0
+                Rss:                   4 kB
+                7f0000020000-7f0000022000 rw-p 00000000 00:00 0      [heap]
+                Rss:                 100 kB
+                """);
+        assertEquals(
+                Optional.of(new ProcessMemory.Mappings(8 << 10, 4 << 10)),
+                new ProcessMemory(folder).mappings());
+    }
+
+    @Test
+    void mappings_otherUnitOrNoFile_isEmpty() throws IOException {
+        assertEquals(Optional.empty(), new ProcessMemory(folder).mappings());
+        Files.writeString(folder.resolve("smaps"), "Rss:   8 MB\n");
+        assertEquals(Optional.empty(), new ProcessMemory(folder).mappings());
     }
 
     @Test

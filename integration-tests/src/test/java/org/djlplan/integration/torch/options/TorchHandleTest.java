@@ -17,6 +17,7 @@ import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.budget.InputTooLargeException;
+import org.djlplan.memplan.report.MemoryReport;
 import org.djlplan.memplan.runtime.torch.TorchMemory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -81,6 +82,32 @@ class TorchHandleTest {
             assertThrows(TranslateException.class, () -> plan.warmUp("1,4,32,32"));
         }
         Torch.assertNoArenas();
+    }
+
+    /** New shapes make the engine compile kernels; the parts add up. */
+    @Test
+    void memory_afterPredictions_namesEachPart() throws Exception {
+        try (ZooModel<NDList, NDList> model = Torch.load("cnn", folder);
+                Predictor<NDList, NDList> predictor = model.newPredictor()) {
+            assertEquals(1, Torch.predict(predictor, SMALL, 0).size());
+            assertEquals(1, Torch.predict(predictor, SMALL, 1).size());
+            MemoryReport memory = PlanHandle.of(model).orElseThrow().memory().orElseThrow();
+            assertTrue(memory.arenasBytes() > 0, memory.toString());
+            assertTrue(memory.weightsBytes() > 0, memory.toString());
+            assertTrue(memory.kernelsBytes() >= 0, memory.toString());
+            assertTrue(memory.heapBytes() > 0 && memory.jvmBytes() > 0, memory.toString());
+            assertEquals(
+                    memory.residentBytes(),
+                    memory.heapBytes()
+                            + memory.jvmBytes()
+                            + memory.weightsBytes()
+                            + memory.arenasBytes()
+                            + memory.kernelsBytes()
+                            + memory.engineBytes()
+                            + memory.keptBytes()
+                            + memory.filesBytes()
+                            + memory.restBytes());
+        }
     }
 
     @Test

@@ -1,0 +1,97 @@
+package org.djlplan.memplan.djl;
+
+import ai.djl.Model;
+import ai.djl.ndarray.NDArray;
+import ai.djl.nn.Parameter;
+import ai.djl.nn.SymbolBlock;
+import ai.djl.util.Pair;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryUsage;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.djlplan.memplan.report.MemoryReport;
+import org.djlplan.memplan.runtime.ArenaPool;
+import org.djlplan.memplan.runtime.ProcessMemory;
+
+/** Measures the memory of the process that a model is loaded in. */
+public final class MemoryFigures {
+
+    private MemoryFigures() {}
+
+    /** Returns the figures of now; empty where the system does not tell. */
+    public static Optional<MemoryReport> now(Model model) {
+        ProcessMemory process = new ProcessMemory();
+        Optional<ProcessMemory.Mappings> mappings = process.mappings();
+        Optional<ProcessMemory.NativeHeap> nativeHeap = ProcessMemory.nativeHeap();
+        if (process.residentBytes().isEmpty() || mappings.isEmpty() || nativeHeap.isEmpty()) {
+            return Optional.empty();
+        }
+        long resident = process.residentBytes().getAsLong();
+        long heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+        long code = compiledCode();
+        long jvm = ManagementFactory.getMemoryMXBean().getNonHeapMemoryUsage().getCommitted();
+        long arenas = ArenaPool.shared().metric().arenaBytes();
+        long kernels = Math.max(0, mappings.get().codeBytes() - code);
+        long used = nativeHeap.get().usedBytes();
+        long ofModel = Math.min(weights(model), used);
+        long kept = nativeHeap.get().takenBytes() - used;
+        long files = mappings.get().fileBytes();
+        long rest = resident - heap - jvm - arenas - kernels - used - kept - files;
+        return Optional.of(
+                new MemoryReport(
+                        resident,
+                        heap,
+                        jvm,
+                        ofModel,
+                        arenas,
+                        kernels,
+                        used - ofModel,
+                        kept,
+                        files,
+                        rest));
+    }
+
+    /** Returns what the JVM has committed for code that it compiled. */
+    private static long compiledCode() {
+        return ManagementFactory.getMemoryPoolMXBeans().stream()
+                .filter(pool -> pool.getName().startsWith("Code"))
+                .map(MemoryPoolMXBean::getUsage)
+                .mapToLong(MemoryUsage::getCommitted)
+                .sum();
+    }
+
+    /**
+     * Returns what weights take of native memory: of a TorchScript model the size of its file,
+     * which is little more. 0 for models of other engines, which map their file, and for those in a
+     * budget, whose weights come and go.
+     */
+    private static long weights(Model model) {
+        if (!model.getNDManager().getEngine().getEngineName().equals("PyTorch")
+                || BudgetControl.of(model).isPresent()) {
+            return 0;
+        }
+        if (!(model.getBlock() instanceof SymbolBlock)) {
+            return parameters(model);
+        }
+        Optional<Path> file = PyTorchModelKey.file(model);
+        try {
+            return file.isPresent() ? Files.size(file.get()) : 0;
+        } catch (IOException e) {
+            return 0;
+        }
+    }
+
+    private static long parameters(Model model) {
+        long bytes = 0;
+        for (Pair<String, Parameter> each : model.getBlock().getParameters()) {
+            if (each.getValue().isInitialized()) {
+                NDArray array = each.getValue().getArray();
+                bytes += array.size() * array.getDataType().getNumOfBytes();
+            }
+        }
+        return bytes;
+    }
+}
