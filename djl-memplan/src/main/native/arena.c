@@ -5,7 +5,7 @@
  *             table   | entry   | in a chunk of 2 MiB
  *
  * An arena is a mapping of whole chunks. One that may grow has addresses for what it may become, which
- * cannot be touched until it does; of those that are limited (RLIMIT_AS) it takes fewer.
+ * are inaccessible until it does; where addresses are limited (RLIMIT_AS) it reserves fewer.
  *
  * Entries are read without a lock: one changes only while its chunk holds no block. Tables are made
  * when the first arena comes to lie there, and stay.
@@ -28,7 +28,7 @@ _Static_assert((TABLES * ENTRIES * CHUNK) == (size_t)1 << 48, "not all addresses
 #define STEP ((size_t)256 << 10)
 #define SLICE ((size_t)1 << 20)
 
-/* What is left to others: where memory is refused, it must not be the JVM that is next. */
+/* A growing arena leaves so much to the rest of the process, as the JVM ends without memory. */
 #define LEFT_TO_OTHERS ((size_t)16 << 20)
 
 struct table {
@@ -72,7 +72,7 @@ static char *map_chunks(size_t bytes) {
     return mapped + before;
 }
 
-/* Takes as many addresses as there are, from as many as wanted down to as few as needed. */
+/* Reserves as many addresses as wanted; where they are limited, fewer, but as many as needed. */
 static bool reserve(struct djlplan_arena *arena, size_t needed, size_t wanted) {
     for (;;) {
         arena->reserved_bytes = round_up(wanted, CHUNK);
@@ -84,8 +84,8 @@ static bool reserve(struct djlplan_arena *arena, size_t needed, size_t wanted) {
 }
 
 /*
- * Makes a range such as can be touched; one that an arena grows by only if what others need is to be
- * had, too.
+ * Makes a range readable and writable. When an arena grows, it does so only if the system would give
+ * LEFT_TO_OTHERS more.
  */
 static bool allow(struct djlplan_arena *arena, size_t from, size_t to) {
     size_t behind = from == 0 ? 0 : arena->reserved_bytes - to;
@@ -95,7 +95,7 @@ static bool allow(struct djlplan_arena *arena, size_t from, size_t to) {
     return others == 0 || mprotect(end, others, PROT_NONE) == 0;
 }
 
-/* Makes the first bytes of an arena such as can be touched. */
+/* Makes the first bytes of an arena readable and writable. */
 static bool grow(struct djlplan_arena *arena, size_t bytes) {
     if (bytes <= arena->bytes) return true;
     if (bytes > arena->most_bytes) return false;

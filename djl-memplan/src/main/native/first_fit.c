@@ -1,9 +1,9 @@
 /*
  * First fit by address (Knuth, The Art of Computer Programming, vol. 1, 2.5, method "first fit").
  *
- * Blocks in use are a treap (Seidel and Aragon 1996) by offset. What is free is not listed: it is
- * what lies between neighbours, so that nothing has to be joined when a block is freed. Each subtree
- * knows where its first block begins, where its last one ends, and the largest gap between them.
+ * Blocks in use are a treap (Seidel and Aragon 1996) by offset. Free ranges are not listed: they are
+ * the gaps between neighbours, so that none has to be joined when a block is freed. Each node keeps,
+ * of its subtree, where the first block begins, where the last one ends, and the largest gap.
  */
 #include "first_fit.h"
 
@@ -28,7 +28,7 @@ static node *at(const struct djlplan_blocks *blocks, int32_t index) {
 
 static int64_t largest(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Computes what a node knows of its subtree from its children. */
+/* Computes the values that a node keeps of its subtree from those of its children. */
 static void update(const struct djlplan_blocks *blocks, node *top) {
     top->first = top->block.offset;
     top->last = top->block.end;
@@ -102,7 +102,7 @@ bool djlplan_blocks_before(const struct djlplan_blocks *blocks, int64_t offset,
     return any;
 }
 
-/* An entry for a node; NONE without memory. */
+/* Returns an unused entry for a node; NONE if there is no memory. */
 static int32_t new_entry(struct djlplan_blocks *blocks) {
     if (blocks->unused != NONE) {
         int32_t index = blocks->unused;
@@ -147,7 +147,7 @@ static void split(struct djlplan_blocks *blocks, int32_t top, int64_t offset, in
     update(blocks, here);
 }
 
-/* Joins two trees, the first of which lies before the second. */
+/* Joins two trees; all blocks of the first lie before those of the second. */
 static int32_t join(struct djlplan_blocks *blocks, int32_t before, int32_t after) {
     if (before == NONE) return after;
     if (after == NONE) return before;
@@ -191,7 +191,7 @@ bool djlplan_blocks_add(struct djlplan_blocks *blocks, struct djlplan_block bloc
     return true;
 }
 
-/* Takes the node at an offset out of a tree, and tells which it was, NONE if there is none. */
+/* Removes the node at an offset from a tree and returns the new root; `taken` is the node or NONE. */
 static int32_t take_out(struct djlplan_blocks *blocks, int32_t top, int64_t offset,
                         int32_t *taken) {
     if (top == NONE) return NONE;

@@ -186,15 +186,18 @@ static void find_settings(void) {
     settings.set_optimize = (void (*)(bool))(uintptr_t)found[5];
 }
 
+/* Looks for them once libtorch is loaded; no more, if it lacks one. */
 static bool has_settings(void) {
-    static atomic_bool found;
-    if (atomic_load(&found)) return true;
-    pthread_mutex_lock(&attach_lock);
-    if (!atomic_load(&found)) find_settings();
-    bool now = settings.threads != NULL;
-    atomic_store(&found, now);
-    pthread_mutex_unlock(&attach_lock);
-    return now;
+    static atomic_bool looked;
+    if (!atomic_load(&looked)) {
+        pthread_mutex_lock(&attach_lock);
+        bool loaded = dlopen(TORCH_CPU, RTLD_NOLOAD | RTLD_LAZY) != NULL;
+        if (loaded && !atomic_load(&looked)) find_settings();
+        atomic_store(&looked, loaded);
+        pthread_mutex_unlock(&attach_lock);
+        if (!loaded) return false;
+    }
+    return settings.threads != NULL;
 }
 
 int64_t djlplan_torch_settings(void) {

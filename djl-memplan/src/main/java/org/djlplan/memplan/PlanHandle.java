@@ -107,9 +107,10 @@ public final class PlanHandle {
     }
 
     /**
-     * Returns whether the model serves as it will go on to: planned, as far as it can be, and with
-     * the delegate's part verified. For a check of readiness: it comes true without requests, and
-     * for a model that runs as stock at once. Does not wait.
+     * Returns whether the model serves as it will go on to, the delegate's part verified. For a
+     * check of readiness: it becomes true without requests. Of a PyTorch model, whose predictions
+     * have an arena before there is a plan, and of one that runs as stock it is true at once. Does
+     * not wait.
      */
     public boolean isReady() {
         return Readiness.of(model).map(Readiness::isReady).orElse(true);

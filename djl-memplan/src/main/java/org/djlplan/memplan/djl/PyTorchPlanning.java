@@ -226,7 +226,6 @@ final class PyTorchPlanning {
                         : BlockProxy.wrap(block, planner);
         PlanReport.register(planned, memory::report);
         limit.register(planned);
-        Readiness.register(planned, TorchMemory::isSettled);
         PlansInUse.registerAllocations(planned, memory::largest);
         weights.ifPresent(streamed -> PlansInUse.registerWeights(planned, streamed::resident));
         weights.ifPresent(

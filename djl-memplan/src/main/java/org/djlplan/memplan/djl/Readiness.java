@@ -6,7 +6,7 @@ import com.google.common.collect.MapMaker;
 import java.util.Map;
 import java.util.Optional;
 
-/** Tells whether nothing of a loaded model is planned, measured or verified any more. */
+/** Tells whether the delegate's part of a loaded model is verified, or never will be. */
 @FunctionalInterface
 public interface Readiness {
 
@@ -18,7 +18,7 @@ public interface Readiness {
         Registered.ALL.put(block, readiness);
     }
 
-    /** Returns that of a model that is planned, or empty for any other. */
+    /** Returns the readiness of a model that may be delegated, or empty for any other. */
     static Optional<Readiness> of(Model model) {
         return Optional.ofNullable(Registered.ALL.get(model.getBlock()));
     }

@@ -8,6 +8,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.report.MemoryReport;
@@ -53,6 +55,23 @@ public final class PlanMetrics implements MeterBinder {
 
     private final Model model;
 
+    /** The memory of the process, read once for all gauges that are asked at a time. */
+    private static final class Reading {
+
+        private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+        private Optional<MemoryReport> last = Optional.empty();
+        private long when;
+
+        private synchronized double figure(Model model, ToDoubleFunction<MemoryReport> part) {
+            if (last.isEmpty() || System.nanoTime() - when > FRESH_NANOS) {
+                last = PlanHandle.of(model).flatMap(PlanHandle::memory);
+                when = System.nanoTime();
+            }
+            return last.map(part::applyAsDouble).orElse(Double.NaN);
+        }
+    }
+
     /** Meters of a loaded model. */
     public PlanMetrics(Model model) {
         this.model = model;
@@ -75,7 +94,17 @@ public final class PlanMetrics implements MeterBinder {
                 .baseUnit("bytes")
                 .tags(tags)
                 .register(registry);
-        PARTS.forEach((part, figure) -> memory(registry, tags.and("part", part), figure));
+        Reading memory = new Reading();
+        PARTS.forEach(
+                (part, figure) ->
+                        Gauge.builder(
+                                        "djlplan.memory.bytes",
+                                        model,
+                                        read -> memory.figure(read, figure))
+                                .description("Memory of the process by what it is for")
+                                .baseUnit("bytes")
+                                .tags(tags.and("part", part))
+                                .register(registry));
         count(registry, tags.and("planned", "true"), PlanMetrics::planned);
         count(registry, tags.and("planned", "false"), report -> report.predictions().unplanned());
         if (now.delegation().isPresent()) {
@@ -89,21 +118,6 @@ public final class PlanMetrics implements MeterBinder {
                         .register(registry);
             }
         }
-    }
-
-    private void memory(MeterRegistry registry, Tags tags, ToDoubleFunction<MemoryReport> part) {
-        Gauge.builder(
-                        "djlplan.memory.bytes",
-                        model,
-                        now ->
-                                PlanHandle.of(now)
-                                        .flatMap(PlanHandle::memory)
-                                        .map(part::applyAsDouble)
-                                        .orElse(Double.NaN))
-                .description("Memory of the process by what it is for")
-                .baseUnit("bytes")
-                .tags(tags)
-                .register(registry);
     }
 
     private void count(MeterRegistry registry, Tags tags, ToDoubleFunction<PlanReport> what) {

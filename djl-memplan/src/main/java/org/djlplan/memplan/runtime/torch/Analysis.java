@@ -63,15 +63,10 @@ final class Analysis {
         }
     }
 
-    /** Returns whether nothing waits to be done. */
-    static boolean isIdle() {
-        return pending.get() == 0;
-    }
-
     /** Waits until what was offered until now is done, but no longer than this. */
     static void await(Duration atMost) {
         CountDownLatch done = new CountDownLatch(1);
-        if (isIdle() || !offer(done::countDown)) {
+        if (pending.get() == 0 || !offer(done::countDown)) {
             return;
         }
         try {

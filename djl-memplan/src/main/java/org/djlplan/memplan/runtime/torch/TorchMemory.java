@@ -264,11 +264,6 @@ public final class TorchMemory implements AutoCloseable {
         Analysis.await(LONGEST_ANALYSIS);
     }
 
-    /** Returns whether all that can be planned of what was predicted is planned. */
-    public static boolean isSettled() {
-        return Analysis.isIdle();
-    }
-
     /** Counts a prediction that nothing was planned for. */
     public void countUnplanned() {
         tally.predictions.increment();
