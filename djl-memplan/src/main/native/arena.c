@@ -259,6 +259,6 @@ void djlplan_arena_free(void *address) {
     if (arena == NULL) return;
     pthread_mutex_lock(&arena->lock);
     arena->given_up = true;
-    arena->run = NULL;
+    arena->runs = NULL;
     arena->blocks.count > 0 ? give_back(arena, 0) : (void)djlplan_arena_leave(arena);
 }

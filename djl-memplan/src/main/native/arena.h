@@ -46,7 +46,7 @@ struct djlplan_arena {
     size_t bytes;         /* that can be touched: whole pages */
     size_t touched_bytes; /* up to where anything was since memory was given back */
     struct djlplan_blocks blocks;
-    struct djlplan_torch_run *run;   /* that places blocks here, NULL for none */
+    struct djlplan_torch_run *runs;  /* that place blocks here, the latest one first */
     bool given_up;                   /* it is freed with its last block */
     struct djlplan_weights *weights; /* that lie here, NULL for none; set before a block does */
 };

@@ -33,13 +33,23 @@ static void free_run(struct djlplan_torch_run *run) {
     free(run);
 }
 
-/* Makes it the arena's run, if it has none and there is room for its plan. */
+/* Runs without plans may share an arena; one with a plan needs its places, and is alone. */
+static bool may_enter(const struct djlplan_torch_run *run) {
+    const struct djlplan_arena *arena = run->arena;
+    if (arena->weights != NULL) return false;
+    return arena->runs == NULL || (run->plan == NULL && arena->runs->plan == NULL);
+}
+
+/* Makes it a run of the arena, if that is free for it and there is room for its plan. */
 static bool enter(struct djlplan_torch_run *run) {
     struct djlplan_arena *arena = run->arena;
     pthread_mutex_lock(&arena->lock);
-    bool enters = arena->run == NULL && arena->weights == NULL &&
-                  (run->plan == NULL || djlplan_arena_ensure(arena, run->plan->arena_bytes));
-    if (enters) arena->run = run;
+    bool enters = may_enter(run) && (run->plan == NULL ||
+                                     djlplan_arena_ensure(arena, run->plan->arena_bytes));
+    if (enters) {
+        run->earlier = arena->runs;
+        arena->runs = run;
+    }
     pthread_mutex_unlock(&arena->lock);
     return enters;
 }
@@ -163,6 +173,14 @@ static void note_free(struct djlplan_torch_run *run, const struct djlplan_block 
     if (run->paused || own) run->events[block->number].freed = now;
 }
 
+/* The run of an arena that a block belongs to, NULL if it is over. The caller holds the lock. */
+static struct djlplan_torch_run *run_of(const struct djlplan_arena *arena,
+                                        const struct djlplan_block *block) {
+    struct djlplan_torch_run *run = arena->runs;
+    while (run != NULL && run->id != block->run) run = run->earlier;
+    return run;
+}
+
 bool djlplan_run_free(void *address) {
     struct djlplan_arena *arena = djlplan_arena_of(address);
     if (arena == NULL) return false;
@@ -173,7 +191,8 @@ bool djlplan_run_free(void *address) {
     struct djlplan_block block;
     pthread_mutex_lock(&arena->lock);
     bool known = djlplan_blocks_remove(&arena->blocks, (char *)address - arena->base, &block);
-    if (known && arena->run != NULL && arena->run->id == block.run) note_free(arena->run, &block);
+    struct djlplan_torch_run *run = known ? run_of(arena, &block) : NULL;
+    if (run != NULL) note_free(run, &block);
     djlplan_arena_leave(arena);
     return true;
 }
@@ -232,6 +251,13 @@ static void write_alive(const struct djlplan_torch_run *run, int32_t *alive, int
     }
 }
 
+/* The caller holds the lock. */
+static void leave(struct djlplan_torch_run *run) {
+    struct djlplan_torch_run **link = &run->arena->runs;
+    while (*link != NULL && *link != run) link = &(*link)->earlier;
+    if (*link == run) *link = run->earlier;
+}
+
 void djlplan_torch_finish(struct djlplan_torch_run *run, int64_t *counters, int32_t *alive,
                           int capacity) {
     struct djlplan_arena *arena = run->arena;
@@ -244,7 +270,7 @@ void djlplan_torch_finish(struct djlplan_torch_run *run, int64_t *counters, int3
         write_alive(run, alive, capacity);
         add_escapes(run);
     }
-    arena->run = NULL;
+    leave(run);
     djlplan_arena_leave(arena);
     free_run(run);
 }

@@ -31,6 +31,7 @@ struct event {
 struct djlplan_torch_run {
     pthread_t thread;                      /* whose allocations these are; does not change */
     struct djlplan_arena *arena;           /* does not change */
+    struct djlplan_torch_run *earlier;     /* of the same arena, NULL for none */
     struct djlplan_torch_plan *plan;       /* NULL for none; does not change */
     struct djlplan_torch_escapes *escapes; /* NULL for none; does not change */
     bool logged;                           /* does not change */

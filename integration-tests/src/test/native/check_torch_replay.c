@@ -67,6 +67,7 @@ static void check_places(char *arena) {
         torch_data_ptr own = expect(64, arena, OWN);
         release(&own);
         CHECK(djlplan_torch_begin(plan, arena, NULL, 0) == NULL); /* the arena is in use */
+        CHECK(djlplan_torch_begin(NULL, arena, NULL, 0) == NULL);
         release(&b);
         release(&c);
         release(&d);
@@ -222,7 +223,13 @@ static void check_refusals(char *arena) {
     struct djlplan_torch_run *run = djlplan_torch_begin(NULL, arena, NULL, 0);
     CHECK(run != NULL && djlplan_torch_begin(plan, arena, NULL, 0) == NULL);
     djlplan_torch_pause();
+    CHECK(djlplan_torch_begin(plan, arena, NULL, 0) == NULL); /* the arena is in use */
+    struct djlplan_torch_run *second = djlplan_torch_begin(NULL, arena, NULL, 0);
+    CHECK(second != NULL); /* without plans they share it */
+    djlplan_torch_pause();
     check_finish(run, (struct counts){0, 0, 0, 0, 0});
+    CHECK(djlplan_torch_begin(plan, arena, NULL, 0) == NULL);
+    check_finish(second, (struct counts){0, 0, 0, 0, 0});
     djlplan_torch_plan_delete(plan);
 }
 

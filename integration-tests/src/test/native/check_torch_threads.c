@@ -17,7 +17,11 @@ struct block {
 
 /* Blocks that one thread left for any other. */
 static _Atomic(struct block *) exchange[EXCHANGE];
-static atomic_int placed, refused, diverged, kept_arenas;
+static atomic_int placed, refused, diverged, kept_arenas, in_common;
+
+/* For predictions without plans of all threads. */
+static char *common;
+static atomic_int now_in_common;
 
 struct worker {
     uint64_t random;
@@ -116,10 +120,12 @@ static void drop_plan(struct worker *worker) {
 static void record(struct worker *worker) {
     drop_plan(worker);
     draw_model(worker);
-    worker->arena = djlplan_arena_create(64, INT64_C(1) << 24);
+    int shares = draw(worker, 2) == 0;
+    if (!shares) worker->arena = djlplan_arena_create(64, INT64_C(1) << 24);
     struct djlplan_torch_run *run =
-        djlplan_torch_begin(NULL, worker->arena, worker->escapes, 1);
+        djlplan_torch_begin(NULL, shares ? common : worker->arena, worker->escapes, 1);
     CHECK(run != NULL);
+    if (shares && atomic_fetch_add(&now_in_common, 1) > 0) atomic_fetch_add(&in_common, 1);
     struct block *blocks[BLOCKS];
     predict(worker, -1, draw(worker, 2) == 0, blocks);
     djlplan_torch_pause();
@@ -129,6 +135,10 @@ static void record(struct worker *worker) {
     int64_t events[BLOCKS * EVENT], counters[DJLPLAN_COUNTERS];
     CHECK(djlplan_torch_events(run, events, BLOCKS * EVENT) == BLOCKS * EVENT);
     djlplan_torch_finish(run, counters, NULL, 0);
+    if (shares) {
+        atomic_fetch_sub(&now_in_common, 1);
+        djlplan_arena_trim(common, draw(worker, 1 << 16));
+    }
     for (int i = 1; i < BLOCKS; i += 2) {
         if (blocks[i] != NULL) give_up(worker, blocks[i]);
     }
@@ -191,11 +201,14 @@ static void *work(void *seed) {
 void check_threads(void) {
     pthread_t threads[THREADS];
     all_escapes = djlplan_torch_escapes_create();
+    common = djlplan_arena_create(64, INT64_C(1) << 24);
     for (int i = 0; i < THREADS; i++) {
         CHECK(pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)(i + 1)) == 0);
     }
     for (int i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
     djlplan_torch_escapes_delete(all_escapes);
     for (int i = 0; i < EXCHANGE; i++) drop(atomic_exchange(&exchange[i], NULL));
-    CHECK(placed > 0 && refused > 0 && diverged > 0 && kept_arenas > 0);
+    CHECK(placed > 0 && refused > 0 && diverged > 0 && kept_arenas > 0 && in_common > 0);
+    CHECK(!djlplan_arena_in_use(common));
+    djlplan_arena_free(common);
 }

@@ -21,6 +21,19 @@ public record ArrayType(String dataType, List<Long> shape) {
         }
     }
 
+    // Asked at each prediction: linking a record's own at run time makes the first ones slower.
+    @Override
+    public boolean equals(Object object) {
+        return object instanceof ArrayType other
+                && dataType.equals(other.dataType)
+                && shape.equals(other.shape);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * dataType.hashCode() + shape.hashCode();
+    }
+
     /** Returns for example {@code 1x3x224x224:float32}. */
     @Override
     public String toString() {

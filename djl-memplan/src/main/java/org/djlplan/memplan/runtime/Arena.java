@@ -5,7 +5,8 @@ import java.util.OptionalLong;
 import org.djlplan.memplan.machine.Machine;
 
 /**
- * Page-aligned memory that one inference at a time may use. The lock of its pool guards its size.
+ * Page-aligned memory that one inference at a time may use, or several whose allocations have no
+ * places of their own. The lock of its pool guards its size and who may use it.
  */
 public final class Arena {
 
@@ -29,6 +30,8 @@ public final class Arena {
     private final Reach reach = new Reach();
     private long bytes;
     private int trims;
+    private boolean joinable;
+    private boolean abandoned;
     private boolean freed;
 
     /** The memory of arenas that grow: the native library's, or what stands in for it. */
@@ -140,6 +143,26 @@ public final class Arena {
     /** Returns whether it may become larger in place. */
     boolean grows() {
         return grows;
+    }
+
+    /** Returns whether further inferences that know no places may use it at the same time. */
+    boolean joinable() {
+        return joinable && !abandoned;
+    }
+
+    /** Says whether who uses it from now on knows no places. */
+    void setJoinable(boolean without) {
+        joinable = without;
+    }
+
+    /** Returns whether it is to be freed when nobody uses it any more. */
+    boolean abandoned() {
+        return abandoned;
+    }
+
+    /** Says that it is to be freed when nobody uses it any more. */
+    void abandon() {
+        abandoned = true;
     }
 
     /** Makes it large enough, if it can. */

@@ -3,12 +3,15 @@ package org.djlplan.memplan.runtime;
 import static com.google.common.base.Preconditions.checkArgument;
 import static com.google.common.base.Preconditions.checkState;
 
+import com.google.common.collect.Iterables;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -22,7 +25,9 @@ import org.djlplan.memplan.events.Waits;
  * to. Arenas larger than any model needs, and all of them when the last model is gone, are freed as
  * soon as they are idle. Those that grow are for inferences whose need nobody knows before: they
  * give back, in the background, what the last inferences did not use, and arrays that outlive their
- * inference may lie there, which nobody but such inferences can work around.
+ * inference may lie there, which nobody but such inferences can work around. Those of them that
+ * overlap use one arena together where that is worth while: it then has to hold what is alive in
+ * all of them at once, not the most that each of them ever holds.
  */
 public final class ArenaPool {
 
@@ -33,6 +38,12 @@ public final class ArenaPool {
 
     /** What is needed where that is not known. */
     private static final long ANY = 1;
+
+    /**
+     * Arenas of fewer bytes are not used together: what that saves is less than what it costs to
+     * take turns at each allocation.
+     */
+    static final long WORTH_SHARING_BYTES = 4L << 20;
 
     /** The allocator of arenas. */
     interface Source {
@@ -57,6 +68,8 @@ public final class ArenaPool {
     private final ReentrantLock lock = new ReentrantLock(true);
     private final Condition returned = lock.newCondition();
     private final List<Arena> idle = new ArrayList<>();
+
+    /** One for each lease: an arena that several use is there several times. */
     private final List<Arena> leased = new ArrayList<>();
 
     /** How many users need an arena of how many bytes. */
@@ -86,14 +99,12 @@ public final class ArenaPool {
     public ArenaMetric metric() {
         lock.lock();
         try {
+            Set<Arena> used = new LinkedHashSet<>(leased);
             long bytes = 0;
-            for (Arena arena : idle) {
+            for (Arena arena : Iterables.concat(idle, used)) {
                 bytes += arena.bytes();
             }
-            for (Arena arena : leased) {
-                bytes += arena.bytes();
-            }
-            return new ArenaMetric(idle.size() + leased.size(), bytes, leased.size(), overflows);
+            return new ArenaMetric(idle.size() + used.size(), bytes, used.size(), overflows);
         } finally {
             lock.unlock();
         }
@@ -152,9 +163,10 @@ public final class ArenaPool {
         }
 
         /**
-         * Returns an arena that nobody else uses until the lease is closed; empty when as many as
-         * {@code limit} arenas of this pool are in use for as long as {@code wait}, when this
-         * thread is interrupted meanwhile, and when this need is over.
+         * Returns an arena that nobody else uses until the lease is closed, but for others that
+         * know no size either; empty when as many as {@code limit} leases of this pool are open for
+         * as long as {@code wait}, when this thread is interrupted meanwhile, and when this need is
+         * over.
          *
          * @throws NoArenaException if there is no memory for one
          */
@@ -226,17 +238,13 @@ public final class ArenaPool {
             } finally {
                 lock.unlock();
             }
-            if (keep.isPresent()) {
-                long kept = keep.getAsLong();
-                if (!Later.run(Duration.ZERO, () -> trim(arena, kept))) {
-                    trim(arena, kept);
-                }
-            }
+            keep.ifPresent(kept -> trimLater(arena, kept));
         }
 
         /**
          * Closes the lease of an arena in which arrays stay: it is none of the pool any more, and
-         * freed with the last of them. Plans then have their places in another.
+         * freed with the last of them, and when no lease of it is open. Plans then have their
+         * places in another.
          */
         public void abandon() {
             lock.lock();
@@ -244,7 +252,8 @@ public final class ArenaPool {
                 if (!closed) {
                     closed = true;
                     leased.remove(arena);
-                    source.free(arena);
+                    arena.abandon();
+                    freeUnlessLeased(arena);
                     returned.signalAll();
                 }
             } finally {
@@ -263,16 +272,23 @@ public final class ArenaPool {
             }
             leased.remove(arena);
             OptionalLong keep = arena.note(need.grows ? reachedBytes : need.bytes);
-            keep.ifPresent(arena::beginTrim);
-            if (isTooLarge(arena)) {
-                source.free(arena);
+            if (arena.abandoned() || isTooLarge(arena)) {
+                arena.abandon();
+                freeUnlessLeased(arena);
                 keep = OptionalLong.empty();
-            } else {
+            } else if (!leased.contains(arena)) {
                 idle.add(arena);
             }
+            keep.ifPresent(arena::beginTrim);
             // All, as one waiter's limit may still be reached where another's is not.
             returned.signalAll();
             return keep;
+        }
+    }
+
+    private void freeUnlessLeased(Arena arena) {
+        if (!leased.contains(arena)) {
+            source.free(arena);
         }
     }
 
@@ -326,9 +342,35 @@ public final class ArenaPool {
     }
 
     private Lease take(Need need) {
-        Arena arena = takeIdle(need);
+        Arena arena = need.bytes == ANY ? takeLeased().orElse(null) : null;
+        if (arena == null) {
+            arena = takeIdle(need);
+            arena.setJoinable(need.bytes == ANY);
+        }
         leased.add(arena);
         return new Lease(need, arena, true);
+    }
+
+    /** An arena that others use, if it is worth while to use it with them. */
+    private Optional<Arena> takeLeased() {
+        Optional<Arena> shared =
+                leased.stream()
+                        .filter(arena -> arena.joinable() && arena.bytes() >= WORTH_SHARING_BYTES)
+                        .findFirst();
+        if (shared.isPresent()) {
+            idle.forEach(this::passOver);
+        }
+        return shared;
+    }
+
+    /** An arena that is idle while others are used together gives its memory back in time. */
+    private void passOver(Arena arena) {
+        arena.note(0)
+                .ifPresent(
+                        keep -> {
+                            arena.beginTrim(keep);
+                            trimLater(arena, keep);
+                        });
     }
 
     /**
@@ -381,6 +423,12 @@ public final class ArenaPool {
             lock.unlock();
         }
         trimmed.forEach(arena -> trim(arena, keep));
+    }
+
+    private void trimLater(Arena arena, long keep) {
+        if (!Later.run(Duration.ZERO, () -> trim(arena, keep))) {
+            trim(arena, keep);
+        }
     }
 
     private void trim(Arena arena, long keep) {

@@ -254,6 +254,92 @@ class ArenaPoolTest {
         }
     }
 
+    private Lease leased(Need need) {
+        return need.tryLease(4, Duration.ZERO).orElseThrow();
+    }
+
+    @Test
+    void lease_largeArenaOfOnesThatKnowNoSize_isSharedByThemOnly() {
+        try (Need any = pool.announceAny();
+                Need known = pool.announce(SMALL, true)) {
+            reach(any, ArenaPool.WORTH_SHARING_BYTES);
+            Lease first = leased(any);
+            Lease second = leased(any);
+            Arena shared = first.arena();
+            assertEquals(shared, second.arena());
+            Lease planned = leased(known);
+            assertFalse(shared.equals(planned.arena()));
+            assertEquals(2, pool.metric().arenas());
+            first.close(SMALL);
+            assertEquals(2, pool.metric().leased());
+            Lease third = leased(any);
+            assertEquals(shared, third.arena());
+            second.close(SMALL);
+            third.close(SMALL);
+            planned.close(SMALL);
+            assertEquals(0, pool.metric().leased());
+            assertEquals(2, pool.metric().arenas());
+        }
+    }
+
+    @Test
+    void lease_sharedArena_countsEachLeaseForTheLimit() {
+        try (Need any = pool.announceAny()) {
+            reach(any, ArenaPool.WORTH_SHARING_BYTES);
+            Lease first = any.tryLease(2, Duration.ZERO).orElseThrow();
+            Lease second = any.tryLease(2, Duration.ZERO).orElseThrow();
+            assertEquals(Optional.empty(), any.tryLease(2, Duration.ZERO));
+            first.close();
+            second.close();
+            assertEquals(1, pool.metric().arenas());
+        }
+    }
+
+    @Test
+    void lease_smallArenaOfOnesThatKnowNoSize_isNotShared() {
+        try (Need any = pool.announceAny()) {
+            reach(any, ArenaPool.WORTH_SHARING_BYTES / 2);
+            Lease first = leased(any);
+            Lease second = leased(any);
+            assertFalse(first.arena().equals(second.arena()));
+            first.close();
+            second.close();
+        }
+    }
+
+    @Test
+    void abandon_sharedArena_isFreedWithItsLastLeaseAndSharedNoMore() {
+        try (Need any = pool.announceAny()) {
+            reach(any, ArenaPool.WORTH_SHARING_BYTES);
+            Lease first = leased(any);
+            Lease second = leased(any);
+            first.abandon();
+            assertEquals(1, memory.liveCount());
+            Lease third = leased(any);
+            assertFalse(second.arena().equals(third.arena()));
+            second.close();
+            assertEquals(1, memory.liveCount());
+            third.close();
+        }
+    }
+
+    @Test
+    void lease_oneIsIdleWhileAnotherIsShared_theIdleOneGivesItsMemoryBack() {
+        try (Need any = pool.announceAny();
+                Need known = pool.announce(SMALL, true)) {
+            reach(any, 2 * ArenaPool.WORTH_SHARING_BYTES);
+            Lease first = leased(any);
+            Lease other = leased(known);
+            other.close(ArenaPool.WORTH_SHARING_BYTES);
+            for (int i = 0; i < 100; i++) {
+                leased(any).close(2 * ArenaPool.WORTH_SHARING_BYTES);
+            }
+            Await.until(() -> !memory.trims().isEmpty());
+            assertEquals(List.of(Arena.roundedBytes(0)), memory.trims());
+            first.close();
+        }
+    }
+
     @Test
     void abandon_arraysStay_itIsNoneOfThePoolAnyMore() {
         try (Need need = pool.announce(SMALL)) {

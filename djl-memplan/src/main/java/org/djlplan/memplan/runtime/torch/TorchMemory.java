@@ -76,6 +76,19 @@ public final class TorchMemory implements AutoCloseable {
         static Kind of(List<ArrayType> inputs) {
             return new Kind(ImmutableList.copyOf(inputs), TorchSettings.current().threads());
         }
+
+        // Linking a record's own at run time makes the first predictions slower.
+        @Override
+        public boolean equals(Object object) {
+            return object instanceof Kind other
+                    && threads == other.threads
+                    && inputs.equals(other.inputs);
+        }
+
+        @Override
+        public int hashCode() {
+            return 31 * threads + inputs.hashCode();
+        }
     }
 
     /**

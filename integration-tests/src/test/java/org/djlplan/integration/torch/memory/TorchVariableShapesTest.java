@@ -37,6 +37,7 @@ class TorchVariableShapesTest {
     private static final int EACH = 40;
     private static final int MOST_ROWS = 40;
     private static final int LARGE_SIDE = 640;
+    private static final int PLANNED_KINDS = 8;
     private static final long LITTLE_BYTES = 2 << 20;
 
     @TempDir private Path folder;
@@ -160,6 +161,54 @@ class TorchVariableShapesTest {
                 }
             }
             assertKept(expected, kept);
+        }
+    }
+
+    /** The first kinds of inputs have plans; all others are placed in the same arena at once. */
+    @Test
+    void predict_largeInputsOnManyThreads_shareOneArena() throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(THREADS);
+        try (ZooModel<NDList, NDList> stock = TorchScriptModels.named("cnn").loadStock();
+                ZooModel<NDList, NDList> model = Torch.load("cnn", folder)) {
+            try (Predictor<NDList, NDList> predictor = model.newPredictor()) {
+                for (int i = 0; i < PLANNED_KINDS; i++) {
+                    assertEquals(1, Torch.predict(predictor, image(i), i).size());
+                }
+                assertEquals(1, Torch.predict(predictor, square(LARGE_SIDE), 0).size());
+            }
+            assertEquals(1, ArenaPool.shared().metric().arenas());
+            List<Future<?>> all = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++) {
+                int first = LARGE_SIDE - EACH * (i + 1);
+                all.add(
+                        pool.submit(
+                                () -> {
+                                    compareLarge(stock, model, first);
+                                    return null;
+                                }));
+            }
+            for (Future<?> each : all) {
+                each.get();
+            }
+            assertEquals(1, ArenaPool.shared().metric().arenas());
+        } finally {
+            pool.shutdown();
+        }
+    }
+
+    private static void compareLarge(
+            ZooModel<NDList, NDList> stock, ZooModel<NDList, NDList> model, int first)
+            throws Exception {
+        Torch.threads(1);
+        try (Predictor<NDList, NDList> plain = stock.newPredictor();
+                Predictor<NDList, NDList> predictor = model.newPredictor();
+                NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            for (int side = first; side < first + EACH; side += 10) {
+                List<Output> answer = Torch.predict(plain, square(side), side);
+                try (NDList outputs = predictor.predict(square(side).create(manager, side))) {
+                    assertEquals(answer, Output.copyOf(outputs), "side " + side);
+                }
+            }
         }
     }
 
