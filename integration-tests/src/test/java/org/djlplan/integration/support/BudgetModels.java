@@ -31,6 +31,8 @@ public enum BudgetModels {
     /** With weights of 16 bits, which are unpacked by operators. */
     MOBILENET_V2_F16(memory -> PackedWeights.of(MobileNetV2.build(1), memory)),
     SMALL_RESNET(memory -> ResNet.SMALL.build(1, memory)),
+    /** With weights of 16 bits, which are unpacked by operators. */
+    SMALL_RESNET_F16(memory -> PackedWeights.of(ResNet.SMALL.build(1, memory), memory)),
     SMALL_VGG(memory -> Vgg.SMALL.build(1, memory)),
     /** With weights of 16 bits, which are unpacked by operators. */
     SMALL_VGG_F16(memory -> PackedWeights.of(Vgg.SMALL.build(1, memory), memory)),

@@ -92,11 +92,7 @@ class BudgetDelegationTest {
     }
 
     @ParameterizedTest(name = "{0}, {1} threads, the least budget and {2} bytes")
-    @CsvSource({
-        "SMALL_RESNET, 1, 26000000",
-        "SMALL_VGG, 1, 16000000",
-        "SMALL_VGG_F16, 1, 16000000"
-    })
+    @CsvSource({"SMALL_RESNET, 1, 26000000", "SMALL_RESNET_F16, 1, 26000000"})
     void predict_withPartsDelegated_answersWithinTheRule(
             BudgetModels network, int threads, long moreBytes) throws Exception {
         Path file = Budgeted.copy(network, folder);
@@ -114,15 +110,24 @@ class BudgetDelegationTest {
         }
     }
 
-    /** Threads of a delegate wait for each other on a busy machine: perhaps nothing is taken. */
-    @ParameterizedTest(name = "{0}, the least budget and {1} bytes")
-    @CsvSource({"SMALL_RESNET, 14000000", "SMALL_VGG, 15000000"})
-    void predict_twoThreads_answersWithinTheRule(BudgetModels network, long moreBytes)
-            throws Exception {
+    /**
+     * Perhaps nothing is delegated: most of the time of a VGG network goes into its weights, which
+     * a delegate loads no faster, and on a busy machine threads of a delegate wait for each other.
+     */
+    @ParameterizedTest(name = "{0}, {1} threads, the least budget and {2} bytes")
+    @CsvSource({
+        "SMALL_VGG, 1, 16000000",
+        "SMALL_VGG_F16, 1, 16000000",
+        "SMALL_RESNET, 2, 14000000",
+        "SMALL_VGG, 2, 15000000"
+    })
+    void predict_perhapsDelegated_answersWithinTheRule(
+            BudgetModels network, int threads, long moreBytes) throws Exception {
         Path file = Budgeted.copy(network, folder);
-        long budgetBytes = Budgeted.leastBytes(file, 2) + moreBytes;
-        Answers expected = Answers.of(file, 2, INPUTS);
-        try (ZooModel<NDList, NDList> model = load(file, Long.toString(budgetBytes), 2, BLOCKING)) {
+        long budgetBytes = Budgeted.leastBytes(file, threads) + moreBytes;
+        Answers expected = Answers.of(file, threads, INPUTS);
+        try (ZooModel<NDList, NDList> model =
+                load(file, Long.toString(budgetBytes), threads, BLOCKING)) {
             BudgetReport report = Budgeted.report(model);
             assertTrue(
                     report.arenaBytes() + report.delegatedBytes() <= budgetBytes,
