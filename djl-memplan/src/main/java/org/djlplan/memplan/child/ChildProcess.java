@@ -1,6 +1,5 @@
 package org.djlplan.memplan.child;
 
-import com.google.common.collect.EvictingQueue;
 import com.google.common.collect.ImmutableList;
 import com.google.common.util.concurrent.Uninterruptibles;
 import com.google.gson.JsonElement;
@@ -12,14 +11,19 @@ import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.thread.DaemonThreads;
 
 /**
@@ -38,8 +42,9 @@ public final class ChildProcess implements AutoCloseable {
 
     private static final int HIGHEST_SIGNAL = 64;
 
-    /** Nobody else sends this signal, and this class does only when it has no answer to give. */
     private static final int KILLED = SIGNALED + 9;
+
+    private static final double MEGA = 1e6;
 
     private final Process process;
     private final Thread errorReader;
@@ -48,6 +53,11 @@ public final class ChildProcess implements AutoCloseable {
     private final BlockingQueue<Optional<Answer>> answers = new LinkedBlockingQueue<>();
 
     private final LastWords lastWords = new LastWords();
+
+    private final Machine machine;
+
+    /** How many processes the system had killed for memory when this one began. */
+    private final OptionalLong killsBefore;
 
     /**
      * Starts a child.
@@ -66,11 +76,19 @@ public final class ChildProcess implements AutoCloseable {
      */
     public static ChildProcess start(ProcessBuilder builder, Consumer<String> log)
             throws IOException {
-        return new ChildProcess(builder.start(), log);
+        return start(builder, log, new Machine());
     }
 
-    private ChildProcess(Process process, Consumer<String> log) {
-        this.process = process;
+    static ChildProcess start(ProcessBuilder builder, Consumer<String> log, Machine machine)
+            throws IOException {
+        return new ChildProcess(machine, builder, log);
+    }
+
+    private ChildProcess(Machine machine, ProcessBuilder builder, Consumer<String> log)
+            throws IOException {
+        this.machine = machine;
+        killsBefore = machine.memoryKills();
+        process = builder.start();
         read(
                 process.inputReader(StandardCharsets.UTF_8),
                 this::takeLine,
@@ -142,21 +160,40 @@ public final class ChildProcess implements AutoCloseable {
     }
 
     private Answer.Lost lost() {
-        String how = "closed its output";
-        boolean outOfMemory = false;
-        if (waitForEnd()) {
-            how = "ended with " + exit(process.exitValue());
-            outOfMemory = process.exitValue() == KILLED;
-        } else {
+        if (!waitForEnd()) {
             kill();
+            return lost("closed its output");
         }
-        return new Answer.Lost(how + "; its last words: " + lastWords.summary(), outOfMemory);
+        return process.exitValue() == KILLED
+                ? killed()
+                : lost("ended with " + exit(process.exitValue()));
+    }
+
+    private Answer.Lost lost(String how) {
+        return new Answer.Lost(how + "; its last words: " + lastWords.summary(), End.OTHER);
+    }
+
+    /** What it wrote before says nothing about its end. */
+    private Answer.Lost killed() {
+        OptionalLong kills = machine.memoryKills();
+        if (killsBefore.isEmpty() || kills.isEmpty()) {
+            return new Answer.Lost(
+                    "was killed (signal 9), perhaps as memory had run out", End.OUT_OF_MEMORY);
+        }
+        if (kills.getAsLong() == killsBefore.getAsLong()) {
+            return new Answer.Lost("was killed (signal 9), not for want of memory", End.KILLED);
+        }
+        OptionalLong limit = machine.containerLimitBytes();
+        return new Answer.Lost(
+                "was killed by the system, as memory had run out"
+                        + (limit.isPresent()
+                                ? " (the limit is %.0f MB)".formatted(limit.getAsLong() / MEGA)
+                                : "")
+                        + "; djlplan size MODEL tells how much is enough",
+                End.OUT_OF_MEMORY);
     }
 
     private static String exit(int code) {
-        if (code == KILLED) {
-            return "exit code " + code + " (out of memory: killed by the system)";
-        }
         int signal = code - SIGNALED;
         return signal > 0 && signal <= HIGHEST_SIGNAL
                 ? "exit code " + code + " (signal " + signal + ")"
@@ -200,6 +237,16 @@ public final class ChildProcess implements AutoCloseable {
         return reader;
     }
 
+    /** Why a child ended. */
+    public enum End {
+        /** The system killed it, as memory had run out. */
+        OUT_OF_MEMORY,
+        /** Something else killed it. */
+        KILLED,
+        /** It crashed, or ended itself, or was ended as it gave no answer. */
+        OTHER
+    }
+
     /** The answer to a request, or what came in its place. */
     public sealed interface Answer {
 
@@ -222,10 +269,9 @@ public final class ChildProcess implements AutoCloseable {
          * The child ended, or said what is no answer and was ended.
          *
          * @param how in one line, for people; begins with a verb: "ended with exit code 1; …"
-         * @param outOfMemory whether the system killed it, which it does when there is no memory
-         *     left
+         * @param end the reason, as far as it is known
          */
-        record Lost(String how, boolean outOfMemory) implements Answer {}
+        record Lost(String how, End end) implements Answer {}
 
         /**
          * No answer came in time. The child still runs.
@@ -254,7 +300,10 @@ public final class ChildProcess implements AutoCloseable {
 
         private static final String FRAME_FOLLOWS = "# Problematic frame:";
 
-        private final EvictingQueue<String> lines = EvictingQueue.create(LINES);
+        private static final Pattern DIGITS = Pattern.compile("\\d+");
+
+        /** The last lines, the latest last; a line that differs by digits only is the same one. */
+        private final Map<String, Repeated> lines = new LinkedHashMap<>();
 
         /** The signal and the function it came from. */
         private final List<String> crash = new ArrayList<>();
@@ -267,9 +316,21 @@ public final class ChildProcess implements AutoCloseable {
             if (text.startsWith(CRASH_MARK)) {
                 addOutput(line);
             } else if (!text.isEmpty()) {
-                lines.add(text);
+                addLine(text);
             }
         }
+
+        private void addLine(String text) {
+            String pattern = DIGITS.matcher(text).replaceAll("0");
+            Repeated before = lines.remove(pattern);
+            lines.put(pattern, new Repeated(text, before == null ? 1 : before.times + 1));
+            if (lines.size() > LINES) {
+                lines.remove(lines.keySet().iterator().next());
+            }
+        }
+
+        /** A line, and how often it came. */
+        private record Repeated(String line, int times) {}
 
         /** Takes a line of the output, of which only a crash matters. */
         synchronized void addOutput(String line) {
@@ -286,12 +347,18 @@ public final class ChildProcess implements AutoCloseable {
 
         /** Returns the last few lines, without what a JVM says about a crash. */
         synchronized ImmutableList<String> lines() {
-            return ImmutableList.copyOf(lines);
+            return lines.values().stream()
+                    .map(
+                            each ->
+                                    each.times == 1
+                                            ? each.line
+                                            : each.line + " (" + each.times + " times)")
+                    .collect(ImmutableList.toImmutableList());
         }
 
         /** Returns the crash if there was one, else the last few lines, in one line. */
         synchronized String summary() {
-            List<String> words = crash.isEmpty() ? ImmutableList.copyOf(lines) : crash;
+            List<String> words = crash.isEmpty() ? lines() : crash;
             return words.isEmpty() ? "(none)" : String.join(" | ", words);
         }
     }

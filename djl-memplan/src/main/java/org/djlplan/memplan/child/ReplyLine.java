@@ -55,6 +55,6 @@ final class ReplyLine {
         } catch (NullPointerException e) {
             // A failure without a message: nonsense.
         }
-        return Optional.of(new Answer.Lost("answered what is no answer", false));
+        return Optional.of(new Answer.Lost("answered what is no answer", ChildProcess.End.OTHER));
     }
 }

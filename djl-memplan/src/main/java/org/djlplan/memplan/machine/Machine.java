@@ -116,6 +116,39 @@ public final class Machine {
     }
 
     /**
+     * Returns a number that grows whenever the system kills a process of this process's control
+     * groups, or any of this machine, as memory has run out; empty where the system does not count.
+     */
+    public OptionalLong memoryKills() {
+        Stream<OptionalLong> ofGroups =
+                folders("memory").stream()
+                        .map(
+                                group ->
+                                        counter(
+                                                group.path()
+                                                        .resolve(
+                                                                group.unified()
+                                                                        ? "memory.events"
+                                                                        : "memory.oom_control")));
+        List<Long> counts =
+                Stream.concat(ofGroups, Stream.of(counter(root.resolve("proc/vmstat"))))
+                        .flatMapToLong(OptionalLong::stream)
+                        .boxed()
+                        .toList();
+        return counts.isEmpty()
+                ? OptionalLong.empty()
+                : OptionalLong.of(counts.stream().mapToLong(Long::longValue).sum());
+    }
+
+    /** Returns how many processes a file says were killed. */
+    private static OptionalLong counter(Path file) {
+        return lines(file).stream()
+                .filter(line -> line.startsWith("oom_kill "))
+                .mapToLong(line -> Long.parseLong(line.substring("oom_kill ".length()).strip()))
+                .findFirst();
+    }
+
+    /**
      * Returns how many bytes of address space the process may still map ({@code RLIMIT_AS}); empty
      * where there is no limit.
      */

@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.djlplan.memplan.child.ChildProcess;
 import org.djlplan.memplan.child.ChildProcess.Answer;
+import org.djlplan.memplan.child.ChildProcess.End;
 import org.djlplan.memplan.runtime.GuestProcess;
 import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.NoRoomException;
@@ -109,7 +110,7 @@ final class MeasuringChild implements AutoCloseable {
             return result.value();
         }
         String message = "a process to measure in did not " + what + ": " + describe(answer);
-        if (answer instanceof Answer.Lost lost && lost.outOfMemory()) {
+        if (answer instanceof Answer.Lost lost && lost.end() != End.OTHER) {
             throw new NoRoomException(message, true);
         }
         throw new IOException(message);

@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.LongStream;
 import org.djlplan.memplan.child.ChildProcess.Answer;
+import org.djlplan.memplan.child.ChildProcess.End;
 import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.measure.MeasuringChild.Limits;
 import org.djlplan.memplan.spi.Candidate;
@@ -347,7 +348,7 @@ public final class ProcessRunner implements CandidateRunner {
             throw new CandidateException(kind(failure), failure.message());
         }
         endProcess();
-        if (answer instanceof Answer.Lost lost && lost.outOfMemory()) {
+        if (answer instanceof Answer.Lost lost && lost.end() != End.OTHER) {
             throw new NoRoomException("the process to measure in " + lost.how(), true);
         }
         if (answer instanceof Answer.Lost lost) {

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,13 +17,17 @@ import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.child.ChildProcess.Answer;
 import org.djlplan.memplan.child.ChildProcess.CutLines;
 import org.djlplan.memplan.child.ChildProcess.LastWords;
+import org.djlplan.memplan.machine.Machine;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(120)
 class ChildProcessTest {
 
     private static final Duration LONG = Duration.ofSeconds(60);
+
+    @TempDir private Path folder;
 
     private static ProcessBuilder shell(String script) {
         return new ProcessBuilder("sh", "-c", script);
@@ -39,20 +45,54 @@ class ChildProcessTest {
     }
 
     @Test
-    void await_killedByTheSystem_isOutOfMemory() throws Exception {
-        try (ChildProcess process = ChildProcess.start(shell("kill -9 $$"))) {
+    void await_killedBySomebody_isNotOutOfMemory() throws Exception {
+        writeKills(3);
+        try (ChildProcess process = killed("kill -9 $$")) {
             Answer.Lost lost = assertInstanceOf(Answer.Lost.class, process.await(LONG));
-            assertTrue(lost.outOfMemory());
-            assertTrue(
-                    lost.how().startsWith("ended with exit code 137 (out of memory"), lost.how());
+            assertEquals(ChildProcess.End.KILLED, lost.end());
+            assertEquals("was killed (signal 9), not for want of memory", lost.how());
         }
+    }
+
+    /** What it wrote before it was killed is no reason. */
+    @Test
+    void await_killedForMemory_saysSoInOneSentence() throws Exception {
+        writeKills(3);
+        String vmstat = folder.resolve("proc/vmstat").toString();
+        String script = "echo warning >&2; echo oom_kill 4 > " + vmstat + "; kill -9 $$";
+        try (ChildProcess process = killed(script)) {
+            Answer.Lost lost = assertInstanceOf(Answer.Lost.class, process.await(LONG));
+            assertEquals(ChildProcess.End.OUT_OF_MEMORY, lost.end());
+            assertEquals(
+                    "was killed by the system, as memory had run out;"
+                            + " djlplan size MODEL tells how much is enough",
+                    lost.how());
+        }
+    }
+
+    @Test
+    void await_killedWhereNobodyCounts_isPerhapsOutOfMemory() throws Exception {
+        try (ChildProcess process = killed("kill -9 $$")) {
+            Answer.Lost lost = assertInstanceOf(Answer.Lost.class, process.await(LONG));
+            assertEquals(ChildProcess.End.OUT_OF_MEMORY, lost.end());
+            assertEquals("was killed (signal 9), perhaps as memory had run out", lost.how());
+        }
+    }
+
+    private void writeKills(int count) throws IOException {
+        Path proc = Files.createDirectories(folder.resolve("proc"));
+        Files.writeString(proc.resolve("vmstat"), "oom_kill " + count + "\n");
+    }
+
+    private ChildProcess killed(String script) throws IOException {
+        return ChildProcess.start(shell(script), line -> {}, new Machine(folder));
     }
 
     @Test
     void await_crashed_isNotOutOfMemory() throws Exception {
         try (ChildProcess process = ChildProcess.start(shell("kill -11 $$"))) {
             Answer.Lost lost = assertInstanceOf(Answer.Lost.class, process.await(LONG));
-            assertEquals(false, lost.outOfMemory());
+            assertEquals(ChildProcess.End.OTHER, lost.end());
             assertTrue(lost.how().contains("signal 11"), lost.how());
         }
     }
@@ -68,12 +108,24 @@ class ChildProcessTest {
     @Test
     void lastWords_someLines_areTheLast() {
         for (int i = 0; i < 20; i++) {
-            words.addError("  line " + i + " ");
+            words.addError("  line " + (char) ('a' + i) + " ");
             words.addError("");
         }
         assertEquals(8, words.lines().size());
-        assertEquals("line 19", words.lines().get(7));
+        assertEquals("line t", words.lines().get(7));
         assertEquals(String.join(" | ", words.lines()), words.summary());
+    }
+
+    /** Such as a library's warning with the time of day. */
+    @Test
+    void lastWords_oneLineAgainAndAgain_isCounted() {
+        words.addError("no space left");
+        for (int i = 0; i < 20; i++) {
+            words.addError("[W1126 19:39:" + (10 + i) + "] could not initialize");
+        }
+        assertEquals(
+                List.of("no space left", "[W1126 19:39:29] could not initialize (20 times)"),
+                words.lines());
     }
 
     /** As JDK 17 writes it. */

@@ -35,6 +35,19 @@ class MachineTest {
     }
 
     @Test
+    void memoryKills_countsThoseOfTheGroupAndOfTheMachine() throws IOException {
+        assertEquals(OptionalLong.empty(), new Machine(root).memoryKills());
+        write("proc/vmstat", "pgfault 12\noom_kill 3\n");
+        assertEquals(OptionalLong.of(3), new Machine(root).memoryKills());
+        write("proc/self/cgroup", "0::/pod\n");
+        write(
+                "proc/self/mountinfo",
+                "41 31 0:38 / /sys/fs/cgroup rw,relatime shared:4 - cgroup2 cgroup2 rw\n");
+        write("sys/fs/cgroup/pod/memory.events", "low 0\noom 9\noom_kill 2\n");
+        assertEquals(OptionalLong.of(5), new Machine(root).memoryKills());
+    }
+
+    @Test
     void version2_tightestGroupCounts() throws IOException {
         write("proc/self/cgroup", "0::/pod/app\n");
         write(

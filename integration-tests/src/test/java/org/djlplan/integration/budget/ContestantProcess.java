@@ -24,6 +24,7 @@ import org.djlplan.integration.support.FrozenThread;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.child.ChildProcess;
 import org.djlplan.memplan.child.ChildProcess.Answer;
+import org.djlplan.memplan.child.ChildProcess.End;
 import org.djlplan.memplan.child.JavaCommand;
 import org.djlplan.memplan.testing.MemoryGroup;
 
@@ -274,7 +275,7 @@ public final class ContestantProcess implements AutoCloseable {
         if (answer instanceof Answer.Result result) {
             return result.value().getAsJsonObject();
         }
-        if (answer instanceof Answer.Lost lost && lost.outOfMemory()) {
+        if (answer instanceof Answer.Lost lost && lost.end() == End.OUT_OF_MEMORY) {
             throw new KilledException(step + ": " + lost.how());
         }
         throw new IOException(

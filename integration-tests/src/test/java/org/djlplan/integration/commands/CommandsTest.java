@@ -246,7 +246,7 @@ class CommandsTest {
         child.destroyForcibly();
         Result result = parent.finish();
         assertEquals(1, result.exitCode());
-        assertTrue(result.err().contains("ended with exit code 137"), result.err());
+        assertTrue(result.err().contains("was killed (signal 9)"), result.err());
         assertFalse(result.err().contains("\tat "), result.err());
     }
 

@@ -140,7 +140,7 @@ class ExitTest {
             assertEquals(0, greedy.exitCode(), greedy.toString());
             assertTrue(greedy.out().contains("choice UNVERIFIED false"), greedy.toString());
             assertTrue(
-                    warnings().toString().contains("out of memory: killed by the system"),
+                    warnings().toString().contains("killed by the system, as memory had run out"),
                     warnings().toString());
             assertNotMeasuredInTheSameCircumstances(group);
         }
