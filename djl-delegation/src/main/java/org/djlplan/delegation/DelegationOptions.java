@@ -5,6 +5,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedSet;
+import java.math.BigDecimal;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -187,15 +188,10 @@ public record DelegationOptions(
     private static Optional<Tolerance> tolerance(String text) {
         return text.toLowerCase(Locale.ROOT).equals(AUTO)
                 ? Optional.of(Tolerance.AUTO)
-                : number(text).filter(number -> number >= 0 && number <= 1).map(Tolerance::of);
-    }
-
-    private static Optional<Double> number(String text) {
-        try {
-            return Optional.of(Double.valueOf(text));
-        } catch (NumberFormatException e) {
-            return Optional.empty();
-        }
+                : Quantities.number(text)
+                        .map(BigDecimal::doubleValue)
+                        .filter(number -> number >= 0 && number <= 1)
+                        .map(Tolerance::of);
     }
 
     /** Returns whether what the model begins with stays as long as it is open. */

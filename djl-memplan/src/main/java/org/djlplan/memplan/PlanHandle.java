@@ -58,9 +58,19 @@ public final class PlanHandle {
         return MemoryFigures.now(model);
     }
 
-    /** Returns what was planned and what happened until now. */
+    /**
+     * Returns what was planned and what happened until now.
+     *
+     * @throws IllegalStateException if the model is closed, or was given another block
+     */
     public PlanReport report() {
-        return PlanReport.of(model).orElseThrow(() -> new IllegalStateException("another block"));
+        return PlanReport.of(model)
+                .orElseThrow(
+                        () ->
+                                new IllegalStateException(
+                                        model.getBlock() == null
+                                                ? "the model is closed"
+                                                : "the model was given another block"));
     }
 
     /**

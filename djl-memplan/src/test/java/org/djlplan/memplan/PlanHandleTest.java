@@ -22,6 +22,7 @@ class PlanHandleTest {
 
     private static final long LEAST_BYTES = 20_000_000;
 
+    private boolean closed;
     private final Block block = Blocks.identityBlock();
     private final Model model =
             (Model)
@@ -30,7 +31,7 @@ class PlanHandleTest {
                             new Class<?>[] {Model.class},
                             (proxy, method, arguments) ->
                                     switch (method.getName()) {
-                                        case "getBlock" -> block;
+                                        case "getBlock" -> closed ? null : block;
                                         default -> throw new AssertionError(method);
                                     });
     private final List<Budget> budgets = new ArrayList<>();
@@ -114,6 +115,15 @@ class PlanHandleTest {
         PlanHandle plan = planned();
         assertEquals(
                 "loaded without a budget; memplan.budget sets one",
+                assertThrows(IllegalStateException.class, () -> plan.setBudget(1)).getMessage());
+    }
+
+    @Test
+    void setBudget_closedModel_saysThatItIsClosed() {
+        PlanHandle plan = budgeted();
+        closed = true;
+        assertEquals(
+                "the model is closed",
                 assertThrows(IllegalStateException.class, () -> plan.setBudget(1)).getMessage());
     }
 

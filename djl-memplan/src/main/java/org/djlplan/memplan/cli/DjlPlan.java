@@ -59,7 +59,17 @@ public final class DjlPlan implements Callable<Integer> {
 
     /** Runs the command that {@code args} name and exits the JVM with its exit code. */
     public static void main(String[] args) {
-        System.exit(commandLine().execute(args));
+        System.exit(execute(args));
+    }
+
+    /** What cannot be written is lost, such as on a full disk: then all is not well. */
+    private static int execute(String[] args) {
+        int code = commandLine().execute(args);
+        if (!System.out.checkError() || code != CommandLine.ExitCode.OK) {
+            return code;
+        }
+        System.err.println("djlplan: the output cannot be written");
+        return CommandLine.ExitCode.SOFTWARE;
     }
 
     /** Returns the whole command, with those that other modules add. */
@@ -86,7 +96,9 @@ public final class DjlPlan implements Callable<Integer> {
 
     private static int explainUsage(ParameterException e, String[] args) {
         CommandLine command = e.getCommandLine();
-        StringBuilder line = new StringBuilder("djlplan: ").append(Failure.oneLine(e.getMessage()));
+        // Picocli says "option option" where a value has the wrong form.
+        String message = Failure.oneLine(e.getMessage()).replace("option option", "option");
+        StringBuilder line = new StringBuilder("djlplan: ").append(message);
         if (e instanceof UnmatchedArgumentException unmatched
                 && !unmatched.getSuggestions().isEmpty()) {
             line.append("; did you mean ").append(unmatched.getSuggestions().get(0)).append('?');

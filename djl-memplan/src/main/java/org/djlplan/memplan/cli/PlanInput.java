@@ -140,6 +140,9 @@ record PlanInput(
         if (Files.isDirectory(file)) {
             throw new Failure("a folder, not a file: " + file);
         }
+        if (Files.exists(file) && !Files.isRegularFile(file)) {
+            throw new Failure("not a regular file: " + file);
+        }
         if (!Files.isRegularFile(file)) {
             throw new NoSuchFileException(file.toString(), null, "there is no such file");
         }

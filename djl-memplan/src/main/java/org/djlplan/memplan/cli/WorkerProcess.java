@@ -240,7 +240,9 @@ final class WorkerProcess implements AutoCloseable {
         }
         if (answer instanceof Answer.Lost lost) {
             String message = "%s: while %s, the process %s".formatted(name, doing, lost.how());
-            throw lost.end() == ChildProcess.End.OUT_OF_MEMORY ? new Failure.OutOfMemory(message) : new Failure(message);
+            throw lost.end() == ChildProcess.End.OUT_OF_MEMORY
+                    ? new Failure.OutOfMemory(message)
+                    : new Failure(message);
         }
         throw new Failure(
                 "%s: %s took more than %d s (see --timeout)"

@@ -1,6 +1,7 @@
 package org.djlplan.memplan.config;
 
 import com.google.common.base.Splitter;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -79,11 +80,7 @@ public enum Origin {
     }
 
     private static OptionalDouble number(String value) {
-        try {
-            return OptionalDouble.of(Double.parseDouble(value));
-        } catch (NumberFormatException e) {
-            return OptionalDouble.empty();
-        }
+        return Quantities.number(value).stream().mapToDouble(BigDecimal::doubleValue).max();
     }
 
     private static OptionalDouble millis(String value) {

@@ -2,7 +2,6 @@ package org.djlplan.memplan.config;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
-import com.google.common.primitives.Doubles;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
@@ -220,14 +219,14 @@ public record PlanOptions(
         if (value.equalsIgnoreCase(AUTO)) {
             return Threads.DEFAULT;
         }
-        Double number = Doubles.tryParse(value);
-        if (number == null || number != number.intValue() || !Threads.isSound(number.intValue())) {
-            throw wrong(
-                    OptionKey.THREADS.key(),
-                    value,
-                    "auto or a positive number of at most " + Threads.most());
-        }
-        return number.intValue();
+        return Quantities.wholeNumber(value)
+                .filter(Threads::isSound)
+                .orElseThrow(
+                        () ->
+                                wrong(
+                                        OptionKey.THREADS.key(),
+                                        value,
+                                        "auto or a positive number of at most " + Threads.most()));
     }
 
     private static WorkerCount workers(Map<OptionKey, String> values) {
@@ -260,16 +259,9 @@ public record PlanOptions(
         if (value == null) {
             return otherwise;
         }
-        try {
-            // Metadata is JSON, whose numbers arrive as 2.0.
-            double number = Double.parseDouble(value);
-            if (number == Math.rint(number) && number >= least && number <= Integer.MAX_VALUE) {
-                return (int) number;
-            }
-        } catch (NumberFormatException e) {
-            throw wrong(key.key(), value, "a whole number");
-        }
-        throw wrong(key.key(), value, "a whole number of at least " + least);
+        return Quantities.wholeNumber(value)
+                .filter(number -> number >= least)
+                .orElseThrow(() -> wrong(key.key(), value, "a whole number of at least " + least));
     }
 
     private static IllegalArgumentException wrong(String key, String value, String wanted) {

@@ -17,6 +17,9 @@ public final class Quantities {
     private static final Pattern TEXT =
             Pattern.compile("(\\d{1,18}(?:\\.\\d{1,18})?(?:[eE]\\d{1,2})?)\\s*([a-zA-Z]*)");
 
+    private static final Pattern NUMBER =
+            Pattern.compile("[+-]?\\d{1,18}(?:\\.\\d{1,18})?(?:[eE][+-]?\\d{1,3})?");
+
     private static final Map<String, Long> BYTES =
             ImmutableMap.<String, Long>builder()
                     .put("", 1L)
@@ -42,6 +45,24 @@ public final class Quantities {
     /** Returns a duration from 1 millisecond to {@code most}, of a text such as 10s or 500ms. */
     public static Optional<Duration> duration(String text, Duration most) {
         return parse(text, MILLIS, most.toMillis()).map(Duration::ofMillis);
+    }
+
+    /** Returns a decimal number, also of a text such as 2.0 or 1e-3; Java has others. */
+    public static Optional<BigDecimal> number(String text) {
+        String trimmed = text.trim();
+        return NUMBER.matcher(trimmed).matches()
+                ? Optional.of(new BigDecimal(trimmed))
+                : Optional.empty();
+    }
+
+    /** Returns a whole number of 32 bits; metadata is JSON, whose numbers arrive as 2.0. */
+    public static Optional<Integer> wholeNumber(String text) {
+        return number(text)
+                .map(BigDecimal::stripTrailingZeros)
+                .filter(number -> number.scale() <= 0)
+                .map(BigDecimal::toBigInteger)
+                .filter(number -> number.bitLength() < Integer.SIZE)
+                .map(BigInteger::intValue);
     }
 
     private static Optional<Long> parse(String text, Map<String, Long> units, long most) {

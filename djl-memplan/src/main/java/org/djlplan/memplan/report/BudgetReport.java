@@ -37,6 +37,9 @@ public record BudgetReport(
         OptionalLong lastStallNanos,
         WeightIo io) {
 
+    /** The budget of a model that may take as much as it needs. */
+    public static final long UNLIMITED = Long.MAX_VALUE;
+
     private static final double MEGA = 1e6;
 
     /**
@@ -79,7 +82,7 @@ public record BudgetReport(
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder();
-        text.append("budget ").append(megabytes(budgetBytes));
+        text.append(budgetBytes == UNLIMITED ? "no budget" : "budget " + megabytes(budgetBytes));
         text.append(attainable() ? " (at least " : " (too small: at least ");
         text.append(megabytes(leastBudgetBytes)).append("): ");
         if (isWhole()) {

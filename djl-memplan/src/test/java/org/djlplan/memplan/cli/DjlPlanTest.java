@@ -113,6 +113,23 @@ class DjlPlanTest {
     }
 
     @Test
+    void execute_optionWithoutAValue_saysOptionOnce() {
+        assertEquals(2, execute("run small.tflite -o memplan.workers"));
+        assertTrue(err.toString().contains("Value for option '-o'"), err.toString());
+    }
+
+    @Test
+    void execute_pipe_isNoRegularFile() throws Exception {
+        Path pipe = folder.resolve("pipe.tflite");
+        assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+        for (String command : List.of("plan ", "run ")) {
+            err.getBuffer().setLength(0);
+            assertEquals(1, execute(command + pipe));
+            assertTrue(err.toString().contains("not a regular file"), err.toString());
+        }
+    }
+
+    @Test
     void execute_wrongOptionKey_namesTheNearest() {
         execute("run small.tflite -o memplan.worker=1");
         assertTrue(err.toString().contains("memplan.workers"), err.toString());

@@ -122,7 +122,10 @@ class PlanOptionsTest {
     @CsvSource({
         "memplan.enabled, yes, true or false",
         "delegation.enabled, maybe, true or false",
-        "memplan.maxPredictions, two, a whole number",
+        "memplan.maxPredictions, two, a whole number of at least 1",
+        "memplan.maxPredictions, 10000000d, a whole number of at least 1",
+        "memplan.maxPredictions, 0x10p0, a whole number of at least 1",
+        "memplan.maxPredictions, 1e10, a whole number of at least 1",
         "memplan.maxPredictions, 0, a whole number of at least 1",
         "memplan.maxPredictions, NaN, a whole number of at least 1",
         "memplan.maxPredictions, 1.5, a whole number of at least 1",
@@ -138,7 +141,8 @@ class PlanOptionsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"0", "-2", "1.5", "NaN", "two", "", "5000", "2147483647"})
+    @ValueSource(
+            strings = {"0", "-2", "1.5", "NaN", "two", "2f", "0x2p0", "", "5000", "2147483647"})
     void parse_threadsThatNoEngineCanStart_areRefusedWhoeverSetsThem(String threads) {
         assertEquals(
                 "memplan.threads="

@@ -20,6 +20,15 @@ class BudgetReportTest {
     }
 
     @Test
+    void toString_asMuchAsItNeeds_namesNoBudget() {
+        BudgetReport report =
+                BudgetReport.whole(BudgetReport.UNLIMITED, 20_000_000, 5_000_000, 240_000_000);
+        assertEquals(
+                "no budget (at least 20.0 MB): whole, 240.0 MB of weights, arena 5.0 MB",
+                report.toString());
+    }
+
+    @Test
     void toString_budgetThatIsTooSmall_saysSo() {
         BudgetReport report =
                 new BudgetReport(

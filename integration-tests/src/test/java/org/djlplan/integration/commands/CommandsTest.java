@@ -44,6 +44,13 @@ class CommandsTest {
     }
 
     @Test
+    void plan_outputCannotBeWritten_fails() throws Exception {
+        Result full = DjlPlanProcess.runInto(Path.of("/dev/full"), folder, "plan", model);
+        assertEquals(1, full.exitCode(), full.err());
+        assertTrue(full.err().endsWith("djlplan: the output cannot be written\n"), full.err());
+    }
+
+    @Test
     void run_stock_measuresAndRepeatsItsOutputs() throws Exception {
         JsonObject few =
                 djlplan("run", "--stock", "--json", "--iterations", "3", "--warmup", "0", model)

@@ -43,6 +43,13 @@ public final class DjlPlanProcess {
         return start(folder, arguments).finish();
     }
 
+    /** Runs a command whose output goes to a file that exists, of which the result has nothing. */
+    public static Result runInto(Path out, Path folder, String... arguments)
+            throws IOException, InterruptedException {
+        Files.writeString(folder.resolve("out"), "");
+        return start(folder, out, classPath(), arguments).finish();
+    }
+
     /** Runs a command as if the jars of an artifact were not there. */
     public static Result runWithout(String artifact, Path folder, String... arguments)
             throws IOException, InterruptedException {
@@ -56,16 +63,16 @@ public final class DjlPlanProcess {
                                                 .toString()
                                                 .startsWith(artifact))
                         .collect(Collectors.joining(File.pathSeparator));
-        return start(folder, classPath, arguments).finish();
+        return start(folder, folder.resolve("out"), classPath, arguments).finish();
     }
 
     /** Starts a command with this JVM's class path. */
     public static DjlPlanProcess start(Path folder, String... arguments) throws IOException {
-        return start(folder, classPath(), arguments);
+        return start(folder, folder.resolve("out"), classPath(), arguments);
     }
 
-    private static DjlPlanProcess start(Path folder, String classPath, String... arguments)
-            throws IOException {
+    private static DjlPlanProcess start(
+            Path folder, Path out, String classPath, String... arguments) throws IOException {
         List<String> command = new ArrayList<>();
         // What is started from a script in the background ignores Ctrl-C: this does not.
         command.addAll(List.of("env", "--default-signal=INT"));
@@ -76,7 +83,7 @@ public final class DjlPlanProcess {
         return new DjlPlanProcess(
                 folder,
                 new ProcessBuilder(command)
-                        .redirectOutput(folder.resolve("out").toFile())
+                        .redirectOutput(out.toFile())
                         .redirectError(folder.resolve("err").toFile())
                         .start());
     }
