@@ -18,6 +18,7 @@ import org.djlplan.memplan.config.GivenOptions;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.SupportedPlatforms;
 import org.djlplan.memplan.runtime.tflite.Delegates;
 import org.djlplan.memplan.runtime.torch.WeightFile;
 import org.djlplan.memplan.spi.DelegateFactory;
@@ -91,6 +92,7 @@ public final class ModelPlanning {
 
     /** Gets ready in the background, while DJL still loads its engine. */
     public static void warmUp() {
+        SupportedPlatforms.warnIfUnsupported();
         Rehearsal.start();
     }
 

@@ -18,6 +18,8 @@ import java.nio.file.StandardCopyOption;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import org.djlplan.memplan.runtime.NativeLoader;
+import org.djlplan.memplan.runtime.SupportedPlatforms;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
 
@@ -30,8 +32,8 @@ final class LibraryFile {
 
     private static final String GIVEN = "TFLITE_LIBRARY_PATH";
     private static final String DJL = "native/lib/libtensorflowlite_jni.so";
-    private static final Map<String, String> PLATFORMS =
-            Map.of("amd64", "linux-x86_64", "x86_64", "linux-x86_64", "aarch64", "linux-arm64");
+    private static final Map<String, String> CLASSIFIERS =
+            Map.of("x86_64", "linux-x86_64", "aarch64", "linux-arm64");
 
     private LibraryFile() {}
 
@@ -40,18 +42,24 @@ final class LibraryFile {
         return Utils.getEnvOrSystemProperty(GIVEN) != null || resource().isPresent();
     }
 
-    /** Returns the dependency that brings one. */
+    /** Returns the way to have one. */
     static String advice() {
-        return "org.bytedeco:tensorflow-lite with the classifier "
-                + platform().orElse("of this platform, of which djl-plan knows none");
+        return platform()
+                .map(
+                        classifier ->
+                                "add the dependency org.bytedeco:tensorflow-lite with the"
+                                        + " classifier "
+                                        + classifier)
+                .orElse(
+                        "this engine supports "
+                                + SupportedPlatforms.NAMES
+                                + ", not "
+                                + SupportedPlatforms.here());
     }
 
     /** The jars' name of this platform. */
     private static Optional<String> platform() {
-        String system = System.getProperty("os.name").toLowerCase(Locale.ROOT);
-        return system.startsWith("linux")
-                ? Optional.ofNullable(PLATFORMS.get(System.getProperty("os.arch")))
-                : Optional.empty();
+        return SupportedPlatforms.processor().map(CLASSIFIERS::get);
     }
 
     private static Optional<URL> resource() {
@@ -95,8 +103,9 @@ final class LibraryFile {
             EngineLibrary.requireKnown();
             return EngineLibrary.loaded().version();
         } catch (IOException | UnplannableException | LinkageError e) {
+            String reason = e instanceof LinkageError ? NativeLoader.reason(e) : e.getMessage();
             throw new EngineException(
-                    "the native library of TensorFlow Lite cannot be loaded: " + e.getMessage(), e);
+                    "the native library of TensorFlow Lite cannot be loaded: " + reason, e);
         }
     }
 
@@ -110,7 +119,7 @@ final class LibraryFile {
             }
             return file;
         }
-        URL found = resource().orElseThrow(() -> new IOException("add " + advice()));
+        URL found = resource().orElseThrow(() -> new IOException(advice()));
         Path folder = Utils.getEngineCacheDir("tflite").toAbsolutePath();
         try {
             return copied(found, folder);

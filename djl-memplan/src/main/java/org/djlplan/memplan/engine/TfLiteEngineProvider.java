@@ -40,11 +40,7 @@ public final class TfLiteEngineProvider implements EngineProvider {
                                     + " engine TFLite itself");
             logger.error("{}", problem.get());
         } else if (stock.isEmpty() && !hasLibrary()) {
-            problem =
-                    Optional.of(
-                            "the engine TFLite has no native library: add the dependency "
-                                    + "org.bytedeco:tensorflow-lite with the classifier of this"
-                                    + " platform, such as linux-x86_64, and all that djl-memplan needs");
+            problem = Optional.of("the engine TFLite has no native library: " + advice());
         } else {
             problem = Optional.empty();
         }
@@ -60,6 +56,14 @@ public final class TfLiteEngineProvider implements EngineProvider {
         } catch (LinkageError e) {
             logger.debug("the engine TFLite lacks a class", e);
             return false;
+        }
+    }
+
+    private static String advice() {
+        try {
+            return LibraryFile.advice();
+        } catch (LinkageError e) {
+            return "add all that djl-memplan needs: " + e;
         }
     }
 

@@ -1,13 +1,14 @@
 package org.djlplan.memplan.runtime;
 
+import com.google.common.base.Throwables;
 import com.sun.jna.Native;
 import com.sun.jna.NativeLibrary;
-import com.sun.jna.Platform;
 import java.io.File;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -126,6 +127,26 @@ public final class NativeLoader {
         String unused = Loading.file();
     }
 
+    /** Returns why a native library cannot be loaded, in one line, for people. */
+    public static String reason(Throwable problem) {
+        if (isDenied(problem)) {
+            return "this JVM denies native access (--illegal-native-access=deny):"
+                    + " add --enable-native-access=ALL-UNNAMED";
+        }
+        Throwable root = Throwables.getRootCause(problem);
+        return root instanceof NoClassDefFoundError || root instanceof ClassNotFoundException
+                ? "JNA (net.java.dev.jna:jna) is not complete: " + root
+                : Objects.requireNonNullElse(root.getMessage(), root.toString())
+                        .strip()
+                        .replaceAll("\\s+", " ");
+    }
+
+    /** Since JDK 24. Later failures of a class tell of the first one in their messages only. */
+    private static boolean isDenied(Throwable problem) {
+        return Throwables.getCausalChain(problem).stream()
+                .anyMatch(each -> each.toString().contains("Illegal native access"));
+    }
+
     private static final class Loading {
 
         private static Optional<String> file = Optional.empty();
@@ -166,25 +187,25 @@ public final class NativeLoader {
                 return file;
             } catch (IOException | LinkageError e) {
                 throw new UnsupportedPlatformException(
-                        "djl-plan's native library cannot be loaded: " + cause(e) + advice(), e);
+                        "djl-plan's native library cannot be loaded: "
+                                + reason(e)
+                                + (isDenied(e) ? "" : advice()),
+                        e);
             }
         }
 
         private static String resource() throws UnsupportedPlatformException {
-            String arch = Platform.isARM() ? "aarch64" : "x86_64";
-            String resource = "/native/linux-" + arch + "/libdjlplan.so";
-            if (!Platform.isLinux()
-                    || !Platform.is64Bit()
-                    || NativeLoader.class.getResource(resource) == null) {
-                throw new UnsupportedPlatformException(
-                        String.format(
-                                Locale.ROOT,
-                                "djl-plan has no native library for %s on %s",
-                                System.getProperty("os.name"),
-                                System.getProperty("os.arch")),
-                        null);
-            }
-            return resource;
+            return SupportedPlatforms.processor()
+                    .map(processor -> "/native/linux-" + processor + "/libdjlplan.so")
+                    .filter(resource -> NativeLoader.class.getResource(resource) != null)
+                    .orElseThrow(
+                            () ->
+                                    new UnsupportedPlatformException(
+                                            "djl-plan has no native library for "
+                                                    + SupportedPlatforms.here()
+                                                    + ": it supports "
+                                                    + SupportedPlatforms.NAMES,
+                                            null));
         }
 
         /** Returns the file that the whole process loads, which another copy may have unpacked. */
@@ -209,16 +230,6 @@ public final class NativeLoader {
                                 ABI),
                         null);
             }
-        }
-
-        private static String cause(Throwable problem) {
-            Throwable root = problem;
-            while (root.getCause() != null) {
-                root = root.getCause();
-            }
-            return root instanceof NoClassDefFoundError || root instanceof ClassNotFoundException
-                    ? "JNA (net.java.dev.jna:jna) is not complete: " + root
-                    : String.valueOf(root.getMessage()).strip().replaceAll("\\s+", " ");
         }
 
         private static String advice() {

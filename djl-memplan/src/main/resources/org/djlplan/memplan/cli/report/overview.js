@@ -40,7 +40,7 @@ function cards(report) {
     { class: 'cards' },
     card('each tensor by itself', bytes(naive), counted(plannedTensors(plan), 'tensor')),
     card('in one arena', bytes(best.totalBytes), best.totalBytes > 0 ? `${digits(naive / best.totalBytes)} times less, ${shortened(best.name, 24)}` : shortened(best.name, 24)),
-    engine && card('the engine’s own arena', bytes(engine.totalBytes), `${ratio(engine.totalBytes / Math.max(1, best.totalBytes + endsBytes(plan, engine)))} of ours with inputs and outputs`),
+    engine && card('the engine’s own arena', bytes(engine.totalBytes), `with ${bytes(endsBytes(plan, engine))} of inputs and outputs, which are not in ours`),
     bound > 0 && card('lower bound', bytes(bound), best.provedMinimal ? minimalBadge(false) : above === 0 ? 'reached' : `plan is ${digits(100 * above)} % above`),
     card(stepWord(plan) === 'operators' ? 'operators' : 'steps', count(plan.operators.length), report.model?.bytes > 0 ? `model file ${bytes(report.model.bytes)}` : null),
   );
