@@ -27,7 +27,9 @@ public final class ProcessMemory {
 
     /** Addresses, permissions, offset, device and inode. */
     private static final Pattern MAPPING =
-            Pattern.compile("\\p{XDigit}+-\\p{XDigit}+ ..(.). \\p{XDigit}+ \\S+ (\\d+).*");
+            Pattern.compile("\\p{XDigit}+-\\p{XDigit}+ ..(.). \\p{XDigit}+ \\S+ (\\d+)\\s*(.*)");
+
+    private static final Pattern LIBRARY = Pattern.compile(".*\\.so(\\.[\\d.]+)?");
 
     private final Path folder;
 
@@ -62,29 +64,34 @@ public final class ProcessMemory {
      * Pages in memory by the kind of their mapping.
      *
      * @param fileBytes of files: libraries, mapped models
+     * @param libraryBytes of these, of libraries
      * @param codeBytes of code that was made at run time
      */
-    public record Mappings(long fileBytes, long codeBytes) {}
+    public record Mappings(long fileBytes, long libraryBytes, long codeBytes) {}
 
     /** Returns what the process has mapped. Takes milliseconds: there may be thousands. */
     public Optional<Mappings> mappings() {
         long files = 0;
+        long libraries = 0;
         long code = 0;
         boolean ofFile = false;
+        boolean ofLibrary = false;
         boolean executable = false;
         try {
             for (String line : Files.readAllLines(folder.resolve("smaps"))) {
                 Matcher header = MAPPING.matcher(line);
                 if (header.matches()) {
                     ofFile = !header.group(2).equals("0");
+                    ofLibrary = LIBRARY.matcher(header.group(3)).matches();
                     executable = header.group(1).equals("x");
                 } else if (line.startsWith(RESIDENT)) {
                     long bytes = kibibytes(line.substring(RESIDENT.length()));
                     files += ofFile ? bytes : 0;
+                    libraries += ofLibrary ? bytes : 0;
                     code += !ofFile && executable ? bytes : 0;
                 }
             }
-            return Optional.of(new Mappings(files, code));
+            return Optional.of(new Mappings(files, libraries, code));
         } catch (IOException | IllegalArgumentException e) {
             return Optional.empty();
         }

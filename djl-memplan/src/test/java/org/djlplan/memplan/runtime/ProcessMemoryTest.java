@@ -33,13 +33,15 @@ class ProcessMemoryTest {
                 7f0000000000-7f0000002000 r-xp 00000000 fe:00 1234   /lib/libc.so.6
                 Rss:                   8 kB
                 Pss:                   4 kB
+                7f0000008000-7f000000a000 r--s 00000000 fe:00 1235   /model/weights.bin
+                Rss:                   3 kB
                 7f0000010000-7f0000012000 rwxp 00000000 00:00 0
                 Rss:                   4 kB
                 7f0000020000-7f0000022000 rw-p 00000000 00:00 0      [heap]
                 Rss:                 100 kB
                 """);
         assertEquals(
-                Optional.of(new ProcessMemory.Mappings(8 << 10, 4 << 10)),
+                Optional.of(new ProcessMemory.Mappings(11 << 10, 8 << 10, 4 << 10)),
                 new ProcessMemory(folder).mappings());
     }
 

@@ -3,22 +3,23 @@ package org.djlplan.memplan.runtime.torch;
 import java.lang.management.ManagementFactory;
 import java.util.function.LongSupplier;
 import org.djlplan.memplan.runtime.ProcessMemory;
+import org.djlplan.memplan.runtime.ProcessMemory.Mappings;
 import org.djlplan.memplan.runtime.ProcessMemory.NativeHeap;
 
 /**
- * The memory that a model takes beside its weights and its arena: code of the engine's kernels that
- * is in memory once it ran, small weights, what kernels keep. It is looked at after each of the
- * first predictions, then less and less often, as something may come late. What other threads of
- * the process allocate meanwhile is counted, too, as nobody tells them apart: enough to make a
- * window smaller, not to refuse a model. Not thread-safe.
+ * The memory that a model takes beside its weights and its arena: pages of the engine's libraries
+ * that are in memory once its kernels ran, small weights, what kernels keep. It is looked at after
+ * each of the first predictions, then less and less often, as something may come late. What other
+ * threads of the process allocate meanwhile is counted, too, as nobody tells them apart: enough to
+ * make a window smaller, not to refuse a model. Not thread-safe.
  */
 final class OtherMemory {
 
-    /** Code of kernels is in pages of files, which are not looked at: those may be anybody's. */
+    /** What any model takes. */
     static final long LEAST_BYTES = 24_000_000;
 
     /** Other models, and whatever else the application does, grow meanwhile. */
-    static final long MOST_BYTES = 56_000_000;
+    static final long MOST_BYTES = 64_000_000;
 
     /** What comes between two looks. */
     static final long GROWTH_BYTES = 6_000_000;
@@ -32,17 +33,34 @@ final class OtherMemory {
     private static final int MOST_BETWEEN_LOOKS = 64;
 
     private final LongSupplier own;
-    private final long before;
+    private final LongSupplier libraries;
+    private final Before before;
+    private long libraryBytes;
     private long bytes = LEAST_BYTES;
     private int predictions;
     private int next = 1;
 
     /**
-     * @param own bytes, as {@link #ownBytes} has them
-     * @param before what they were before the model was loaded
+     * What the process had before a model was loaded.
+     *
+     * @param ownBytes as {@link #ownBytes} has them
+     * @param libraryBytes as {@link #libraryBytes} has them
      */
-    OtherMemory(LongSupplier own, long before) {
+    record Before(long ownBytes, long libraryBytes) {
+
+        static Before now() {
+            return new Before(OtherMemory.ownBytes(), OtherMemory.libraryBytes());
+        }
+    }
+
+    /** That of this process. */
+    OtherMemory(Before before) {
+        this(OtherMemory::ownBytes, OtherMemory::libraryBytes, before);
+    }
+
+    OtherMemory(LongSupplier own, LongSupplier libraries, Before before) {
         this.own = own;
+        this.libraries = libraries;
         this.before = before;
     }
 
@@ -51,9 +69,14 @@ final class OtherMemory {
      * for later, for kernels ask for that again; and what the JVM keeps for classes and code.
      * Neither the JVM's heap nor arenas nor files.
      */
-    static long ownBytes() {
+    private static long ownBytes() {
         return ProcessMemory.nativeHeap().map(NativeHeap::takenBytes).orElse(0L)
                 + ManagementFactory.getMemoryMXBean().getNonHeapMemoryUsage().getUsed();
+    }
+
+    /** Returns the pages of libraries that are in memory, in bytes. Takes milliseconds. */
+    private static long libraryBytes() {
+        return new ProcessMemory().mappings().map(Mappings::libraryBytes).orElse(0L);
     }
 
     /** Returns the most that was seen; before the first prediction, what it is at least. */
@@ -71,7 +94,11 @@ final class OtherMemory {
         predictions++;
         if (predictions >= next) {
             next = predictions + (settled() ? Math.min(predictions, MOST_BETWEEN_LOOKS) : 1);
-            long seen = own.getAsLong() - before + GROWTH_BYTES;
+            if (predictions <= SETTLING) {
+                // Kernels of later predictions are the same ones.
+                libraryBytes = Math.max(0, libraries.getAsLong() - before.libraryBytes());
+            }
+            long seen = own.getAsLong() - before.ownBytes() + libraryBytes + GROWTH_BYTES;
             if (!settled() || seen > bytes) {
                 ProcessMemory.trim();
             }

@@ -171,7 +171,7 @@ public final class StreamedWeights implements AutoCloseable {
         this.io = options.io() == WeightIo.AUTO ? best(file.bytes()) : options.io();
         bestEffort = options.bestEffort();
         this.file = file;
-        other = new OtherMemory(OtherMemory::ownBytes, file.ownBytesBefore());
+        other = new OtherMemory(file.before());
         otherBytes = other.bytes();
         refuseAtOnce();
         ProcessMemory.trim();

@@ -42,7 +42,7 @@ public final class WeightFile implements AutoCloseable {
     private final Pointer weights;
     private final NativeLoader.Use use;
     private ImmutableList<WeightTrace.Piece> pieces = ImmutableList.of();
-    private long ownBefore;
+    private OtherMemory.Before before = new OtherMemory.Before(0, 0);
     private boolean closed;
 
     /**
@@ -93,7 +93,7 @@ public final class WeightFile implements AutoCloseable {
 
     /** Has this thread's large allocations come to lie in the file until {@link #endLoad}. */
     public void beginLoad() throws IOException {
-        ownBefore = OtherMemory.ownBytes();
+        before = OtherMemory.Before.now();
         check("weights are being loaded already", TorchNative.djlplan_weights_load(weights));
     }
 
@@ -113,9 +113,9 @@ public final class WeightFile implements AutoCloseable {
         int unused = TorchNative.djlplan_weights_loaded(weights);
     }
 
-    /** Returns what {@link OtherMemory#ownBytes} was before they were loaded. */
-    long ownBytesBefore() {
-        return ownBefore;
+    /** Returns what the process had before they were loaded. */
+    OtherMemory.Before before() {
+        return before;
     }
 
     /** Takes the weights out of the page cache. */

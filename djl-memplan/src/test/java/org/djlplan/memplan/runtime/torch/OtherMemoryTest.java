@@ -12,6 +12,7 @@ class OtherMemoryTest {
     private static final long BEFORE = 300 * MEGA;
 
     private long own = BEFORE;
+    private long libraries = BEFORE;
     private int looks;
     private final OtherMemory other =
             new OtherMemory(
@@ -19,7 +20,8 @@ class OtherMemoryTest {
                         looks++;
                         return own;
                     },
-                    BEFORE);
+                    () -> libraries,
+                    new OtherMemory.Before(BEFORE, BEFORE));
 
     private void predict(int times) {
         for (int i = 0; i < times; i++) {
@@ -44,6 +46,18 @@ class OtherMemoryTest {
         own = BEFORE;
         predict(1);
         assertEquals(30 * MEGA + OtherMemory.GROWTH_BYTES, other.bytes());
+    }
+
+    /** Code of the engine's kernels, which are loaded in the first predictions. */
+    @Test
+    void bytes_pagesOfLibraries_areCountedInTheFirstPredictions() {
+        own = BEFORE + 20 * MEGA;
+        libraries = BEFORE + 16 * MEGA;
+        predict(OtherMemory.SETTLING);
+        assertEquals(36 * MEGA + OtherMemory.GROWTH_BYTES, other.bytes());
+        libraries = BEFORE + 30 * MEGA;
+        predict(100);
+        assertEquals(36 * MEGA + OtherMemory.GROWTH_BYTES, other.bytes());
     }
 
     @Test
