@@ -38,8 +38,8 @@
  * or of a struct. Copies of djl-plan in several class loaders share the library that the first one
  * loaded, for libtorch can have one allocator only.
  */
-enum { DJLPLAN_ABI = 6 };
-DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 6, "NativeLoader.ABI");
+enum { DJLPLAN_ABI = 7 };
+DJLPLAN_AS_IN_JAVA(DJLPLAN_ABI == 7, "NativeLoader.ABI");
 DJLPLAN_API int djlplan_abi(void);
 
 enum djlplan_status {
@@ -100,6 +100,8 @@ DJLPLAN_API void djlplan_mapping_release(const struct djlplan_mapping *mapping);
 DJLPLAN_API void djlplan_unmap(struct djlplan_mapping *mapping);
 /* Gives the room of a part of a file back, which is zeros from then on. Returns 0 or errno. */
 DJLPLAN_API int djlplan_punch(const char *path, int64_t offset, int64_t bytes);
+/* Drops the whole pages of a part of a file from the page cache, unless a process has mapped them. */
+DJLPLAN_API void djlplan_drop_cached(const char *path, int64_t offset, int64_t bytes);
 
 /* ---- stream.c: weights that are loaded into an arena while a model runs ---------------------- */
 

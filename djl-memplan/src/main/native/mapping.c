@@ -67,6 +67,13 @@ int djlplan_punch(const char *path, int64_t offset, int64_t bytes) {
     return problem;
 }
 
+void djlplan_drop_cached(const char *path, int64_t offset, int64_t bytes) {
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    posix_fadvise(file, offset, bytes, POSIX_FADV_DONTNEED);
+    close(file);
+}
+
 void djlplan_trim(void) {
 #ifdef __GLIBC__
     malloc_trim(0);

@@ -20,14 +20,17 @@ import org.djlplan.memplan.config.BudgetResolver;
 import org.djlplan.memplan.config.GivenOptions;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.runtime.Later;
+import org.djlplan.memplan.runtime.MappedFile;
 import org.djlplan.memplan.runtime.ProcessMemory;
 import org.djlplan.memplan.runtime.torch.StreamedWeights;
 import org.djlplan.memplan.runtime.torch.TorchAllocator;
 import org.djlplan.memplan.runtime.torch.WeightFile;
 import org.djlplan.memplan.source.torchscript.SlicedArchive;
 import org.djlplan.memplan.store.CacheFolder;
+import org.djlplan.memplan.store.FileIdentity;
+import org.djlplan.memplan.store.Fingerprint;
+import org.djlplan.memplan.store.Fingerprints;
 import org.djlplan.memplan.store.KeptCopies;
-import org.djlplan.memplan.store.ModelFiles;
 import org.djlplan.memplan.store.StoreKey;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -163,11 +166,12 @@ final class BudgetedWeights {
             throws IOException {
         BudgetResolver resolver = resolver(options.budget(), Files.size(archive));
         long budget = resolver.bytes(0);
+        FileIdentity identity = FileIdentity.of(archive);
         Optional<SlicedArchive> sliced = sliced(archive, budget);
         if (sliced.isPresent()) {
             early.ifPresent(Early::close);
             try {
-                Path copy = copy(model.getName(), sliced.get(), sliceBytes(budget));
+                Path copy = copy(model.getName(), sliced.get(), identity, sliceBytes(budget));
                 WeightFile file = WeightFile.create(folder(), capacity(archive));
                 return loaded(
                         model,
@@ -264,16 +268,24 @@ final class BudgetedWeights {
         }
     }
 
-    /** Returns the copy of an archive in which layers are sliced: kept, or made now. */
-    private static Path copy(String model, SlicedArchive sliced, long sliceBytes)
+    /**
+     * Returns the copy of an archive in which layers are sliced: kept, or made now.
+     *
+     * @param identity of the archive before it was looked at
+     */
+    private static Path copy(
+            String model, SlicedArchive sliced, FileIdentity identity, long sliceBytes)
             throws IOException {
         Path archive = sliced.archive();
-        KeptCopies copies = new KeptCopies(archive, folder(), SLICED);
+        Fingerprints fingerprints = new Fingerprints(folder(), MappedFile::dropCached);
+        Fingerprint fingerprint = fingerprints.of(archive);
+        fingerprint.requireIdentity(identity, archive);
+        KeptCopies copies = new KeptCopies(archive, folder(), fingerprints, SLICED);
         StoreKey key =
                 new StoreKey(
                         model,
                         ImmutableMap.of(
-                                "archive", ModelFiles.archiveStructure(archive),
+                                "content", fingerprint.content(),
                                 "slicing", SlicedArchive.VERSION,
                                 "layers", Integer.toString(sliced.layers()),
                                 "sliceBytes", Long.toString(sliceBytes)));
@@ -286,6 +298,7 @@ final class BudgetedWeights {
                             logger.info(
                                     "{}: {} layers are cut into slices", model, sliced.layers());
                             sliced.write(file);
+                            fingerprint.requireUnchanged(archive);
                             return OptionalLong.empty();
                         })
                 .file();

@@ -11,6 +11,8 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.HashMap;
 import java.util.Map;
 import org.djlplan.memplan.graph.FileRegion;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A model file mapped read-only, once per file however many models use it, and unmapped when the
@@ -20,6 +22,8 @@ import org.djlplan.memplan.graph.FileRegion;
  * any process that touches the mapping: {@link #intact()} notices it before that.
  */
 public final class MappedFile implements AutoCloseable {
+
+    private static final Logger logger = LoggerFactory.getLogger(MappedFile.class);
 
     private static final Map<Path, Shared> OPEN = new HashMap<>();
 
@@ -162,6 +166,20 @@ public final class MappedFile implements AutoCloseable {
         int unused =
                 NativeMemory.djlplan_punch(file.toString(), part.offsetBytes(), part.lengthBytes());
         use.close();
+    }
+
+    /**
+     * Drops a part of a file from the system's page cache, but for pages that a process has mapped;
+     * does nothing where there is no native library.
+     */
+    public static void dropCached(Path file, long offsetBytes, long lengthBytes) {
+        try {
+            NativeLoader.Use use = NativeMemory.use();
+            NativeMemory.djlplan_drop_cached(file.toString(), offsetBytes, lengthBytes);
+            use.close();
+        } catch (UnsupportedPlatformException e) {
+            logger.debug("{} stays in the page cache", file, e);
+        }
     }
 
     @Override

@@ -26,7 +26,7 @@ public final class NativeLoader {
     static final String LOADED = "org.djlplan.native.library";
 
     /** As {@code DJLPLAN_ABI} in {@code djlplan.h}: what this class's callers expect. */
-    private static final int ABI = 6;
+    private static final int ABI = 7;
 
     private NativeLoader() {}
 

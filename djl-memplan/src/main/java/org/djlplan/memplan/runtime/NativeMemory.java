@@ -45,6 +45,8 @@ final class NativeMemory {
 
     static native int djlplan_punch(String path, long offset, long bytes);
 
+    static native void djlplan_drop_cached(String path, long offset, long bytes);
+
     static native int djlplan_give_way(int process);
 
     static native int djlplan_pages_create();

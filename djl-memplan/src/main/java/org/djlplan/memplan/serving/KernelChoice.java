@@ -91,7 +91,7 @@ final class KernelChoice implements AutoCloseable {
      * @param cpu in CPU kernels
      * @param bytes for the arena and the delegate together
      * @param cacheFolder for what cannot be kept beside the model
-     * @throws IOException if the model cannot be read
+     * @throws IOException if the model cannot be read, or was changed since the copy was found
      * @throws UnplannableException if the delegate cannot look at it
      */
     KernelChoice(
@@ -114,7 +114,11 @@ final class KernelChoice implements AutoCloseable {
                         ? Optional.empty()
                         : Optional.of(OpenModel.of(cpu.copy().original()));
         try {
-            original.ifPresent(OpenModel::releasePages);
+            if (original.isPresent()) {
+                // The delegate and the CPU kernels have to compute with the same weights.
+                cpu.copy().requireOriginalUnchanged();
+                original.get().releasePages();
+            }
             delegable = delegable();
             kept =
                     new KeptKernels(

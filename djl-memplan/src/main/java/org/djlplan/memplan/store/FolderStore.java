@@ -85,6 +85,11 @@ public final class FolderStore<T> implements Store<T> {
         return Optional.empty();
     }
 
+    /** Returns the name of the file of a key. */
+    String nameOf(StoreKey key) {
+        return format.nameOf(key);
+    }
+
     private List<Path> readable() {
         for (Path link : folders.links()) {
             if (reported.add(link)) {
@@ -118,6 +123,11 @@ public final class FolderStore<T> implements Store<T> {
             }
         }
         return ImmutableList.copyOf(found.values());
+    }
+
+    /** Returns whether something of this kind is kept of a model, under whatever key. */
+    public boolean hasAny(String model) {
+        return readable().stream().anyMatch(folder -> !files(folder, model).isEmpty());
     }
 
     private List<Path> files(Path folder, String model) {

@@ -1,30 +1,25 @@
 package org.djlplan.memplan.store;
 
-import com.google.common.hash.HashCode;
-import com.google.common.hash.Hashing;
-import com.google.common.io.MoreFiles;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributeView;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Large files that are made from a model and kept where {@link FolderStore} keeps values. A file is
- * found again only while size, time and a sample of its content are as they were; after another
- * time, as when a folder was copied, while all of its content is. Together a model's files take no
- * more than a quota, unless a single one does: those read longest ago go.
+ * found again only while all of its content is as it was made, which its {@link Fingerprints} tell.
+ * Together a model's files take no more than a quota, unless a single one does: those used longest
+ * ago go.
  *
  * <p>One process makes a file, others wait for it. The system frees the lock of a process that is
  * killed, and whoever makes a file of the model next removes what it left.
@@ -34,6 +29,7 @@ public final class KeptCopies {
     private static final Logger logger = LoggerFactory.getLogger(KeptCopies.class);
 
     private static final String LOCK = ".lock";
+    private static final KeptCopyCodec CODEC = new KeptCopyCodec();
 
     /** Then it is made twice: its maker may stand still. */
     private static final Duration LONGEST_WAIT = Duration.ofMinutes(5);
@@ -43,6 +39,7 @@ public final class KeptCopies {
     private final Path model;
     private final KeptFolders folders;
     private final FolderStore<KeptCopy> known;
+    private final Fingerprints fingerprints;
     private final String ending;
 
     /** A file that is as it was made, and what is known of it. */
@@ -64,18 +61,21 @@ public final class KeptCopies {
     /**
      * @param model the model's file
      * @param cacheFolder where to keep what cannot be kept beside it
+     * @param fingerprints of the files
      * @param ending of the files' names
      */
-    public KeptCopies(Path model, Path cacheFolder, String ending) {
+    public KeptCopies(Path model, Path cacheFolder, Fingerprints fingerprints, String ending) {
         Path absolute = model.toAbsolutePath();
         this.model = absolute;
         folders = KeptFolders.at(absolute.getParent(), cacheFolder);
-        known = FolderStore.at(new KeptCopyCodec(), absolute.getParent(), cacheFolder);
+        known = FolderStore.at(CODEC, absolute.getParent(), cacheFolder);
+        this.fingerprints = fingerprints;
         this.ending = ending;
     }
 
     private String nameOf(StoreKey key) {
-        return ReadableNames.of(key.model(), key.model() + '\0' + key.facts()) + ending;
+        String known = this.known.nameOf(key);
+        return known.substring(0, known.length() - CODEC.ending().length()) + ending;
     }
 
     /**
@@ -182,7 +182,7 @@ public final class KeptCopies {
         for (Path folder : folders.newestFirst()) {
             Path file = folder.resolve(nameOf(key));
             if (KeptFolders.isFile(file)) {
-                Optional<Found> found = intact(key, file, copy.get());
+                Optional<Found> found = intact(file, copy.get());
                 if (found.isPresent()) {
                     noteUse(file);
                     return found;
@@ -195,27 +195,13 @@ public final class KeptCopies {
         return Optional.empty();
     }
 
-    private Optional<Found> intact(StoreKey key, Path file, KeptCopy copy) {
+    private Optional<Found> intact(Path file, KeptCopy copy) {
         try {
-            if (Files.size(file) != copy.bytes()
-                    || !ModelFiles.sampledContent(file).equals(copy.sample())) {
-                return Optional.empty();
-            }
-            if (modifiedNanos(file) == copy.modifiedNanos()) {
-                return Optional.of(new Found(file, copy));
-            }
-            if (whole(file) != copy.whole()) {
-                return Optional.empty();
-            }
-            KeptCopy moved =
-                    new KeptCopy(
-                            copy.bytes(),
-                            modifiedNanos(file),
-                            copy.sample(),
-                            copy.whole(),
-                            copy.derivedBeginBytes());
-            known.save(key, moved);
-            return Optional.of(new Found(file, moved));
+            // What has another size need not be read.
+            return Files.size(file) == copy.bytes()
+                            && fingerprints.of(file).content().equals(copy.content())
+                    ? Optional.of(new Found(file, copy))
+                    : Optional.empty();
         } catch (IOException e) {
             logger.debug("{} cannot be read", file, e);
             return Optional.empty();
@@ -238,16 +224,13 @@ public final class KeptCopies {
                         .file();
         KeptCopy copy =
                 new KeptCopy(
-                        Files.size(file),
-                        modifiedNanos(file),
-                        ModelFiles.sampledContent(file),
-                        whole(file),
-                        derivedBegin[0]);
+                        Files.size(file), fingerprints.ofMade(file).content(), derivedBegin[0]);
         known.save(key, copy);
         try {
             KeptFolders.evict(
                     file.getParent(),
                     other -> ReadableNames.mayBeOf(key.model(), other, ending),
+                    this::lastUse,
                     quotaBytes,
                     file);
         } catch (IOException e) {
@@ -256,22 +239,33 @@ public final class KeptCopies {
         return new Found(file, copy);
     }
 
-    private static long modifiedNanos(Path file) throws IOException {
-        return Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS).to(TimeUnit.NANOSECONDS);
+    /**
+     * Returns the file whose time is when another one was used last: that one stays as it is,
+     * because each change of its attributes would have it read again.
+     */
+    private Path useOf(Path file) {
+        String name = file.getFileName().toString();
+        String stem = name.substring(0, name.length() - ending.length());
+        return file.resolveSibling(stem + CODEC.ending());
     }
 
-    private static long whole(Path file) throws IOException {
-        HashCode hash = MoreFiles.asByteSource(file).hash(Hashing.crc32c());
-        return hash.padToLong();
-    }
-
-    /** The time of its last change is what tells that it was not changed. */
-    private static void noteUse(Path file) {
+    private void noteUse(Path file) {
         try {
-            Files.getFileAttributeView(file, BasicFileAttributeView.class)
-                    .setTimes(null, FileTime.from(Instant.now()), null);
+            Path use = useOf(file);
+            if (KeptFolders.isFile(use)) {
+                Files.setLastModifiedTime(use, FileTime.from(Instant.now()));
+            }
         } catch (IOException e) {
             logger.debug("{} looks as long unused as before", file, e);
+        }
+    }
+
+    /** Nobody finds a file of which nothing is known, so it goes first. */
+    private FileTime lastUse(Path file) {
+        try {
+            return Files.getLastModifiedTime(useOf(file), LinkOption.NOFOLLOW_LINKS);
+        } catch (IOException e) {
+            return FileTime.fromMillis(0);
         }
     }
 }

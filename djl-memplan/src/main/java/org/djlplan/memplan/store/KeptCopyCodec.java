@@ -7,7 +7,7 @@ import java.io.IOException;
  * What is known of large files, on one line:
  *
  * <pre>{@code
- * {"bytes":8192,"modified":1700000000000000000,"sample":"0a…","whole":123,"derived":4096}
+ * {"bytes":8192,"content":"8192-0a1b2c3d4e5f6071","derived":4096}
  * }</pre>
  */
 public final class KeptCopyCodec implements Codec<KeptCopy> {
@@ -19,7 +19,7 @@ public final class KeptCopyCodec implements Codec<KeptCopy> {
 
     @Override
     public int version() {
-        return 1;
+        return 2;
     }
 
     @Override
@@ -30,9 +30,7 @@ public final class KeptCopyCodec implements Codec<KeptCopy> {
     @Override
     public void write(JsonWriter json, KeptCopy value) throws IOException {
         json.beginObject().name("bytes").value(value.bytes());
-        json.name("modified").value(value.modifiedNanos());
-        json.name("sample").value(value.sample());
-        json.name("whole").value(value.whole());
+        json.name("content").value(value.content());
         json.name("derived").value(value.derivedBeginBytes()).endObject();
     }
 
@@ -42,9 +40,7 @@ public final class KeptCopyCodec implements Codec<KeptCopy> {
         KeptCopy read =
                 new KeptCopy(
                         json.expect("bytes").nextLong(),
-                        json.expect("modified").nextLong(),
-                        json.expect("sample").nextString(),
-                        json.expect("whole").nextLong(),
+                        json.expect("content").nextString(),
                         json.expect("derived").nextLong());
         json.endObject();
         return read;

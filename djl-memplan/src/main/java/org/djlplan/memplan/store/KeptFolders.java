@@ -9,12 +9,12 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
@@ -179,8 +179,17 @@ record KeptFolders(Path beside, Path cache) {
      * @param names of the files among which to choose: of ours only
      */
     static void evict(Path folder, Predicate<String> names) throws IOException {
+        evict(folder, names, MOST_FILES);
+    }
+
+    /**
+     * Removes the files that were used longest ago, if there are too many.
+     *
+     * @param names of the files among which to choose: of ours only
+     */
+    static void evict(Path folder, Predicate<String> names, int mostFiles) throws IOException {
         List<Path> files = files(folder, names);
-        int tooMany = files.size() - MOST_FILES;
+        int tooMany = files.size() - mostFiles;
         if (tooMany > 0) {
             // Read once each: sorting must not see times change.
             List<Used> byUse = new ArrayList<>();
@@ -196,22 +205,25 @@ record KeptFolders(Path beside, Path cache) {
     }
 
     /**
-     * Removes the files that were read longest ago, until all are small enough together.
+     * Removes the files that were used longest ago, until all are small enough together.
      *
      * @param names of the files among which to choose: of ours only
+     * @param lastUse when each was used last
      * @param kept is not removed
      */
-    static void evict(Path folder, Predicate<String> names, long quotaBytes, Path kept)
+    static void evict(
+            Path folder,
+            Predicate<String> names,
+            Function<Path, FileTime> lastUse,
+            long quotaBytes,
+            Path kept)
             throws IOException {
         List<Used> byUse = new ArrayList<>();
         long bytes = Files.size(kept);
         for (Path file : files(folder, names)) {
             if (!file.equals(kept)) {
-                BasicFileAttributes attributes =
-                        Files.readAttributes(
-                                file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
-                byUse.add(new Used(file, attributes.lastAccessTime()));
-                bytes += attributes.size();
+                byUse.add(new Used(file, lastUse.apply(file)));
+                bytes += Files.size(file);
             }
         }
         byUse.sort(Comparator.comparing(Used::time).thenComparing(Used::file));

@@ -8,12 +8,15 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
+import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -39,7 +42,12 @@ class KeptCopiesTest extends PlanStoreFixture {
         public static void main(String[] folders) throws IOException {
             BufferedReader in =
                     new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-            KeptCopies copies = new KeptCopies(Path.of(folders[0]), Path.of(folders[1]), ENDING);
+            KeptCopies copies =
+                    new KeptCopies(
+                            Path.of(folders[0]),
+                            Path.of(folders[1]),
+                            new Fingerprints(Path.of(folders[1])),
+                            ENDING);
             KeptCopies.Found unused =
                     copies.findOrMake(
                             KEY,
@@ -59,7 +67,7 @@ class KeptCopiesTest extends PlanStoreFixture {
     @BeforeEach
     void writeModel() throws IOException {
         model = Files.writeString(models.resolve("net.tflite"), "weights");
-        copies = new KeptCopies(model, cache, ENDING);
+        copies = new KeptCopies(model, cache, new Fingerprints(cache), ENDING);
     }
 
     private Process startMaker() throws IOException {
@@ -177,5 +185,44 @@ class KeptCopiesTest extends PlanStoreFixture {
                         });
         assertEquals(found.file(), other.file());
         assertEquals("other", Files.readString(other.file()));
+    }
+
+    /** Time and size are as before, and what differs is anywhere. */
+    @Test
+    void findOrMake_anyByteOfTheFileChangedInPlace_isMadeAnew() throws Exception {
+        String content = "weights ".repeat(50_000);
+        KeptCopies.Found found = made(KEY, content);
+        for (int at : List.of(0, 70_001, 200_003, content.length() - 1)) {
+            FileTime modified = Files.getLastModifiedTime(found.file());
+            // The clock of the file system goes on.
+            TimeUnit.MILLISECONDS.sleep(20);
+            try (RandomAccessFile open = new RandomAccessFile(found.file().toFile(), "rw")) {
+                open.seek(at);
+                open.write('?');
+            }
+            Files.setLastModifiedTime(found.file(), modified);
+            assertEquals(content, Files.readString(made(KEY, content).file()));
+        }
+        assertEquals(4, log.lines("WARN").size(), () -> log.lines().toString());
+    }
+
+    @Test
+    void findOrMake_folderCopied_isTakenAsItIs() throws IOException {
+        KeptCopies.Found found = made(KEY, "here");
+        Files.setLastModifiedTime(found.file(), FileTime.from(1, TimeUnit.SECONDS));
+        assertEquals("here", Files.readString(made(KEY, "anew").file()));
+    }
+
+    @Test
+    void findOrMake_moreThanTheQuota_removesWhatWasUsedLongestAgo() throws Exception {
+        String half = "w".repeat((int) QUOTA_BYTES / 2);
+        Path first = made(KEY, half).file();
+        Path second = made(OTHER_KEY, half).file();
+        Thread.sleep(20);
+        assertEquals(first, made(KEY, "anew").file());
+        Path third = made(SamplePlans.key("net.tflite", "third"), half).file();
+        assertTrue(Files.exists(first));
+        assertTrue(Files.notExists(second));
+        assertTrue(Files.exists(third));
     }
 }

@@ -2,7 +2,6 @@ package org.djlplan.memplan.planning.budget;
 
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +16,6 @@ import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.store.CpuFeatures;
 import org.djlplan.memplan.store.FolderStore;
-import org.djlplan.memplan.store.ModelFiles;
 import org.djlplan.memplan.store.Store;
 import org.djlplan.memplan.store.StoreKey;
 
@@ -56,17 +54,16 @@ public final class KeptKernels {
     /**
      * @param copy of the model
      * @param cacheFolder for what cannot be kept beside the model
-     * @throws IOException if the model cannot be read
      * @throws UnplannableException if the engine does not tell its version
      */
     public KeptKernels(StreamedModel copy, Request request, Path cacheFolder)
-            throws IOException, UnplannableException {
+            throws UnplannableException {
         Path original = copy.original().toAbsolutePath();
         key =
                 new StoreKey(
                         original.getFileName().toString(),
                         ImmutableMap.<String, String>builder()
-                                .put("content", ModelFiles.sampledContent(original))
+                                .put("content", copy.fingerprint().content())
                                 // Its name is made of all that it depends on, slices included.
                                 .put("copy", copy.file().getFileName().toString())
                                 .put("engine", "TFLite " + EngineLibrary.loaded().version())

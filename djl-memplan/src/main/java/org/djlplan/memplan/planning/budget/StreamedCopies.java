@@ -47,9 +47,10 @@ import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteOperator;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
+import org.djlplan.memplan.store.Fingerprint;
+import org.djlplan.memplan.store.Fingerprints;
 import org.djlplan.memplan.store.KeptCopies;
 import org.djlplan.memplan.store.KeptCopies.Found;
-import org.djlplan.memplan.store.ModelFiles;
 import org.djlplan.memplan.store.StoreKey;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -79,6 +80,7 @@ public final class StreamedCopies {
     private final Path original;
     private final int threads;
     private final BudgetOptions options;
+    private final Fingerprints fingerprints;
     private final KeptCopies kept;
 
     /**
@@ -90,7 +92,8 @@ public final class StreamedCopies {
         this.original = original;
         this.threads = threads;
         this.options = options;
-        kept = new KeptCopies(original, cacheFolder, ENDING);
+        fingerprints = new Fingerprints(cacheFolder, MappedFile::dropCached);
+        kept = new KeptCopies(original, cacheFolder, fingerprints, ENDING);
     }
 
     /**
@@ -109,6 +112,8 @@ public final class StreamedCopies {
      */
     public StreamedModel of(long arenaBytes, List<List<Integer>> shapes, Executor thread)
             throws IOException, UnplannableException, BudgetTooSmallException {
+        // Before the file is opened: what is made from it is then known to be made of this content.
+        Fingerprint fingerprint = fingerprints.of(original);
         try (MappedFile mapping = MappedFile.open(original);
                 CopyProgress progress = new CopyProgress(original.getFileName().toString())) {
             TfLiteFile inFile =
@@ -124,16 +129,22 @@ public final class StreamedCopies {
             boolean whole = decisions.isEmpty();
             SlicedModel sliced = Slicer.slice(whole ? inFile : model, decisions);
             mapping.releasePages();
-            StoreKey key = key(decisions, whole ? List.of() : shapes);
+            StoreKey key = key(fingerprint, decisions, whole ? List.of() : shapes);
             Found copy =
                     kept.findOrMake(
                             key,
                             found -> isCopy(found, sliced),
                             quotaBytes(),
-                            file -> make(file, sliced, mapping, progress, thread));
+                            file -> {
+                                OptionalLong derived =
+                                        make(file, sliced, mapping, progress, thread);
+                                fingerprint.requireUnchanged(original);
+                                return derived;
+                            });
             progress.finish();
             return new StreamedModel(
                     original,
+                    fingerprint,
                     copy.file(),
                     sliced.views(),
                     (int) decisions.stream().filter(each -> each.count() > 1).count(),
@@ -195,11 +206,12 @@ public final class StreamedCopies {
         }
     }
 
-    private StoreKey key(List<SliceDecision> decisions, List<List<Integer>> shapes)
-            throws IOException, UnplannableException {
+    private StoreKey key(
+            Fingerprint fingerprint, List<SliceDecision> decisions, List<List<Integer>> shapes)
+            throws UnplannableException {
         ImmutableMap.Builder<String, String> facts =
                 ImmutableMap.<String, String>builder()
-                        .put("content", ModelFiles.sampledContent(original))
+                        .put("content", fingerprint.content())
                         .put("engine", "TFLite " + EngineLibrary.loaded().version())
                         .put("threads", threads == 1 ? "one" : "several")
                         .put("slices", decisions.toString())

@@ -12,6 +12,7 @@ import java.util.Enumeration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.zip.CRC32;
+import java.util.zip.CheckedInputStream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
@@ -128,12 +129,24 @@ public record SlicedArchive(Path archive, Map<String, String> code, int layers) 
                     out.putNextEntry(stored(name, text.length, checksum.getValue()));
                     out.write(text);
                 } else if (!isDebugInfoOfSliced(name)) {
-                    out.putNextEntry(stored(name, entry.getSize(), entry.getCrc()));
+                    out.putNextEntry(stored(name, entry.getSize(), checksum(zip, entry)));
                     try (InputStream in = zip.getInputStream(entry)) {
                         long unused = ByteStreams.copy(in, out);
                     }
                 }
             }
+        }
+    }
+
+    /**
+     * The directory's checksum is that of earlier bytes if the archive was written to in place,
+     * which the engine takes no notice of.
+     */
+    private static long checksum(ZipFile zip, ZipEntry entry) throws IOException {
+        try (CheckedInputStream in =
+                new CheckedInputStream(zip.getInputStream(entry), new CRC32())) {
+            long unused = ByteStreams.exhaust(in);
+            return in.getChecksum().getValue();
         }
     }
 

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -21,6 +22,7 @@ import java.util.stream.Stream;
 import org.djlplan.integration.budget.Contestant;
 import org.djlplan.integration.budget.ContestantProcess;
 import org.djlplan.integration.support.BudgetModels;
+import org.djlplan.integration.support.ChangedWeights;
 import org.djlplan.integration.support.TmpFs;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.memplan.testing.Await;
@@ -29,6 +31,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -171,6 +174,32 @@ class BudgetFaultsTest {
         }
         try (ContestantProcess second = loaded(Contestant.budget(BUDGET_BYTES, "auto", 1))) {
             assertArrayEquals(other, second.outputs(SEED));
+        }
+    }
+
+    /** Only weights differ, in a part that is small beside the whole. */
+    @ParameterizedTest
+    @EnumSource(ChangedWeights.Way.class)
+    void load_otherWeights_runsThose(ChangedWeights.Way way) throws Exception {
+        for (double part : new double[] {0.5, 0.9}) {
+            try (ContestantProcess first = loaded(Contestant.budget(BUDGET_BYTES, "auto", 1))) {
+                assertArrayEquals(expected, first.outputs(SEED));
+            }
+            // As long ago as a fingerprint that is remembered.
+            TimeUnit.MILLISECONDS.sleep(2100);
+            try (ContestantProcess later = loaded(Contestant.budget(BUDGET_BYTES, "auto", 1))) {
+                assertArrayEquals(expected, later.outputs(SEED));
+            }
+            ChangedWeights.change(file, part, way);
+            byte[] other;
+            try (ContestantProcess stock = loaded(Contestant.stock(1))) {
+                other = stock.outputs(SEED);
+            }
+            assertFalse(Arrays.equals(expected, other));
+            try (ContestantProcess second = loaded(Contestant.budget(BUDGET_BYTES, "auto", 1))) {
+                assertArrayEquals(other, second.outputs(SEED));
+            }
+            expected = other;
         }
     }
 

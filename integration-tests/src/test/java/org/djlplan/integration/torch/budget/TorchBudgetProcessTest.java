@@ -2,6 +2,7 @@ package org.djlplan.integration.torch.budget;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -11,6 +12,7 @@ import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -18,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.djlplan.integration.budget.Contestant;
 import org.djlplan.integration.budget.ContestantProcess;
+import org.djlplan.integration.support.ChangedWeights;
 import org.djlplan.integration.support.NeedsModels;
 import org.djlplan.integration.support.RealModels;
 import org.djlplan.integration.support.TmpFs;
@@ -28,6 +31,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -146,6 +150,35 @@ class TorchBudgetProcessTest {
             } finally {
                 undo.run();
             }
+        }
+    }
+
+    /** The archive's directory is as it was where a part of the archive is written over. */
+    @ParameterizedTest
+    @EnumSource(ChangedWeights.Way.class)
+    void load_otherWeights_runsThose(ChangedWeights.Way way) throws Exception {
+        byte[] before;
+        try (ContestantProcess first = loaded(Contestant.budget(SLICED, "auto", 1))) {
+            before = first.outputs(SEED);
+        }
+        TimeUnit.MILLISECONDS.sleep(2100);
+        try (ContestantProcess later = loaded(Contestant.budget(SLICED, "auto", 1))) {
+            assertArrayEquals(before, later.outputs(SEED));
+        }
+        ChangedWeights.change(file, 0.5, way);
+        byte[] other;
+        Path fresh = Torch.copy(file, folder);
+        try (ContestantProcess process = start(Contestant.budget(SLICED, "auto", 1), fresh)) {
+            assertTrue(process.loadNanos(fresh) > 0);
+            other = process.outputs(SEED);
+        }
+        assertFalse(Arrays.equals(before, other));
+        try (ContestantProcess stock = loaded(Contestant.stock(1))) {
+            assertFalse(Arrays.equals(expected, stock.outputs(SEED)));
+        }
+        try (ContestantProcess second = loaded(Contestant.budget(SLICED, "auto", 1))) {
+            assertTrue(second.report().contains("operators sliced"), second.report());
+            assertArrayEquals(other, second.outputs(SEED));
         }
     }
 

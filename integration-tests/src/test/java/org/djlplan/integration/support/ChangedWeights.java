@@ -1,0 +1,58 @@
+package org.djlplan.integration.support;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
+
+/** Gives models other weights, as a head that was trained anew has them. */
+public final class ChangedWeights {
+
+    /** Fits between two samples of any model that is large enough for a budget. */
+    private static final int BYTES = 60_000;
+
+    private ChangedWeights() {}
+
+    /** How a file comes to have other weights. Its size and the time of its change stay. */
+    public enum Way {
+        /** Another file gets its name. */
+        REPLACED,
+        /** A part of it is written over. */
+        IN_PLACE
+    }
+
+    /**
+     * Changes 60 kB in a model file.
+     *
+     * @param part of the file after which they lie, from 0 to 1; weights of 32 bits
+     */
+    public static void change(Path file, double part, Way way) throws IOException {
+        if (way == Way.IN_PLACE) {
+            overwrite(file, part);
+            return;
+        }
+        Path other = file.resolveSibling("other");
+        Files.copy(file, other, StandardCopyOption.COPY_ATTRIBUTES);
+        overwrite(other, part);
+        Files.move(other, file, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    private static void overwrite(Path file, double part) throws IOException {
+        FileTime modified = Files.getLastModifiedTime(file);
+        try (RandomAccessFile open = new RandomAccessFile(file.toFile(), "rw")) {
+            long begin = (long) (open.length() * part) / 4 * 4;
+            byte[] weights = new byte[BYTES];
+            open.seek(begin);
+            open.readFully(weights);
+            for (int i = 0; i < BYTES; i += 4) {
+                // The highest bits of the fraction: a weight of another size.
+                weights[i + 2] ^= 0x60;
+            }
+            open.seek(begin);
+            open.write(weights);
+        }
+        Files.setLastModifiedTime(file, modified);
+    }
+}
