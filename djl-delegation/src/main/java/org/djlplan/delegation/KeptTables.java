@@ -1,12 +1,16 @@
 package org.djlplan.delegation;
 
+import com.google.common.base.Supplier;
+import com.google.common.base.Suppliers;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.djlplan.delegation.store.ProfileStore;
 import org.djlplan.delegation.store.Wanted;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.spi.CandidateException;
+import org.djlplan.memplan.store.FileIdentity;
 import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.StoreKey;
 import org.djlplan.memplan.store.StoreLock;
@@ -18,8 +22,11 @@ import org.djlplan.memplan.store.StoreLock;
 final class KeptTables {
 
     private final Request request;
-    private final StoreKey key;
-    private final StoreKey earlierKey;
+
+    /** The model's file as it was loaded. */
+    private final FileIdentity loaded;
+
+    private final Supplier<StoreKey> key = Suppliers.memoize(this::computeKey);
 
     /** Knows the delegate's partitions once a table turned out to be of others. */
     private volatile Wanted wanted;
@@ -27,10 +34,11 @@ final class KeptTables {
     private volatile FolderStore<ProfileTable> beside;
 
     /**
-     * @throws IOException if the model's file cannot be read
+     * @throws IOException if the model has no file
      */
     KeptTables(Request request) throws IOException {
         this.request = request;
+        loaded = FileIdentity.of(request.model().file());
         wanted =
                 new Wanted(
                                 request.model().graph(),
@@ -41,10 +49,31 @@ final class KeptTables {
                         .withTransientBuffers(request.model().offersTransientBuffers())
                         .without(request.excluded());
         beside = ProfileStore.of(request.model(), wanted);
-        key =
-                ProfileStore.key(
-                        request.model(), request.goal(), request.threads(), request.tolerance());
-        earlierKey = ProfileStore.withCores(key);
+    }
+
+    private StoreKey computeKey() {
+        try {
+            StoreKey computed =
+                    ProfileStore.key(
+                            request.model(),
+                            request.goal(),
+                            request.threads(),
+                            request.tolerance());
+            requireUnchanged();
+            return computed;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * @throws IOException if the model's file is not the one that was loaded
+     */
+    private void requireUnchanged() throws IOException {
+        Path file = request.model().file();
+        if (!FileIdentity.of(file).equals(loaded)) {
+            throw new IOException(file + " was changed since it was loaded");
+        }
     }
 
     /** Returns what is asked of a table, as far as it was known at the beginning. */
@@ -52,15 +81,28 @@ final class KeptTables {
         return wanted;
     }
 
-    /** Returns what a table depends on. */
+    /**
+     * Returns what a table depends on. The model's file is read for it.
+     *
+     * @throws UncheckedIOException if it cannot be read, or was changed since it was loaded
+     */
     StoreKey key() {
-        return key;
+        return key.get();
     }
 
-    /** Returns the table that is kept next to the model, if there is one. */
+    /**
+     * Returns the table that is kept next to the model, if there is one. The model's file is not
+     * read if there is no table of any key.
+     *
+     * @throws UncheckedIOException as {@link #key}
+     */
     Optional<ProfileTable> besideModel() {
-        Optional<ProfileTable> table = beside.load(key);
-        return table.isPresent() || earlierKey.equals(key) ? table : beside.load(earlierKey);
+        if (!beside.hasAny(ProfileStore.nameOf(request.model().file()))) {
+            return Optional.empty();
+        }
+        Optional<ProfileTable> table = beside.load(key());
+        StoreKey earlierKey = ProfileStore.withCores(key());
+        return table.isPresent() || earlierKey.equals(key()) ? table : beside.load(earlierKey);
     }
 
     /**
@@ -69,12 +111,21 @@ final class KeptTables {
      * @throws IOException if there is no such thing, or it cannot be read
      */
     Optional<ProfileTable> in(Path location) throws IOException {
-        return ProfileStore.elsewhere(location, request.model(), wanted).load(key);
+        return ProfileStore.elsewhere(location, request.model(), wanted).load(key());
     }
 
-    /** Keeps a table next to the model. */
+    /**
+     * Keeps a table next to the model.
+     *
+     * @throws UncheckedIOException if the model was changed while it was measured
+     */
     void keep(ProfileTable table) {
-        beside.save(key, table);
+        try {
+            requireUnchanged();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        beside.save(key(), table);
     }
 
     /**
@@ -83,12 +134,12 @@ final class KeptTables {
      * @throws IOException if the folder does not exist or cannot be written
      */
     void copyTo(Path folder, ProfileTable table) throws IOException {
-        beside.copyTo(folder, key, table);
+        beside.copyTo(folder, key(), table);
     }
 
     /** Tries to be the only one, of all JVMs of this machine, that makes the table. */
     Optional<StoreLock> tryLock() {
-        return beside.tryLock(key);
+        return beside.tryLock(key());
     }
 
     /**
@@ -118,8 +169,8 @@ final class KeptTables {
      */
     void removeUnbelieved() {
         if (besideModel().isEmpty()) {
-            beside.remove(key);
-            beside.remove(earlierKey);
+            beside.remove(key());
+            beside.remove(ProfileStore.withCores(key()));
         }
     }
 }

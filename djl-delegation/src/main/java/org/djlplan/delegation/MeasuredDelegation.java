@@ -18,6 +18,7 @@ import org.djlplan.memplan.spi.DelegableModel.Urgency;
 import org.djlplan.memplan.spi.DelegationChoice;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.djlplan.memplan.spi.UnusableOptionException;
+import org.djlplan.memplan.store.StoreKey;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -68,7 +69,9 @@ public final class MeasuredDelegation implements DelegationProvider {
         Optional<ProfileTable> kept = Optional.empty();
         try {
             measurement = new Measurement(request, profiling, progress);
-            if (!parsed.pinned()) {
+            if (parsed.pinned()) {
+                StoreKey unused = measurement.key();
+            } else {
                 kept = measurement.kept();
             }
         } catch (IOException | RuntimeException e) {

@@ -2,6 +2,7 @@ package org.djlplan.delegation;
 
 import ai.djl.util.Progress;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -16,6 +17,7 @@ import org.djlplan.delegation.profile.Profiler;
 import org.djlplan.delegation.store.AttemptStore;
 import org.djlplan.delegation.store.AttemptStore.Mark;
 import org.djlplan.delegation.store.AttemptStore.PartialResult;
+import org.djlplan.delegation.store.ProfileStore;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.machine.Machine;
@@ -60,10 +62,9 @@ final class Measurement {
     private final KeptTables tables;
     private final FolderStore<Mark> marks;
     private final FolderStore<PartialResult> partialResults;
-    private final StoreKey key;
 
     /**
-     * @throws IOException if the model's file cannot be read
+     * @throws IOException if the model has no file
      */
     Measurement(Request request, Profiling profiling, Optional<Progress> progress)
             throws IOException {
@@ -72,7 +73,7 @@ final class Measurement {
 
     /**
      * @param machine whose memory is looked at
-     * @throws IOException if the model's file cannot be read
+     * @throws IOException if the model has no file
      */
     Measurement(Request request, Profiling profiling, Optional<Progress> progress, Machine machine)
             throws IOException {
@@ -81,7 +82,6 @@ final class Measurement {
         this.progress = progress;
         this.machine = machine;
         tables = new KeptTables(request);
-        key = tables.key();
         marks = AttemptStore.marks(request.model());
         partialResults = AttemptStore.partialResults(request.model(), tables.wanted());
     }
@@ -91,9 +91,13 @@ final class Measurement {
         return tables;
     }
 
-    /** Returns what the table depends on. */
+    /**
+     * Returns what the table depends on.
+     *
+     * @throws UncheckedIOException as {@link KeptTables#key}
+     */
     StoreKey key() {
-        return key;
+        return tables.key();
     }
 
     /** Returns the table that is kept next to the model, if there is one. */
@@ -150,7 +154,10 @@ final class Measurement {
 
     /** Returns the mark of attempts that ended without a word in the same circumstances. */
     private Optional<Mark> failedAttempts() {
-        return marks.load(key).filter(mark -> mark.circumstances().equals(circumstances()));
+        // The model is not read at each load for a mark that is hardly ever there.
+        return marks.hasAny(ProfileStore.nameOf(request.model().file()))
+                ? marks.load(key()).filter(mark -> mark.circumstances().equals(circumstances()))
+                : Optional.empty();
     }
 
     private int mostAttempts() {
@@ -228,16 +235,16 @@ final class Measurement {
             Urgency urgency, Consumer<DelegationChoice> verified, Predicate<ProfileTable> keep)
             throws InterruptedException, UnmeasurableException {
         int before = failedAttempts().map(Mark::attempts).orElse(0);
-        marks.save(key, new Mark(circumstances(), before + 1));
-        Thread farewell = new Thread(() -> marks.remove(key), "djl-delegation-mark");
+        marks.save(key(), new Mark(circumstances(), before + 1));
+        Thread farewell = new Thread(() -> marks.remove(key()), "djl-delegation-mark");
         Runtime.getRuntime().addShutdownHook(farewell);
         boolean outOfMemory = false;
         try {
-            return measure(keep, urgency, partialResults.load(key), verified);
+            return measure(keep, urgency, partialResults.load(key()), verified);
         } catch (NoRoomException e) {
             outOfMemory = e.killed();
             if (outOfMemory) {
-                marks.save(key, new Mark(circumstances(), MOST_ATTEMPTS));
+                marks.save(key(), new Mark(circumstances(), MOST_ATTEMPTS));
             }
             throw new UnmeasurableException(e.getMessage());
         } catch (IOException e) {
@@ -248,11 +255,11 @@ final class Measurement {
             throw new UnmeasurableException("no process to measure in: " + e.getMessage());
         } catch (RuntimeException e) {
             // The next attempt is not to end the same way by the same answers.
-            partialResults.remove(key);
+            partialResults.remove(key());
             throw e;
         } finally {
             if (!outOfMemory) {
-                marks.remove(key);
+                marks.remove(key());
             }
             removeHook(farewell);
         }
@@ -282,7 +289,7 @@ final class Measurement {
                 () -> {
                     ProfileTable table =
                             measure(keep, Urgency.AWAITED, Optional.empty(), early -> {});
-                    marks.remove(key);
+                    marks.remove(key());
                     return table;
                 });
     }
@@ -325,7 +332,7 @@ final class Measurement {
                         request.model().file(),
                         before.orElse(PartialResult.NONE),
                         PAUSE_NANOS,
-                        known -> partialResults.save(key, known));
+                        known -> partialResults.save(key(), known));
         try (answers) {
             table =
                     profiling.profile(
@@ -337,7 +344,7 @@ final class Measurement {
         if (keep.test(table)) {
             tables.keep(table);
         }
-        partialResults.remove(key);
+        partialResults.remove(key());
         warnOfUseless(table);
         return table;
     }

@@ -11,8 +11,11 @@ import ai.djl.util.Progress;
 import com.google.common.collect.ImmutableSortedSet;
 import com.google.common.io.MoreFiles;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -28,6 +31,7 @@ import org.djlplan.memplan.spi.DelegationChoice.Origin;
 import org.djlplan.memplan.spi.DelegationProvider;
 import org.djlplan.memplan.spi.DelegationProvider.Choosing;
 import org.djlplan.memplan.spi.Tolerance;
+import org.djlplan.memplan.testing.Await;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -83,6 +87,62 @@ class MeasuredDelegationTest extends ProviderFixture {
         assertEquals(1, profiles.get());
         assertEquals(1, model.startedProcesses.get());
         assertEquals(0, model.openRunners.get());
+    }
+
+    /** The whole content is compared, where there is something to compare it with. */
+    @Test
+    void choose_nothingKept_doesNotReadTheModel() throws IOException {
+        Path fingerprints = model.cacheFolder().resolve("fingerprints");
+        Files.setLastModifiedTime(model.file(), FileTime.fromMillis(0));
+        Await.until(() -> sinceChange() > 2100);
+        assertCpu(first((request, runner, progress, verified) -> fail(), "off"));
+        assertFalse(Files.exists(fingerprints));
+        first((request, runner, progress, verified) -> TABLE, "blocking");
+        assertTrue(Files.exists(fingerprints));
+    }
+
+    private long sinceChange() {
+        try {
+            FileTime change = (FileTime) Files.getAttribute(model.file(), "unix:ctime");
+            return System.currentTimeMillis() - change.toMillis();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Size and time stay, so it is the content that tells. */
+    @Test
+    void choose_otherWeights_isMeasuredAnew() throws IOException {
+        byte[] weights = new byte[1_000_000];
+        Files.write(model.file(), weights);
+        FileTime modified = Files.getLastModifiedTime(model.file());
+        first((request, runner, progress, verified) -> TABLE, "blocking");
+        weights[123_456] = 1;
+        Files.write(model.file(), weights);
+        Files.setLastModifiedTime(model.file(), modified);
+        first((request, runner, progress, verified) -> TABLE, "blocking");
+        assertEquals(2, profiles.get());
+    }
+
+    @Test
+    void choose_modelReplacedWhileItIsMeasured_keepsNothing() throws IOException {
+        assertCpu(
+                first(
+                        (request, runner, progress, verified) -> {
+                            replaceModel();
+                            return TABLE;
+                        },
+                        "blocking"));
+        assertEquals(0, keptTables());
+    }
+
+    private void replaceModel() {
+        try {
+            Path other = Files.writeString(model.file().resolveSibling("other"), "other weights");
+            Files.move(other, model.file(), StandardCopyOption.REPLACE_EXISTING);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Test

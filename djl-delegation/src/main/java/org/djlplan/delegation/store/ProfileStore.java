@@ -27,10 +27,11 @@ import org.djlplan.memplan.spi.Tolerance;
 import org.djlplan.memplan.store.CheckedJson;
 import org.djlplan.memplan.store.Codec;
 import org.djlplan.memplan.store.CpuFeatures;
+import org.djlplan.memplan.store.FileIdentity;
+import org.djlplan.memplan.store.Fingerprints;
 import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.Kept;
 import org.djlplan.memplan.store.KeptElsewhere;
-import org.djlplan.memplan.store.ModelFiles;
 import org.djlplan.memplan.store.OutputErrorJson;
 import org.djlplan.memplan.store.StoreKey;
 
@@ -70,7 +71,8 @@ public final class ProfileStore {
 
     /**
      * Returns the key of a table: the model file's name and content, the facts that the model
-     * knows, this machine, and what was asked for.
+     * knows, this machine, and what was asked for. The file is read, unless its fingerprint is
+     * remembered.
      *
      * <p>The number of cores is part of it where threads depend on them: where there are several
      * numbers to choose from, or the engine chooses.
@@ -85,7 +87,7 @@ public final class ProfileStore {
             throws IOException {
         ImmutableMap.Builder<String, String> facts = ImmutableMap.builder();
         facts.putAll(model.facts());
-        facts.put(CONTENT, ModelFiles.sampledContent(model.file()));
+        facts.put(CONTENT, new Fingerprints(model.cacheFolder()).of(model.file()).content());
         facts.put("threads", Joiner.on(',').join(threads));
         facts.put("cpu", CpuFeatures.current());
         if (threads.size() != 1 || threads.get(0) == -1) {
@@ -115,7 +117,8 @@ public final class ProfileStore {
                 new ProfileCodec(model.graph().operators().size(), Optional.of(wanted)), location);
     }
 
-    private static String nameOf(Path file) {
+    /** Returns the name under which what is measured of a model's file is kept. */
+    public static String nameOf(Path file) {
         return file.toAbsolutePath().getFileName().toString();
     }
 
@@ -128,17 +131,22 @@ public final class ProfileStore {
      * Returns all intact tables that are kept of a model file as it is now, each with what it
      * depends on. Their operators are not checked against the model's.
      *
-     * @throws IOException if the model's file cannot be read
+     * @throws IOException if there is no such file, or it cannot be read
      */
     public static List<Kept<ProfileTable>> list(Path modelFile, Path cacheFolder)
             throws IOException {
-        String content = ModelFiles.sampledContent(modelFile);
-        return at(
-                        new ProfileCodec(ProfileCodec.MOST_OPERATORS, Optional.empty()),
-                        modelFile,
-                        cacheFolder)
-                .all(nameOf(modelFile))
-                .stream()
+        FileIdentity unused = FileIdentity.of(modelFile);
+        List<Kept<ProfileTable>> all =
+                at(
+                                new ProfileCodec(ProfileCodec.MOST_OPERATORS, Optional.empty()),
+                                modelFile,
+                                cacheFolder)
+                        .all(nameOf(modelFile));
+        if (all.isEmpty()) {
+            return all;
+        }
+        String content = new Fingerprints(cacheFolder).of(modelFile).content();
+        return all.stream()
                 .filter(kept -> content.equals(kept.key().facts().get(CONTENT)))
                 .collect(ImmutableList.toImmutableList());
     }

@@ -3,11 +3,9 @@ package org.djlplan.memplan.store;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -106,70 +104,5 @@ class ModelFilesTest {
             }
         }
         assertNotEquals(0, refused);
-    }
-
-    private String sampled(byte[] content) throws IOException {
-        return ModelFiles.sampledContent(
-                Files.write(Files.createTempFile(folder, "model", ".tflite"), content));
-    }
-
-    @Test
-    void sampledContent_smallFile_differsWithEveryByte() throws IOException {
-        for (int size : List.of(0, 1, 4095, 4096, 4097, 10_000, 64 * 4096)) {
-            byte[] content = new byte[size];
-            new Random(size).nextBytes(content);
-            String one = sampled(content);
-            assertEquals(64, one.length());
-            assertEquals(one, sampled(content));
-            for (int at = 0; at < size; at += 509) {
-                content[at] ^= 1;
-                assertNotEquals(one, sampled(content), "byte " + at + " of " + size);
-                content[at] ^= 1;
-            }
-            assertNotEquals(one, sampled(Arrays.copyOf(content, size + 1)));
-        }
-    }
-
-    @Test
-    void sampledContent_largeFile_differsWithFirstLastAndSizeAndBlocksBetween() throws IOException {
-        int size = 20_000_000;
-        byte[] content = new byte[size];
-        String one = sampled(content);
-        for (int at : List.of(0, 4095, size - 4096, size - 1, (size - 4096) / 63 * 10 + 2000)) {
-            content[at] = 1;
-            assertNotEquals(one, sampled(content), "byte " + at);
-            content[at] = 0;
-        }
-        content[5000] = 1;
-        assertEquals(one, sampled(content), "between two samples");
-        assertNotEquals(one, sampled(new byte[size + 1]));
-    }
-
-    @Test
-    void sampledContent_moreThanAnIntOfBytes_isSampled() throws IOException {
-        Path file = folder.resolve("sparse");
-        try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
-            sparse.setLength(5L << 30);
-            String one = ModelFiles.sampledContent(file);
-            sparse.seek((5L << 30) - 1);
-            sparse.write(1);
-            assertNotEquals(one, ModelFiles.sampledContent(file));
-        }
-    }
-
-    @Test
-    void sampledContent_interruptedThread_isRead() throws IOException {
-        Path file = Files.write(folder.resolve("model"), new byte[10]);
-        Thread.currentThread().interrupt();
-        String hash = ModelFiles.sampledContent(file);
-        assertTrue(Thread.interrupted());
-        assertEquals(ModelFiles.sampledContent(file), hash);
-    }
-
-    @Test
-    void sampledContent_noFile_throws() {
-        assertThrows(IOException.class, () -> ModelFiles.sampledContent(folder));
-        Path missing = folder.resolve("missing");
-        assertThrows(IOException.class, () -> ModelFiles.sampledContent(missing));
     }
 }
