@@ -4,7 +4,10 @@ import ai.djl.Model;
 import ai.djl.inference.streaming.StreamingTranslator;
 import ai.djl.metric.Metrics;
 import ai.djl.metric.Unit;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.nn.Block;
+import ai.djl.training.ParameterStore;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
 import java.lang.reflect.InvocationHandler;
@@ -66,6 +69,9 @@ public final class ScopedTranslator implements InvocationHandler {
         } catch (InvocationTargetException e) {
             throw e.getCause();
         }
+        if (begins(method) && result instanceof NDList list && list.isEmpty()) {
+            requireInputs((TranslatorContext) arguments[0], list);
+        }
         boolean predicted =
                 method.getName().equals("processOutput")
                         || method.getName().equals("batchProcessOutput");
@@ -75,9 +81,25 @@ public final class ScopedTranslator implements InvocationHandler {
         return result;
     }
 
+    /**
+     * DJL answers an empty list with an empty list, and does not ask the model. The block of a
+     * TensorFlow Lite model says which inputs it wants.
+     */
+    private static void requireInputs(TranslatorContext context, NDList list) {
+        Block block = context.getModel().getBlock();
+        if (isTfLite(context.getNDManager()) && !block.describeInput().isEmpty()) {
+            NDList unused =
+                    block.forward(new ParameterStore(context.getNDManager(), false), list, false);
+        }
+    }
+
+    private static boolean isTfLite(NDManager manager) {
+        return manager.getEngine().getEngineName().equals("TFLite");
+    }
+
     /** Of TensorFlow Lite's passes nothing is left when a call ends, but perhaps its place. */
     private void begin(NDManager manager) {
-        if (gate.isPresent() || !manager.getEngine().getEngineName().equals("TFLite")) {
+        if (gate.isPresent() || !isTfLite(manager)) {
             PredictionScope.open(manager, gate.filter(g -> endsWithItsCall()));
         }
     }

@@ -19,6 +19,7 @@ import org.djlplan.memplan.engine.TfLiteTypes;
 import org.djlplan.memplan.events.FlightRecord;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.Workers;
+import org.djlplan.memplan.runtime.tflite.InputShapes;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.serving.TfLiteModel;
@@ -105,8 +106,12 @@ final class TfLiteForward implements UnaryOperator<NDList> {
 
     private NDList forward(NDList given) {
         NDList list = adapter.toModel(given);
+        List<TensorInfo> wanted = served.inputs();
+        InputShapes.requireCount(list.size(), wanted);
         List<ByteBuffer> values = new ArrayList<>(list.size());
-        for (NDArray array : list) {
+        for (int i = 0; i < list.size(); i++) {
+            NDArray array = list.get(i);
+            TfLiteTypes.requireType(wanted.get(i), array);
             values.add(array.toByteBuffer());
         }
         List<OutputTensor> outputs = run(values, shapes(list));

@@ -1,7 +1,5 @@
 package org.djlplan.memplan.engine;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
@@ -18,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.djlplan.memplan.graph.ElementType;
+import org.djlplan.memplan.runtime.tflite.InputShapes;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.runtime.tflite.PlainModel;
 import org.djlplan.memplan.runtime.tflite.TensorInfo;
@@ -83,11 +82,7 @@ public final class TfLiteBlock extends AbstractSymbolBlock implements AutoClosea
     }
 
     private static NDList forward(PlainModel model, NDManager manager, NDList list) {
-        checkArgument(
-                list.size() == model.inputs().size(),
-                "%s inputs were given, the model has %s",
-                list.size(),
-                model.inputs().size());
+        InputShapes.requireCount(list.size(), model.inputs());
         List<ByteBuffer> values = new ArrayList<>(list.size());
         List<List<Integer>> shapes = new ArrayList<>(list.size());
         for (NDArray array : list) {
@@ -113,14 +108,9 @@ public final class TfLiteBlock extends AbstractSymbolBlock implements AutoClosea
     }
 
     private static ByteBuffer value(NDManager manager, TensorInfo input, NDArray array) {
-        boolean strings = array.getDataType() == DataType.STRING;
-        checkArgument(
-                strings == (input.type() == ElementType.STRING),
-                "input %s is of type %s: one of type %s was given",
-                input.name(),
-                input.type(),
-                array.getDataType());
+        TfLiteTypes.requireType(input, array);
         // Other engines' strings are not in the form of a tensor.
+        boolean strings = input.type() == ElementType.STRING;
         return (strings ? manager.from(array) : array).toByteBuffer();
     }
 

@@ -1,9 +1,17 @@
 package org.djlplan.memplan.engine;
 
 import ai.djl.BaseModel;
+import ai.djl.Device;
 import ai.djl.MalformedModelException;
+import ai.djl.Model;
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
+import ai.djl.training.ParameterStore;
+import ai.djl.translate.TranslateException;
+import ai.djl.translate.Translator;
+import ai.djl.translate.TranslatorContext;
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
 import java.io.FileNotFoundException;
@@ -132,6 +140,30 @@ public final class TfLiteEngineModel extends BaseModel {
         } catch (IOException | MalformedModelException | RuntimeException e) {
             deleteTemporary();
             throw e;
+        }
+    }
+
+    @Override
+    public <I, O> Predictor<I, O> newPredictor(Translator<I, O> translator, Device device) {
+        return new StrictPredictor<>(this, translator, device);
+    }
+
+    /** DJL's own answers an empty list with an empty list, and does not ask the model. */
+    private static final class StrictPredictor<I, O> extends Predictor<I, O> {
+
+        StrictPredictor(Model model, Translator<I, O> translator, Device device) {
+            super(model, translator, device, false);
+        }
+
+        @Override
+        protected NDList predictInternal(TranslatorContext ctx, NDList list)
+                throws TranslateException {
+            if (list.isEmpty() && !ctx.getModel().getBlock().describeInput().isEmpty()) {
+                return ctx.getModel()
+                        .getBlock()
+                        .forward(new ParameterStore(ctx.getNDManager(), false), list, false);
+            }
+            return super.predictInternal(ctx, list);
         }
     }
 

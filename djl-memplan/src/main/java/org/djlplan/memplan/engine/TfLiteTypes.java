@@ -1,5 +1,6 @@
 package org.djlplan.memplan.engine;
 
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.util.PairList;
@@ -15,6 +16,31 @@ public final class TfLiteTypes {
     /** Returns DJL's shape of a tensor. */
     public static Shape shape(TensorInfo tensor) {
         return new Shape(tensor.shape().stream().mapToLong(Integer::longValue).toArray());
+    }
+
+    /**
+     * Does nothing if an array has the type of an input. Java has no unsigned bytes, so an array of
+     * INT8 may be those of UINT8.
+     *
+     * @throws IllegalArgumentException otherwise; the message names both
+     */
+    public static void requireType(TensorInfo input, NDArray given) {
+        DataType wanted = dataType(input.type());
+        DataType type = given.getDataType();
+        if (type != wanted && !(type == DataType.INT8 && wanted == DataType.UINT8)) {
+            throw new IllegalArgumentException(
+                    "input "
+                            + input.name()
+                            + " is "
+                            + input.type()
+                            + " of shape "
+                            + input.shape()
+                            + ": an array of type "
+                            + type.name()
+                            + " and shape "
+                            + given.getShape()
+                            + " was given");
+        }
     }
 
     /** Returns names and shapes as blocks describe them. */

@@ -282,7 +282,12 @@ public final class ServedModel implements TfLiteModel {
                             + " was changed in place after it was loaded: load the model again");
         }
         List<List<Integer>> effective =
-                InputShapes.effective(described.inputs(), factory.shapesInFile(), values, shapes);
+                InputShapes.effective(
+                        described.inputs(),
+                        factory.shapesInFile(),
+                        model.inputSignatures(),
+                        values,
+                        shapes);
         predictions.increment();
         while (true) {
             try {

@@ -83,6 +83,8 @@ final class StreamingModel implements TfLiteModel {
     /** As in the file. */
     private ImmutableList<TensorInfo> inputs = ImmutableList.of();
 
+    private ImmutableList<List<Integer>> signatures = ImmutableList.of();
+
     private ImmutableList<TensorInfo> outputs = ImmutableList.of();
 
     private boolean closed;
@@ -138,6 +140,7 @@ final class StreamingModel implements TfLiteModel {
         serving = cpu;
         budgetBytes = wantedBytes;
         inputs = cpu.interpreter().inputs();
+        signatures = cpu.model().inputSignatures();
         outputs = cpu.interpreter().outputs();
         shapes = shapesInFile();
         Optional<Chosen> kept = Optional.empty();
@@ -439,7 +442,7 @@ final class StreamingModel implements TfLiteModel {
     @Override
     public List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> givenShapes) {
         List<List<Integer>> effective =
-                InputShapes.effective(inputs, shapesInFile(), values, givenShapes);
+                InputShapes.effective(inputs, shapesInFile(), signatures, values, givenShapes);
         turns.take();
         try {
             requireOpen();

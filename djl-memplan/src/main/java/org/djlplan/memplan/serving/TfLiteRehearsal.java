@@ -25,7 +25,7 @@ public final class TfLiteRehearsal {
         MemoryPlanner.plan(graph);
         ThreadGovernor.warmUp();
         List<List<Integer>> unused =
-                InputShapes.effective(List.of(), List.of(), List.of(), List.of());
+                InputShapes.effective(List.of(), List.of(), List.of(), List.of(), List.of());
     }
 
     private static ByteBuffer model() throws IOException {

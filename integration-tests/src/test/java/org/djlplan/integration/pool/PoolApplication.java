@@ -153,8 +153,10 @@ public final class PoolApplication {
                                         new float[] {0.485f, 0.456f, 0.406f},
                                         new float[] {0.229f, 0.224f, 0.225f}));
         private final Image image;
+        private final boolean channelsLast;
 
-        FromImage() {
+        FromImage(boolean channelsLast) {
+            this.channelsLast = channelsLast;
             BufferedImage picture = new BufferedImage(1920, 1080, BufferedImage.TYPE_INT_RGB);
             Graphics2D graphics = picture.createGraphics();
             graphics.setColor(Color.ORANGE);
@@ -166,8 +168,9 @@ public final class PoolApplication {
         @Override
         public NDList processInput(TranslatorContext context, Integer seed) {
             NDArray pixels = image.toNDArray(context.getNDManager());
-            NDList scaled = PIPELINE.transform(new NDList(pixels));
-            return new NDList(scaled.singletonOrThrow().expandDims(0));
+            NDArray scaled = PIPELINE.transform(new NDList(pixels)).singletonOrThrow();
+            NDArray ordered = channelsLast ? scaled.transpose(1, 2, 0) : scaled;
+            return new NDList(ordered.expandDims(0));
         }
     }
 
@@ -178,7 +181,9 @@ public final class PoolApplication {
         Run run = Run.of(arguments);
         Shape shape = run.torch() ? new Shape(1, 3, SIDE, SIDE) : new Shape(1, SIDE, SIDE, 3);
         Translator<Integer, Long> translator =
-                run.translator().equals("image") ? new FromImage() : new FromValues(shape);
+                run.translator().equals("image")
+                        ? new FromImage(!run.torch())
+                        : new FromValues(shape);
         boolean file = Files.isRegularFile(run.model());
         Service service = file ? load(run, translator) : build(run, translator, shape);
         System.out.println(predict(run, service));

@@ -1,8 +1,10 @@
 package org.djlplan.memplan.runtime.tflite;
 
+import com.google.common.collect.ImmutableList;
 import com.sun.jna.Pointer;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -15,8 +17,11 @@ import org.djlplan.memplan.graph.Tensor;
 import org.djlplan.memplan.runtime.MappedFile;
 import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
+import org.djlplan.memplan.source.tflite.TfLiteFile;
 import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
+import org.djlplan.memplan.source.tflite.TfLiteSubgraph;
+import org.djlplan.memplan.source.tflite.TfLiteTensor;
 import org.djlplan.memplan.spi.DelegateFactory;
 import org.djlplan.memplan.spi.NativeDelegate;
 
@@ -29,14 +34,21 @@ public final class OpenModel implements AutoCloseable {
     private final Path file;
     private final MappedFile mapping;
     private final Graph graph;
+    private final ImmutableList<List<Integer>> inputSignatures;
     private final Pointer handle;
     private final NativeLoader.Use use;
 
     private OpenModel(
-            Path file, MappedFile mapping, Graph graph, Pointer handle, NativeLoader.Use use) {
+            Path file,
+            MappedFile mapping,
+            Graph graph,
+            List<List<Integer>> inputSignatures,
+            Pointer handle,
+            NativeLoader.Use use) {
         this.file = file;
         this.mapping = mapping;
         this.graph = graph;
+        this.inputSignatures = ImmutableList.copyOf(inputSignatures);
         this.handle = handle;
         this.use = use;
     }
@@ -73,19 +85,29 @@ public final class OpenModel implements AutoCloseable {
             throws IOException, UnplannableException {
         MappedFile mapping = map(file);
         try {
-            Graph graph =
-                    TfLiteGraphs.toGraph(TfLiteReader.read(mapping.bytes(), file.toString()), name);
+            TfLiteFile content = TfLiteReader.read(mapping.bytes(), file.toString());
+            Graph graph = TfLiteGraphs.toGraph(content, name);
             Pointer handle =
                     TfLiteNative.djlplan_tflite_model_create(
                             mapping.address(), mapping.lengthBytes());
             if (handle == null) {
                 throw new UnplannableException("the engine does not take the file");
             }
-            return new OpenModel(file, mapping, graph, handle, use);
+            return new OpenModel(
+                    file, mapping, graph, inputSignatures(content.main()), handle, use);
         } catch (IOException | UnplannableException | RuntimeException | Error e) {
             mapping.close();
             throw e;
         }
+    }
+
+    private static List<List<Integer>> inputSignatures(TfLiteSubgraph graph) {
+        List<List<Integer>> signatures = new ArrayList<>(graph.inputs().size());
+        for (int id : graph.inputs()) {
+            TfLiteTensor input = graph.tensors().get(id);
+            signatures.add(input.shape().contains(-1) ? input.shape() : input.shapeSignature());
+        }
+        return signatures;
     }
 
     private static MappedFile map(Path file) throws IOException, UnplannableException {
@@ -104,6 +126,14 @@ public final class OpenModel implements AutoCloseable {
     /** Returns the graph as the file has it. */
     public Graph graph() {
         return graph;
+    }
+
+    /**
+     * Returns the shapes of the inputs with −1 for each dimension that the model leaves to its
+     * caller; an empty one where the file does not say.
+     */
+    public ImmutableList<List<Integer>> inputSignatures() {
+        return inputSignatures;
     }
 
     /** Returns whether size and time of the file are as they were when it was opened. */

@@ -80,15 +80,16 @@ public final class PlainModel implements AutoCloseable {
      * Predicts once.
      *
      * @param values one buffer per input, in native byte order; what remains of it is the value
-     * @param shapes the shapes of the inputs. They do not matter when every value has as many bytes
-     *     as the file's shape asks for
+     * @param shapes the shapes of the inputs, as {@link InputShapes#effective} allows
      * @return one value per output, in memory of its own
      * @throws IllegalArgumentException if a value cannot be that of its input
      * @throws IllegalStateException if the model is closed, its file was changed in place, or the
      *     engine fails
      */
     public List<OutputTensor> run(List<ByteBuffer> values, List<List<Integer>> shapes) {
-        List<List<Integer>> effective = InputShapes.effective(inputs, shapesInFile, values, shapes);
+        List<List<Integer>> effective =
+                InputShapes.effective(
+                        inputs, shapesInFile, model.inputSignatures(), values, shapes);
         permits.acquireUninterruptibly();
         try {
             Optional<PlainInterpreter> found = enter();

@@ -130,9 +130,8 @@ class ShapesTest {
         }
     }
 
-    /** As in the stock engine, only the number of bytes counts when it is that of the file. */
     @Test
-    void predict_sameBytesUnderAnotherShape_isTheFilesShape() throws Exception {
+    void predict_shapeWithoutTheBatchOfOne_isTheFilesShape() throws Exception {
         Path file = TestModels.built("chains");
         try (StockInterpreter stock = new StockInterpreter(file, 1);
                 ZooModel<NDList, NDList> model = Planned.load(file, Map.of("memplan.threads", 1))) {

@@ -3,12 +3,14 @@ package org.djlplan.integration.tflite.answer;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.Model;
 import ai.djl.engine.Engine;
 import ai.djl.inference.Predictor;
 import ai.djl.metric.Metrics;
 import ai.djl.modality.Classifications;
 import ai.djl.modality.cv.Image;
 import ai.djl.modality.cv.ImageFactory;
+import ai.djl.modality.cv.translator.ImageClassificationTranslator;
 import ai.djl.modality.cv.translator.ImageClassificationTranslatorFactory;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
@@ -60,6 +62,20 @@ class TypedTranslatorTest {
                         .collect(Collectors.joining("\n")));
     }
 
+    /** DJL's translators put the channels first, the model wants them last. */
+    private static final class ChannelsLast extends ImageClassificationTranslatorFactory {
+
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected Translator<Image, Classifications> buildBaseTranslator(
+                Model model, Map<String, ?> arguments) {
+            return ImageClassificationTranslator.builder(arguments)
+                    .addTransform(image -> image.transpose(1, 2, 0))
+                    .build();
+        }
+    }
+
     private static Image image(long seed) {
         Random random = new Random(seed);
         BufferedImage pixels = new BufferedImage(300, 200, BufferedImage.TYPE_INT_RGB);
@@ -102,15 +118,12 @@ class TypedTranslatorTest {
     @Test
     void predict_imageClassification_givesTheProbabilitiesOfStock() throws Exception {
         List<List<?>> expected;
-        try (ZooModel<Image, Classifications> stock =
-                classifier(new ImageClassificationTranslatorFactory())) {
+        try (ZooModel<Image, Classifications> stock = classifier(new ChannelsLast())) {
             expected = classify(stock);
         }
         assertEquals(IMAGES, expected.stream().distinct().count());
         try (ZooModel<Image, Classifications> planned =
-                classifier(
-                        PlannedTranslatorFactory.wrap(
-                                new ImageClassificationTranslatorFactory()))) {
+                classifier(PlannedTranslatorFactory.wrap(new ChannelsLast()))) {
             assertEquals(expected, classify(planned));
             PlanReport report = PlanReport.of(planned).orElseThrow();
             assertEquals(IMAGES, report.predictions().total());
