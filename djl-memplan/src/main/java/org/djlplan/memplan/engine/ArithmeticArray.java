@@ -1,11 +1,14 @@
 package org.djlplan.memplan.engine;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDArrayAdapter;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.DoubleBinaryOperator;
 import java.util.function.DoubleUnaryOperator;
@@ -13,9 +16,9 @@ import java.util.function.LongBinaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * The arithmetic of arrays over buffers: another engine's where there is one, else its own of what
- * translators of images, text and raw arrays ask for. As in PyTorch, whole numbers divided are
- * {@code float32}, and so are whole numbers joined with a number that has a fraction.
+ * The arithmetic of arrays over buffers: another engine's where there is one. Without one there is
+ * what translators of images and text ask for, of numbers of 32 and 64 bits and of whole ones of 8;
+ * types and values are PyTorch's, sums and powers of e in all but the last digits.
  */
 abstract class ArithmeticArray extends NDArrayAdapter {
 
@@ -25,21 +28,23 @@ abstract class ArithmeticArray extends NDArrayAdapter {
         super(manager, BufferManager.later(), shape, dataType, "buffer-" + COUNT.incrementAndGet());
     }
 
-    /** Returns the elements as numbers. */
+    /** Returns the elements as numbers: this array's own ones, or a copy. */
     abstract Elements elements();
 
     /** Returns an array of zeros with the same manager. */
     abstract BufferArray empty(Shape wanted, DataType type);
 
-    /** Takes the alternative of another manager. */
-    final void follow(NDManager other) {
-        alternativeManager = other instanceof BufferManager ? BufferManager.later() : other;
+    /** Sets all elements to those of an array broadcast to this one's shape. */
+    abstract void assign(NDArray value);
+
+    /** Returns a manager of the engine that computes what this one's arrays do not. */
+    final Optional<NDManager> elsewhere() {
+        return manager instanceof BufferManager own ? own.alternative() : Optional.of(manager);
     }
 
-    /** Returns the exception for what only other engines have. */
-    static UnsupportedOperationException unsupported(String what) {
-        return new UnsupportedOperationException(
-                what + " needs another engine, such as PyTorch, on the class path");
+    /** Returns whether there is no other engine; one that there is has been loaded then. */
+    final boolean alone() {
+        return elsewhere().isEmpty();
     }
 
     /**
@@ -55,87 +60,50 @@ abstract class ArithmeticArray extends NDArrayAdapter {
         return front;
     }
 
-    /** Returns whether there is no other engine; one that there is has been loaded then. */
-    final boolean alone() {
-        return manager instanceof BufferManager own
-                && alternativeManager == BufferManager.later()
-                && own.alternative().isEmpty();
+    /** Returns a type if arrays of it are computed without another engine. */
+    private static DataType computed(DataType type) {
+        return switch (type) {
+            case FLOAT32, FLOAT64, INT8, UINT8, INT32, INT64 -> type;
+            case FLOAT16, BOOLEAN -> throw OtherEngine.missing("arithmetic of type " + type);
+            default -> OtherEngine.require(type);
+        };
     }
 
-    private static boolean isWhole(Number n) {
-        return !(n instanceof Float || n instanceof Double);
+    private static boolean isFraction(DataType type) {
+        return !ElementTypes.isWhole(computed(type));
     }
 
-    /** The type of numbers of two types joined. */
-    private static DataType join(DataType one, DataType other) {
-        if (one == other) {
-            return one;
-        }
-        boolean whole = Elements.isWhole(one);
-        if (whole != Elements.isWhole(other)) {
-            return whole ? other : one;
-        }
-        int width = Math.max(one.getNumOfBytes(), other.getNumOfBytes());
-        if (!whole) {
-            return width == Double.BYTES ? DataType.FLOAT64 : DataType.FLOAT32;
-        }
-        return width == Long.BYTES ? DataType.INT64 : DataType.INT32;
+    /** The type of results that have fractions. */
+    private static DataType fraction(DataType type) {
+        return isFraction(type) ? type : DataType.FLOAT32;
     }
 
-    private NDArray with(Number n, DoubleBinaryOperator f, LongBinaryOperator whole) {
-        DataType type =
-                isWhole(n) || !Elements.isWhole(getDataType()) ? dataType : DataType.FLOAT32;
-        BufferArray result = empty(shape, type);
-        with(result.elements(), n, Elements.isWhole(type), f, whole);
-        return result;
+    private DataType joined(NDArray other) {
+        computed(getDataType());
+        computed(other.getDataType());
+        return computed(
+                ElementTypes.promoted(dataType, shape, other.getDataType(), other.getShape()));
     }
 
-    private void with(
-            Elements to,
-            Number n,
-            boolean exact,
-            DoubleBinaryOperator f,
-            LongBinaryOperator whole) {
-        Elements from = elements();
-        if (exact) {
-            for (int i = 0; i < from.count(); i++) {
-                to.setLong(i, whole.applyAsLong(from.getLong(i), n.longValue()));
-            }
-        } else {
-            double second = n.doubleValue();
-            for (int i = 0; i < from.count(); i++) {
-                to.set(i, f.applyAsDouble(from.get(i), second));
-            }
-        }
-    }
-
-    private NDArray with(NDArray other, DoubleBinaryOperator f, LongBinaryOperator whole) {
-        DataType type = join(getDataType(), other.getDataType());
-        Shape wanted = common(shape, other.getShape());
+    private NDArray with(
+            NDArray other, DataType type, DoubleBinaryOperator f, LongBinaryOperator whole) {
+        Shape wanted = common(getShape(), other.getShape());
         BufferArray result = empty(wanted, type);
         Elements to = result.elements();
-        Elements from = elements(this, wanted);
-        Elements second = elements(other, wanted);
-        if (Elements.isWhole(type)) {
-            for (int i = 0; i < to.count(); i++) {
-                to.setLong(i, whole.applyAsLong(from.getLong(i), second.getLong(i)));
-            }
-        } else {
-            for (int i = 0; i < to.count(); i++) {
-                to.set(i, f.applyAsDouble(from.get(i), second.get(i)));
+        Elements first = operand(this, type, wanted);
+        Elements second = operand(manager.from(other), type, wanted);
+        for (int i = 0; i < to.count(); i++) {
+            if (isFraction(type)) {
+                to.set(i, f.applyAsDouble(first.get(i), second.get(i)));
+            } else {
+                to.setLong(i, whole.applyAsLong(first.getLong(i), second.getLong(i)));
             }
         }
         return result;
     }
 
-    private Elements elements(NDArray array, Shape wanted) {
-        ArithmeticArray own =
-                array instanceof ArithmeticArray arithmetic
-                        ? arithmetic
-                        : (ArithmeticArray) manager.from(array);
-        return own.getShape().equals(wanted)
-                ? own.elements()
-                : ((ArithmeticArray) own.broadcast(wanted)).elements();
+    private static Elements operand(NDArray array, DataType type, Shape wanted) {
+        return ((ArithmeticArray) array.toType(type, false).broadcast(wanted)).elements();
     }
 
     private static Shape common(Shape one, Shape other) {
@@ -151,10 +119,9 @@ abstract class ArithmeticArray extends NDArrayAdapter {
         return new Shape(dimensions);
     }
 
-    private NDArray each(DoubleUnaryOperator f) {
-        DataType type = Elements.isWhole(getDataType()) ? DataType.FLOAT32 : dataType;
-        BufferArray result = empty(shape, type);
-        Elements from = elements();
+    private NDArray each(DataType type, DoubleUnaryOperator f) {
+        BufferArray result = empty(getShape(), type);
+        Elements from = operand(this, type, shape);
         Elements to = result.elements();
         for (int i = 0; i < from.count(); i++) {
             to.set(i, f.applyAsDouble(from.get(i)));
@@ -164,110 +131,53 @@ abstract class ArithmeticArray extends NDArrayAdapter {
 
     @Override
     public NDArray add(Number n) {
-        return alone() ? with(n, Double::sum, Long::sum) : super.add(n);
+        return alone() ? add(manager.create(n)) : super.add(n);
     }
 
     @Override
     public NDArray add(NDArray other) {
-        return alone() ? with(other, Double::sum, Long::sum) : super.add(other);
+        return alone() ? with(other, joined(other), Double::sum, Long::sum) : super.add(other);
     }
 
     @Override
     public NDArray sub(Number n) {
-        return alone() ? with(n, (a, b) -> a - b, (a, b) -> a - b) : super.sub(n);
+        return alone() ? sub(manager.create(n)) : super.sub(n);
     }
 
     @Override
     public NDArray sub(NDArray other) {
-        return alone() ? with(other, (a, b) -> a - b, (a, b) -> a - b) : super.sub(other);
+        return alone()
+                ? with(other, joined(other), (a, b) -> a - b, (a, b) -> a - b)
+                : super.sub(other);
     }
 
     @Override
     public NDArray mul(Number n) {
-        return alone() ? with(n, (a, b) -> a * b, (a, b) -> a * b) : super.mul(n);
+        return alone() ? mul(manager.create(n)) : super.mul(n);
     }
 
     @Override
     public NDArray mul(NDArray other) {
-        return alone() ? with(other, (a, b) -> a * b, (a, b) -> a * b) : super.mul(other);
+        return alone()
+                ? with(other, joined(other), (a, b) -> a * b, (a, b) -> a * b)
+                : super.mul(other);
     }
 
     @Override
     public NDArray div(Number n) {
-        return alone() ? with(n.doubleValue(), (a, b) -> a / b, null) : super.div(n);
+        return alone() ? div(manager.create(n)) : super.div(n);
     }
 
     @Override
     public NDArray div(NDArray other) {
-        if (!alone()) {
-            return super.div(other);
-        }
-        boolean whole = Elements.isWhole(join(getDataType(), other.getDataType()));
-        NDArray divisor = whole ? manager.from(other).toType(DataType.FLOAT32, false) : other;
-        return with(divisor, (a, b) -> a / b, null);
-    }
-
-    @Override
-    public NDArray pow(Number n) {
         return alone()
-                ? with(n, Math::pow, (a, b) -> (long) Math.pow((double) a, (double) b))
-                : super.pow(n);
-    }
-
-    @Override
-    public NDArray maximum(Number n) {
-        return alone() ? with(n, Math::max, Math::max) : super.maximum(n);
-    }
-
-    @Override
-    public NDArray minimum(Number n) {
-        return alone() ? with(n, Math::min, Math::min) : super.minimum(n);
-    }
-
-    @Override
-    public NDArray clip(Number min, Number max) {
-        return alone() ? maximum(min).minimum(max) : super.clip(min, max);
+                ? with(other, fraction(joined(other)), (a, b) -> a / b, null)
+                : super.div(other);
     }
 
     @Override
     public NDArray addi(Number n) {
-        with(elements(), n, Elements.isWhole(getDataType()), Double::sum, Long::sum);
-        return this;
-    }
-
-    @Override
-    public NDArray subi(Number n) {
-        with(elements(), n, Elements.isWhole(getDataType()), (a, b) -> a - b, (a, b) -> a - b);
-        return this;
-    }
-
-    @Override
-    public NDArray muli(Number n) {
-        with(elements(), n, Elements.isWhole(getDataType()), (a, b) -> a * b, (a, b) -> a * b);
-        return this;
-    }
-
-    /**
-     * {@inheritDoc}
-     *
-     * @throws IllegalArgumentException if the array has whole numbers
-     */
-    @Override
-    public NDArray divi(Number n) {
-        requireFractions();
-        with(elements(), n, false, (a, b) -> a / b, null);
-        return this;
-    }
-
-    /** Sets the elements to those of a result, in this array's type. */
-    private NDArray become(NDArray result) {
-        if (!result.getShape().equals(getShape())) {
-            throw new IllegalArgumentException(
-                    "a result of shape " + result.getShape() + " in an array of shape " + shape);
-        }
-        elements().setAll(((ArithmeticArray) manager.from(result)).elements());
-        result.close();
-        return this;
+        return become(add(n));
     }
 
     @Override
@@ -276,8 +186,18 @@ abstract class ArithmeticArray extends NDArrayAdapter {
     }
 
     @Override
+    public NDArray subi(Number n) {
+        return become(sub(n));
+    }
+
+    @Override
     public NDArray subi(NDArray other) {
         return become(sub(other));
+    }
+
+    @Override
+    public NDArray muli(Number n) {
+        return become(mul(n));
     }
 
     @Override
@@ -285,72 +205,97 @@ abstract class ArithmeticArray extends NDArrayAdapter {
         return become(mul(other));
     }
 
-    /**
-     * {@inheritDoc}
-     *
-     * @throws IllegalArgumentException if the array has whole numbers
-     */
+    @Override
+    public NDArray divi(Number n) {
+        return become(div(n));
+    }
+
     @Override
     public NDArray divi(NDArray other) {
-        requireFractions();
         return become(div(other));
     }
 
-    private void requireFractions() {
-        if (Elements.isWhole(getDataType())) {
-            throw new IllegalArgumentException("quotients are no " + dataType);
+    /**
+     * Sets the elements to those of a result, in this array's type.
+     *
+     * @throws IllegalArgumentException if the result has another shape, or numbers with a fraction
+     *     and this array has none
+     */
+    private NDArray become(NDArray result) {
+        try (result) {
+            checkArgument(
+                    result.getShape().equals(getShape())
+                            && ElementTypes.category(result.getDataType())
+                                    <= ElementTypes.category(dataType),
+                    "a result of type %s and shape %s in an array of type %s and shape %s",
+                    result.getDataType(),
+                    result.getShape(),
+                    dataType,
+                    shape);
+            assign(result);
         }
+        return this;
     }
 
     @Override
-    public NDArray neg() {
-        return alone() ? mul(-1) : super.neg();
-    }
-
-    @Override
-    public NDArray abs() {
-        return alone() ? with(0, (a, b) -> Math.abs(a), (a, b) -> Math.abs(a)) : super.abs();
-    }
-
-    @Override
-    public NDArray square() {
-        return alone() ? with(0, (a, b) -> a * a, (a, b) -> a * a) : super.square();
+    public NDArray clip(Number min, Number max) {
+        if (!alone()) {
+            return super.clip(min, max);
+        }
+        if (!isFraction(getDataType())) {
+            throw OtherEngine.missing("NDArray.clip of whole numbers");
+        }
+        Elements ends = empty(new Shape(2), dataType).elements();
+        ends.set(0, min.doubleValue());
+        ends.set(1, max.doubleValue());
+        return each(dataType, value -> Math.min(ends.get(1), Math.max(ends.get(0), value)));
     }
 
     @Override
     public NDArray sqrt() {
-        return alone() ? each(Math::sqrt) : super.sqrt();
+        return alone() ? each(fraction(getDataType()), Math::sqrt) : super.sqrt();
     }
 
     @Override
     public NDArray exp() {
-        return alone() ? each(Math::exp) : super.exp();
-    }
-
-    @Override
-    public NDArray log() {
-        return alone() ? each(Math::log) : super.log();
+        return alone() ? each(fraction(getDataType()), Math::exp) : super.exp();
     }
 
     /** Joins the elements along axes. */
     private NDArray reduce(
-            int[] axes, boolean keepDims, double start, DataType type, DoubleBinaryOperator f) {
+            int[] axes,
+            boolean keepDims,
+            DataType type,
+            DoubleBinaryOperator f,
+            LongBinaryOperator whole) {
         int rank = getShape().dimension();
         int[] gone = Arrays.stream(axes).map(a -> axis(a, rank)).sorted().distinct().toArray();
+        checkArgument(gone.length == axes.length, "an axis twice: %s", Arrays.toString(axes));
         int[] kept =
                 IntStream.range(0, rank).filter(i -> Arrays.binarySearch(gone, i) < 0).toArray();
         int[] order = IntStream.concat(Arrays.stream(kept), Arrays.stream(gone)).toArray();
-        Elements from = ((ArithmeticArray) transpose(order)).elements();
-        long[] dimensions = Arrays.stream(kept).mapToLong(shape::get).toArray();
-        BufferArray result = empty(new Shape(dimensions), type);
+        BufferArray result =
+                empty(new Shape(Arrays.stream(kept).mapToLong(shape::get).toArray()), type);
+        Elements from = operand(transpose(order), type, transpose(order).getShape());
         Elements to = result.elements();
         int each = to.count() == 0 ? 0 : from.count() / to.count();
-        for (int i = 0; i < to.count(); i++) {
-            double joined = start;
-            for (int j = 0; j < each; j++) {
-                joined = f.applyAsDouble(joined, from.get(i * each + j));
+        for (int i = 0; i < to.count() && each > 0; i++) {
+            int first = i * each;
+            if (isFraction(type)) {
+                to.set(
+                        i,
+                        IntStream.range(first, first + each)
+                                .mapToDouble(from::get)
+                                .reduce(f)
+                                .orElseThrow());
+            } else {
+                to.setLong(
+                        i,
+                        IntStream.range(first, first + each)
+                                .mapToLong(from::getLong)
+                                .reduce(whole)
+                                .orElseThrow());
             }
-            to.set(i, joined);
         }
         if (!keepDims) {
             return result;
@@ -364,10 +309,6 @@ abstract class ArithmeticArray extends NDArrayAdapter {
         return IntStream.range(0, getShape().dimension()).toArray();
     }
 
-    private DataType sumType() {
-        return Elements.isWhole(getDataType()) ? DataType.INT64 : dataType;
-    }
-
     @Override
     public NDArray sum() {
         return alone() ? sum(allAxes(), false) : super.sum();
@@ -375,23 +316,12 @@ abstract class ArithmeticArray extends NDArrayAdapter {
 
     @Override
     public NDArray sum(int[] axes, boolean keepDims) {
-        return alone()
-                ? reduce(axes, keepDims, 0, sumType(), Double::sum)
-                : super.sum(axes, keepDims);
-    }
-
-    @Override
-    public NDArray mean() {
-        return alone() ? mean(allAxes(), false) : super.mean();
-    }
-
-    @Override
-    public NDArray mean(int[] axes, boolean keepDims) {
         if (!alone()) {
-            return super.mean(axes, keepDims);
+            return super.sum(axes, keepDims);
         }
-        NDArray sum = sum(axes, keepDims);
-        return sum.div((double) getShape().size() / Math.max(1, sum.size()));
+        boolean counted = getDataType() == DataType.BOOLEAN || !isFraction(dataType);
+        DataType type = counted ? DataType.INT64 : dataType;
+        return reduce(axes.length == 0 ? allAxes() : axes, keepDims, type, Double::sum, Long::sum);
     }
 
     @Override
@@ -401,31 +331,38 @@ abstract class ArithmeticArray extends NDArrayAdapter {
 
     @Override
     public NDArray max(int[] axes, boolean keepDims) {
-        return alone()
-                ? reduce(axes, keepDims, Double.NEGATIVE_INFINITY, getDataType(), Math::max)
-                : super.max(axes, keepDims);
+        if (!alone()) {
+            return super.max(axes, keepDims);
+        }
+        long[] lengths =
+                Arrays.stream(axes).mapToLong(a -> shape.get(axis(a, shape.dimension()))).toArray();
+        requireElements(axes.length > 0 || getShape().isScalar(), lengths);
+        return reduce(axes, keepDims, computed(dataType), Math::max, Math::max);
     }
 
-    @Override
-    public NDArray min() {
-        return alone() ? min(allAxes(), false) : super.min();
+    private static void requireElements(boolean axes, long... lengths) {
+        checkArgument(
+                axes && Arrays.stream(lengths).allMatch(length -> length > 0),
+                "there is no largest of no elements");
     }
 
-    @Override
-    public NDArray min(int[] axes, boolean keepDims) {
-        return alone()
-                ? reduce(axes, keepDims, Double.POSITIVE_INFINITY, getDataType(), Math::min)
-                : super.min(axes, keepDims);
-    }
-
+    /**
+     * {@inheritDoc}
+     *
+     * @throws IllegalArgumentException without another engine, if the numbers have no fraction
+     */
     @Override
     public NDArray softmax(int axis) {
         if (!alone()) {
             return super.softmax(axis);
         }
-        int[] along = {axis};
+        checkArgument(isFraction(getDataType()), "softmax of %s", dataType);
+        int[] along = {axis(axis, shape.dimension())};
+        if (shape.size() == 0) {
+            return duplicate();
+        }
         NDArray powers = sub(max(along, true)).exp();
-        return powers.div(powers.sum(along, true));
+        return powers.divi(powers.sum(along, true));
     }
 
     @Override
@@ -433,26 +370,17 @@ abstract class ArithmeticArray extends NDArrayAdapter {
         return alone() ? flatten().argMax(0) : super.argMax();
     }
 
+    /** Where along an axis the first of the largest elements is; NaN is larger than all. */
     @Override
     public NDArray argMax(int axis) {
-        return alone() ? best(axis, 1) : super.argMax(axis);
-    }
-
-    @Override
-    public NDArray argMin() {
-        return alone() ? flatten().argMin(0) : super.argMin();
-    }
-
-    @Override
-    public NDArray argMin(int axis) {
-        return alone() ? best(axis, -1) : super.argMin(axis);
-    }
-
-    /** Where along an axis the first of the largest elements is, or of the smallest. */
-    private NDArray best(int axis, int sign) {
+        if (!alone()) {
+            return super.argMax(axis);
+        }
         int along = axis(axis, getShape().dimension());
         int length = (int) shape.get(along);
         int inner = (int) shape.slice(along + 1).size();
+        requireElements(true, length);
+        boolean fraction = isFraction(dataType);
         BufferArray result =
                 empty(shape.slice(0, along).addAll(shape.slice(along + 1)), DataType.INT64);
         Elements from = elements();
@@ -461,48 +389,17 @@ abstract class ArithmeticArray extends NDArrayAdapter {
             int first = i / inner * length * inner + i % inner;
             int best = 0;
             for (int j = 1; j < length; j++) {
-                if (sign * from.get(first + j * inner) > sign * from.get(first + best * inner)) {
-                    best = j;
-                }
+                int one = first + best * inner;
+                int other = first + j * inner;
+                boolean larger =
+                        fraction
+                                ? !Double.isNaN(from.get(one))
+                                        && !(from.get(other) <= from.get(one))
+                                : from.getLong(other) > from.getLong(one);
+                best = larger ? j : best;
             }
             to.setLong(i, best);
         }
-        return result;
-    }
-
-    @Override
-    public NDArray eq(Number n) {
-        return alone() ? compared(n, (a, b) -> a == b ? 1 : 0) : super.eq(n);
-    }
-
-    @Override
-    public NDArray neq(Number n) {
-        return alone() ? compared(n, (a, b) -> a != b ? 1 : 0) : super.neq(n);
-    }
-
-    @Override
-    public NDArray gt(Number n) {
-        return alone() ? compared(n, (a, b) -> a > b ? 1 : 0) : super.gt(n);
-    }
-
-    @Override
-    public NDArray gte(Number n) {
-        return alone() ? compared(n, (a, b) -> a >= b ? 1 : 0) : super.gte(n);
-    }
-
-    @Override
-    public NDArray lt(Number n) {
-        return alone() ? compared(n, (a, b) -> a < b ? 1 : 0) : super.lt(n);
-    }
-
-    @Override
-    public NDArray lte(Number n) {
-        return alone() ? compared(n, (a, b) -> a <= b ? 1 : 0) : super.lte(n);
-    }
-
-    private NDArray compared(Number n, DoubleBinaryOperator f) {
-        BufferArray result = empty(getShape(), DataType.BOOLEAN);
-        with(result.elements(), n, false, f, null);
         return result;
     }
 }

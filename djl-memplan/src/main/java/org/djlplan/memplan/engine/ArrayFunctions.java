@@ -1,13 +1,12 @@
 package org.djlplan.memplan.engine;
 
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.internal.NDArrayEx;
 import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
-import java.util.Optional;
 
 /**
  * The internal functions of an array: what joins and indexes arrays over buffers, and resizes
@@ -39,6 +38,9 @@ final class ArrayFunctions implements InvocationHandler {
     public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
         String name = method.getName();
         int count = method.getParameterCount();
+        if (method.getDeclaringClass() == Object.class) {
+            return method.invoke(this, arguments);
+        }
         if (name.equals("getArray")) {
             return array;
         }
@@ -52,13 +54,10 @@ final class ArrayFunctions implements InvocationHandler {
         if (name.equals("stack") && count == 2) {
             return stack((NDList) arguments[0], (int) arguments[1]);
         }
-        Optional<NDArrayEx> other = array.functionsElsewhere();
-        try {
-            if (other.isPresent()) {
-                return method.invoke(other.get(), arguments);
+        if (!array.alone()) {
+            try (OtherEngine other = OtherEngine.of(array, name)) {
+                return other.invoke(other.copy().getNDArrayInternal(), method, arguments);
             }
-        } catch (InvocationTargetException e) {
-            throw e.getCause();
         }
         if (name.equals("resize")) {
             return ImageResize.resize(
@@ -67,15 +66,18 @@ final class ArrayFunctions implements InvocationHandler {
         if (method.isDefault()) {
             return InvocationHandler.invokeDefault(proxy, method, arguments);
         }
-        if (method.getDeclaringClass() == Object.class) {
-            return method.invoke(this, arguments);
-        }
-        throw ArithmeticArray.unsupported(name);
+        throw OtherEngine.missing("NDArrayEx." + name);
     }
 
     private Object stack(NDList others, int axis) {
         NDList expanded = new NDList(others.size());
-        others.forEach(part -> expanded.add(manager.from(part).expandDims(axis)));
+        for (NDArray part : others) {
+            if (!part.getShape().equals(array.getShape())) {
+                throw new IllegalArgumentException(
+                        array.getShape() + " and " + part.getShape() + " stacked");
+            }
+            expanded.add(manager.from(part).expandDims(axis));
+        }
         try (NDList parts = expanded;
                 BufferArray first = (BufferArray) array.expandDims(axis)) {
             return first.concatenated(parts, axis);

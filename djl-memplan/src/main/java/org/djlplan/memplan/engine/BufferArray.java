@@ -1,26 +1,26 @@
 package org.djlplan.memplan.engine;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.NDScope;
 import ai.djl.ndarray.index.NDIndex;
 import ai.djl.ndarray.internal.NDArrayEx;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
-import com.google.common.primitives.Ints;
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.Charset;
 import java.util.Arrays;
-import java.util.List;
-import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /**
- * An array over a buffer, in row-major order. What only moves or converts elements it does itself;
- * arrays of another shape with as many elements share the buffer.
+ * An array over a buffer. What only moves or converts elements it does itself; slices, other shapes
+ * and other orders of dimensions are views that share the buffer, as in PyTorch.
  *
  * <p>The memory is the garbage collector's or that of a direct buffer that a user gave: never freed
  * under somebody who still has a view of it. Closing lets go of it.
@@ -28,27 +28,52 @@ import java.util.stream.IntStream;
 final class BufferArray extends ArithmeticArray {
 
     private ByteBuffer data;
+    private StridedView view;
 
     /**
-     * @param data from its position to its limit; not copied
+     * @param data from its position to its limit, in row-major order; not copied
      */
     BufferArray(BufferManager manager, ByteBuffer data, Shape shape, DataType dataType) {
-        super(manager, shape, dataType);
+        this(manager, data.slice().order(ByteOrder.nativeOrder()), StridedView.of(shape), dataType);
+    }
+
+    private BufferArray(
+            BufferManager manager, ByteBuffer data, StridedView view, DataType dataType) {
+        super(manager, view.djlShape(), dataType);
         this.data = data;
+        this.view = view;
         manager.attachInternal(uid, this);
+        NDScope.register(this);
     }
 
     private BufferManager buffers() {
         return manager instanceof BufferManager own ? own : BufferManager.system();
     }
 
-    /** Returns a view of the buffer, from its first element to its last. */
-    private ByteBuffer values() {
+    /** Returns which elements of the buffer are this array's. */
+    StridedView view() {
+        return view;
+    }
+
+    private ByteBuffer data() {
         ByteBuffer current = data;
         if (isClosed || current == null) {
             throw new IllegalStateException("the array is closed");
         }
-        return current.slice().order(ByteOrder.nativeOrder());
+        return current;
+    }
+
+    /** Returns the elements in row-major order: the buffer's own, or a copy of a view's. */
+    private ByteBuffer values() {
+        if (getDataType() == DataType.STRING) {
+            return data().slice().order(ByteOrder.nativeOrder());
+        }
+        if (view.isContiguous()) {
+            int width = dataType.getNumOfBytes();
+            int first = view.size() == 0 ? 0 : view.offset();
+            return data().slice(first * width, view.size() * width).order(ByteOrder.nativeOrder());
+        }
+        return packed(view).values();
     }
 
     @Override
@@ -61,7 +86,10 @@ final class BufferArray extends ArithmeticArray {
         return (BufferArray) buffers().zeros(wanted, type);
     }
 
-    /** Returns the buffer itself; of strings, as the engine's tensors hold them, to read only. */
+    /**
+     * Returns the buffer itself, or a copy if this is a view whose elements do not follow each
+     * other; of strings, as the engine's tensors hold them, to read only.
+     */
     @Override
     public ByteBuffer toByteBuffer() {
         return getDataType() == DataType.STRING
@@ -85,13 +113,6 @@ final class BufferArray extends ArithmeticArray {
         detach();
         manager = other;
         other.attachInternal(getUid(), this);
-        follow(other);
-    }
-
-    @Override
-    public void tempAttach(NDManager other) {
-        super.tempAttach(other);
-        follow(other);
     }
 
     @Override
@@ -103,7 +124,8 @@ final class BufferArray extends ArithmeticArray {
     @Override
     public void intern(NDArray replaced) {
         BufferArray other = (BufferArray) buffers().from(replaced);
-        data = other.values();
+        data = other.data();
+        view = other.view;
         shape = other.shape;
         dataType = other.dataType;
         other.close();
@@ -126,33 +148,57 @@ final class BufferArray extends ArithmeticArray {
     /** Strings never change: then the copy shares them. */
     @Override
     public NDArray duplicate() {
-        if (getDataType() == DataType.STRING) {
-            return reshape(getShape());
-        }
-        return strided(StridedView.of(getShape()));
-    }
-
-    /** Returns a copy of the elements that a view of this array tells. */
-    BufferArray strided(StridedView view) {
-        BufferArray copy = empty(view.djlShape(), dataType);
-        StridedView.copy(
-                values(),
-                view,
-                copy.values(),
-                StridedView.of(copy.shape),
-                dataType.getNumOfBytes());
+        NDArray copy = getDataType() == DataType.STRING ? reshape(shape) : packed(view);
+        copy.setName(name);
         return copy;
     }
 
-    /** Sets the elements that a view of this array tells, to those of an array broadcast to it. */
-    void assign(StridedView view, NDArray value) {
+    private BufferArray packed(StridedView elements) {
+        BufferArray copy = empty(elements.djlShape(), dataType);
+        StridedView.copy(data(), elements, copy.data, copy.view, dataType.getNumOfBytes());
+        return copy;
+    }
+
+    /**
+     * Returns an array of some of this one's elements, which shares the buffer.
+     *
+     * @throws UnsupportedOperationException if the elements are strings
+     */
+    BufferArray viewed(StridedView elements) {
         BufferManager.requireElements(getDataType());
+        return new BufferArray(buffers(), data(), elements, dataType);
+    }
+
+    @Override
+    void assign(NDArray value) {
+        assign(view, value);
+    }
+
+    /**
+     * Sets elements to those of an array that is broadcast to them, converted.
+     *
+     * @throws UnsupportedOperationException if an element would be set more than once
+     */
+    @SuppressWarnings("ReferenceEquality") // of buffers: the same memory
+    void assign(StridedView elements, NDArray value) {
+        BufferManager.requireElements(getDataType());
+        if (elements.repeats()) {
+            throw new UnsupportedOperationException(
+                    "a broadcast array shares elements, which cannot be set: duplicate() it");
+        }
         BufferArray source = (BufferArray) buffers().from(value).toType(dataType, false);
+        if (source.data() == data()) {
+            source = source.packed(source.view);
+        }
+        StridedView given = source.view;
+        while (given.shape().length > elements.shape().length && given.shape()[0] == 1) {
+            given = given.picked(0, 0);
+        }
         StridedView.copy(
-                source.values(),
-                StridedView.of(source.shape).broadcast(view.shape()),
-                values(),
-                view,
+                source.data(),
+                given.broadcast(elements.shape()),
+                data(),
+                elements,
                 dataType.getNumOfBytes());
     }
 
@@ -173,7 +219,7 @@ final class BufferArray extends ArithmeticArray {
         long known = 1;
         for (int i = 0; i < dimensions.length; i++) {
             if (dimensions[i] < 0) {
-                if (open >= 0) {
+                if (open >= 0 || dimensions[i] < -1) {
                     throw new IllegalArgumentException("two open dimensions: " + wanted);
                 }
                 open = i;
@@ -181,14 +227,18 @@ final class BufferArray extends ArithmeticArray {
                 known = Math.multiplyExact(known, dimensions[i]);
             }
         }
-        if (open >= 0) {
-            dimensions[open] = known == 0 ? 0 : getShape().size() / known;
+        if (open >= 0 && known > 0) {
+            dimensions[open] = getShape().size() / known;
             known *= dimensions[open];
+            open = -1;
         }
-        if (known != getShape().size()) {
+        if (open >= 0 || known != getShape().size()) {
             throw new IllegalArgumentException("an array of shape " + shape + " as " + wanted);
         }
-        return new BufferArray(buffers(), values(), new Shape(dimensions), dataType);
+        Shape found = new Shape(dimensions);
+        return view.reshaped(found)
+                .map(same -> new BufferArray(buffers(), data(), same, dataType))
+                .orElseGet(() -> (BufferArray) duplicate().reshape(found));
     }
 
     @Override
@@ -198,8 +248,13 @@ final class BufferArray extends ArithmeticArray {
 
     @Override
     public NDArray flatten(int startDim, int endDim) {
-        int start = axis(startDim, getShape().dimension());
-        int end = axis(endDim, shape.dimension());
+        int rank = Math.max(1, getShape().dimension());
+        int start = axis(startDim, rank);
+        int end = axis(endDim, rank);
+        checkArgument(start <= end, "axes %s to %s", startDim, endDim);
+        if (shape.isScalar()) {
+            return flatten();
+        }
         return reshape(
                 shape.slice(0, start)
                         .add(shape.slice(start, end + 1).size())
@@ -208,20 +263,34 @@ final class BufferArray extends ArithmeticArray {
 
     @Override
     public NDArray expandDims(int axis) {
-        int at = axis(axis, getShape().dimension() + 1);
-        return reshape(shape.slice(0, at).add(1).addAll(shape.slice(at)));
+        return new BufferArray(
+                buffers(), data(), view.expanded(axis(axis, getShape().dimension() + 1)), dataType);
+    }
+
+    /** Returns the array without an axis; with it, as PyTorch does, if its length is not 1. */
+    @Override
+    public NDArray squeeze(int axis) {
+        return getShape().get(axis(axis, shape.dimension())) == 1
+                ? squeeze(new int[] {axis})
+                : viewed(view);
     }
 
     @Override
     public NDArray squeeze(int[] axes) {
-        int rank = getShape().dimension();
-        List<Integer> gone = Ints.asList(Arrays.stream(axes).map(a -> axis(a, rank)).toArray());
-        long[] left =
-                IntStream.range(0, rank)
-                        .filter(i -> shape.get(i) != 1 || !gone.contains(i))
-                        .mapToLong(shape::get)
+        StridedView squeezed = view;
+        int[] last =
+                Arrays.stream(axes)
+                        .map(a -> -axis(a, getShape().dimension()))
+                        .distinct()
+                        .sorted()
+                        .map(a -> -a)
                         .toArray();
-        return reshape(new Shape(left));
+        for (int axis : last) {
+            checkArgument(
+                    shape.get(axis) == 1, "axis %s of shape %s has no length of 1", axis, shape);
+            squeezed = squeezed.picked(axis, 0);
+        }
+        return new BufferArray(buffers(), data(), squeezed, dataType);
     }
 
     @Override
@@ -238,34 +307,43 @@ final class BufferArray extends ArithmeticArray {
             throw new IllegalArgumentException(
                     "axes " + Arrays.toString(axes) + " of an array of shape " + shape);
         }
-        return strided(StridedView.of(shape).transposed(order));
+        return viewed(view.transposed(order));
     }
 
     @Override
+    public NDArray swapAxes(int axis1, int axis2) {
+        int[] order = IntStream.range(0, getShape().dimension()).toArray();
+        int one = axis(axis1, order.length);
+        int other = axis(axis2, order.length);
+        order[one] = other;
+        order[other] = one;
+        return transpose(order);
+    }
+
+    /** Returns a copy, as PyTorch does. */
+    @Override
     public NDArray flip(int... axes) {
-        StridedView view = StridedView.of(getShape());
-        for (int given : axes) {
-            int axis = axis(given, shape.dimension());
-            int length = view.shape()[axis];
-            view = view.sliced(axis, length - 1, -1, length);
+        BufferManager.requireElements(getDataType());
+        StridedView flipped = view;
+        int[] order = Arrays.stream(axes).map(a -> axis(a, shape.dimension())).distinct().toArray();
+        checkArgument(order.length == axes.length, "an axis twice: %s", Arrays.toString(axes));
+        for (int axis : order) {
+            int length = flipped.shape()[axis];
+            flipped = flipped.sliced(axis, Math.max(0, length - 1), -1, length);
         }
-        return strided(view);
+        return packed(flipped);
     }
 
     @Override
     public NDArray broadcast(Shape wanted) {
-        return strided(StridedView.of(getShape()).broadcast(StridedView.of(wanted).shape()));
+        return viewed(view.broadcast(StridedView.of(wanted).shape()));
     }
 
     @Override
     public NDList split(long sections, int axis) {
         long length = getShape().get(axis(axis, shape.dimension()));
-        if (sections <= 0 || length % sections != 0) {
-            if (!alone()) {
-                return super.split(sections, axis);
-            }
-            throw new IllegalArgumentException(length + " in " + sections + " equal parts");
-        }
+        checkArgument(
+                sections > 0 && length % sections == 0, "%s in %s equal parts", length, sections);
         long part = length / sections;
         return split(IntStream.range(1, (int) sections).mapToLong(i -> i * part).toArray(), axis);
     }
@@ -273,33 +351,46 @@ final class BufferArray extends ArithmeticArray {
     @Override
     public NDList split(long[] indices, int axis) {
         int along = axis(axis, getShape().dimension());
-        StridedView all = StridedView.of(shape);
+        int length = view.shape()[along];
         NDList parts = new NDList(indices.length + 1);
         int start = 0;
         for (int i = 0; i <= indices.length; i++) {
-            int end = i < indices.length ? (int) indices[i] : all.shape()[along];
-            parts.add(strided(all.sliced(along, start, 1, end - start)));
-            start = end;
+            long end = i < indices.length ? indices[i] : length;
+            checkArgument(
+                    end >= start && end <= length, "%s at %s", length, Arrays.toString(indices));
+            parts.add(viewed(view.sliced(along, start, 1, (int) end - start)));
+            start = (int) end;
         }
         return parts;
     }
 
-    /** Returns this array and others, one after the other along an axis. */
+    /**
+     * Returns this array and others, one after the other along an axis, in a type that holds the
+     * numbers of all.
+     */
     NDArray concatenated(NDList others, int axis) {
         int along = axis(axis, getShape().dimension());
         long[] dimensions = shape.getShape().clone();
+        DataType type = dataType;
         for (NDArray other : others) {
+            checkArgument(
+                    other.getShape().dimension() == dimensions.length,
+                    "%s and %s joined",
+                    shape,
+                    other.getShape());
             dimensions[along] += other.getShape().get(along);
+            type = ElementTypes.promoted(type, other.getDataType());
         }
-        BufferArray all = empty(new Shape(dimensions), dataType);
-        StridedView whole = StridedView.of(all.shape);
+        BufferArray all = empty(new Shape(dimensions), type);
         int start = 0;
         for (NDArray part : new NDList(this).addAll(others)) {
             int length = (int) part.getShape().get(along);
-            StridedView place = whole.sliced(along, start, 1, length);
-            if (!place.djlShape().equals(part.getShape())) {
-                throw new IllegalArgumentException(shape + " and " + part.getShape() + " joined");
-            }
+            StridedView place = all.view.sliced(along, start, 1, length);
+            checkArgument(
+                    place.djlShape().equals(part.getShape()),
+                    "%s and %s joined",
+                    shape,
+                    part.getShape());
             all.assign(place, part);
             start += length;
         }
@@ -313,9 +404,9 @@ final class BufferArray extends ArithmeticArray {
 
     @Override
     public void set(Buffer buffer) {
-        NDArray given = buffers().create(buffer, getShape(), dataType);
-        assign(StridedView.of(shape), given);
-        given.close();
+        try (NDArray given = buffers().create(buffer, getShape(), dataType)) {
+            assign(given);
+        }
     }
 
     @Override
@@ -334,6 +425,11 @@ final class BufferArray extends ArithmeticArray {
     }
 
     @Override
+    public void set(NDArray index, Number value) {
+        set(new NDIndex("{}", index), value);
+    }
+
+    @Override
     public void setScalar(NDIndex index, Number value) {
         indexer().setScalar(this, index, value);
     }
@@ -342,19 +438,59 @@ final class BufferArray extends ArithmeticArray {
         return new BufferIndexer(buffers());
     }
 
+    /**
+     * {@inheritDoc}
+     *
+     * @throws IllegalArgumentException if the other array has another shape or type
+     */
     @Override
     public void copyTo(NDArray array) {
+        checkArgument(
+                array.getShape().equals(getShape()) && array.getDataType() == dataType,
+                "an array of %s and shape %s into one of %s and shape %s",
+                dataType,
+                shape,
+                array.getDataType(),
+                array.getShape());
         array.set(values());
+    }
+
+    /** Returns whether this is a scalar equal to a number, of the type that DJL gives to that. */
+    @Override
+    public boolean contentEquals(Number number) {
+        return contentEquals(buffers().create(number));
+    }
+
+    /** Returns whether shape, type and all elements are equal; NaN is equal to nothing. */
+    @Override
+    public boolean contentEquals(NDArray other) {
+        if (other == null
+                || !other.getShape().equals(getShape())
+                || other.getDataType() != dataType) {
+            return false;
+        }
+        NDArray own = buffers().from(other);
+        if (ElementTypes.isWhole(dataType)) {
+            return toByteBuffer().equals(own.toByteBuffer());
+        }
+        Elements one = elements();
+        Elements two = ((BufferArray) own).elements();
+        return IntStream.range(0, one.count()).allMatch(i -> one.get(i) == two.get(i));
+    }
+
+    @Override
+    public NDArray oneHot(int depth) {
+        return oneHot(depth, DataType.FLOAT32);
+    }
+
+    @Override
+    public NDArray oneHot(int depth, DataType type) {
+        return OtherEngine.later(this).oneHot(depth, type);
     }
 
     /** Returns the rest of what arrays do; the alternative engine's, where there is one. */
     @Override
     public NDArrayEx getNDArrayInternal() {
         return ArrayFunctions.of(this, buffers());
-    }
-
-    /** Returns what the other engine has, if there is one. */
-    Optional<NDArrayEx> functionsElsewhere() {
-        return alone() ? Optional.empty() : Optional.of(super.getNDArrayInternal());
     }
 }

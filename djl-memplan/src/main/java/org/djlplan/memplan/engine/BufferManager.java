@@ -45,10 +45,7 @@ class BufferManager extends BaseNDManager {
         return alternative;
     }
 
-    /**
-     * Returns what arrays take for the manager of the other engine. It copies an array into that
-     * engine, which is not loaded before.
-     */
+    /** Returns what arrays take for the manager of the other engine, which is not loaded before. */
     static NDManager later() {
         return LaterManager.INSTANCE;
     }
@@ -91,6 +88,12 @@ class BufferManager extends BaseNDManager {
     @Override
     public NDArray create(Buffer data, Shape shape, DataType dataType) {
         int bytes = bytes(shape, dataType);
+        checkArgument(
+                data instanceof ByteBuffer
+                        || DataType.fromBuffer(data).getNumOfBytes() == dataType.getNumOfBytes(),
+                "a %s for elements of type %s",
+                data.getClass().getSimpleName(),
+                dataType);
         validateBuffer(data, dataType, Math.toIntExact(shape.size()));
         if (data instanceof ByteBuffer given && given.isDirect()) {
             ByteBuffer view = given.slice().order(ByteOrder.nativeOrder());
@@ -109,12 +112,15 @@ class BufferManager extends BaseNDManager {
     /**
      * Checks that elements of a type have a size.
      *
-     * @throws UnsupportedOperationException if they are strings
+     * @throws UnsupportedOperationException if they are strings, complex, or of no known type
      */
     static void requireElements(DataType dataType) {
         if (dataType == DataType.STRING) {
             throw new UnsupportedOperationException(
                     "an array of strings is made of strings, and nothing else of it");
+        }
+        if (dataType == DataType.UNKNOWN || dataType == DataType.COMPLEX64) {
+            throw new UnsupportedOperationException("no arrays of type " + dataType);
         }
     }
 
@@ -182,7 +188,8 @@ class BufferManager extends BaseNDManager {
 
     @Override
     public NDArray randomInteger(long low, long high, Shape shape, DataType dataType) {
-        return elsewhere(other -> other.randomInteger(low, high, shape, dataType));
+        return elsewhere(
+                other -> other.randomInteger(low, high, shape, OtherEngine.require(dataType)));
     }
 
     @Override
@@ -192,22 +199,18 @@ class BufferManager extends BaseNDManager {
 
     @Override
     public NDArray randomUniform(float low, float high, Shape shape, DataType dataType) {
-        return elsewhere(other -> other.randomUniform(low, high, shape, dataType));
+        return elsewhere(
+                other -> other.randomUniform(low, high, shape, OtherEngine.require(dataType)));
     }
 
     @Override
     public NDArray randomNormal(float loc, float scale, Shape shape, DataType dataType) {
-        return elsewhere(other -> other.randomNormal(loc, scale, shape, dataType));
+        return elsewhere(
+                other -> other.randomNormal(loc, scale, shape, OtherEngine.require(dataType)));
     }
 
     private NDArray elsewhere(Function<NDManager, NDArray> make) {
-        NDManager other =
-                alternative()
-                        .orElseThrow(
-                                () ->
-                                        new UnsupportedOperationException(
-                                                "random arrays need another engine, such as"
-                                                        + " PyTorch, on the class path"));
+        NDManager other = alternative().orElseThrow(() -> OtherEngine.missing("a random array"));
         try (NDArray made = make.apply(other)) {
             return from(made);
         }
@@ -245,11 +248,7 @@ class BufferManager extends BaseNDManager {
 
         @Override
         public NDArray from(NDArray array) {
-            // An operand may be the other engine's already.
-            BufferManager owner = array.getManager() instanceof BufferManager own ? own : system();
-            return owner.alternative()
-                    .orElseThrow(() -> ArithmeticArray.unsupported("this"))
-                    .from(array);
+            return array instanceof BufferArray own ? OtherEngine.later(own) : array;
         }
     }
 

@@ -19,26 +19,15 @@ final class Elements {
      * @throws UnsupportedOperationException if elements of the type are no numbers
      */
     Elements(ByteBuffer data, DataType type) {
+        ElementTypes.requireNumbers(type);
         this.data = data;
         this.type = type;
         width = type.getNumOfBytes();
-        count = width == 0 ? 0 : data.limit() / width;
-        switch (type) {
-            case FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, UINT8, BOOLEAN -> {}
-            default -> throw new UnsupportedOperationException("no numbers: " + type);
-        }
+        count = data.limit() / width;
     }
 
     int count() {
         return count;
-    }
-
-    /** Returns whether numbers of a type have no fraction. */
-    static boolean isWhole(DataType type) {
-        return switch (type) {
-            case FLOAT16, FLOAT32, FLOAT64 -> false;
-            default -> true;
-        };
     }
 
     double get(int index) {
@@ -51,31 +40,46 @@ final class Elements {
         };
     }
 
+    /** Returns a whole number. */
     long getLong(int index) {
         int at = index * width;
         return switch (type) {
-            case INT8, BOOLEAN -> data.get(at);
+            case INT8 -> data.get(at);
+            case BOOLEAN -> data.get(at) == 0 ? 0 : 1;
             case UINT8 -> data.get(at) & BYTE;
             case INT16 -> data.getShort(at);
             case INT32 -> data.getInt(at);
             case INT64 -> data.getLong(at);
-            default -> (long) get(index);
+            default -> throw new IllegalStateException("numbers with a fraction: " + type);
         };
     }
 
-    /** Sets an element; towards zero if it has no fraction. */
+    /**
+     * Sets an element. Whole numbers lose the fraction; they are the nearest that the type has if
+     * the value is out of its range, and 0 if it is not a number.
+     */
     void set(int index, double value) {
         int at = index * width;
         switch (type) {
             case FLOAT32 -> data.putFloat(at, (float) value);
             case FLOAT64 -> data.putDouble(at, value);
-            case FLOAT16 -> data.putShort(at, Float16Utils.floatToHalf((float) value));
+            case FLOAT16 -> data.putShort(at, half((float) value));
             case BOOLEAN -> data.put(at, (byte) (value == 0 ? 0 : 1));
-            default -> setLong(index, (long) value);
+            case UINT8 -> data.put(at, (byte) Math.max(0, Math.min(BYTE, (int) value)));
+            case INT8 -> data.put(at, (byte) between(Byte.MIN_VALUE, (int) value, Byte.MAX_VALUE));
+            case INT16 ->
+                    data.putShort(
+                            at, (short) between(Short.MIN_VALUE, (int) value, Short.MAX_VALUE));
+            case INT32 -> data.putInt(at, (int) value);
+            default -> data.putLong(at, (long) value);
         }
     }
 
-    /** Sets an element; to the lowest bits if it is too large. */
+    private static int between(int least, int value, int most) {
+        return Math.max(least, Math.min(most, value));
+    }
+
+    /** Sets an element to a whole number; to its lowest bits if the type has fewer. */
     void setLong(int index, long value) {
         int at = index * width;
         switch (type) {
@@ -84,20 +88,41 @@ final class Elements {
             case INT16 -> data.putShort(at, (short) value);
             case INT32 -> data.putInt(at, (int) value);
             case INT64 -> data.putLong(at, value);
-            default -> set(index, (double) value);
+            case FLOAT32 -> data.putFloat(at, (float) value);
+            case FLOAT64 -> data.putDouble(at, (double) value);
+            default -> data.putShort(at, half((float) value));
         }
     }
 
     /** Sets all elements to those of another, converted. */
     void setAll(Elements other) {
-        if (isWhole(type) && isWhole(other.type)) {
-            for (int i = 0; i < count; i++) {
+        boolean whole = ElementTypes.isWhole(other.type);
+        for (int i = 0; i < count; i++) {
+            if (whole) {
                 setLong(i, other.getLong(i));
-            }
-        } else {
-            for (int i = 0; i < count; i++) {
+            } else {
                 set(i, other.get(i));
             }
         }
+    }
+
+    /** Returns the nearest number of 16 bits, of two the even one. */
+    private static short half(float value) {
+        int bits = Float.floatToRawIntBits(value);
+        int sign = (bits >>> 16) & 0x8000;
+        float size = Math.abs(value);
+        if (Float.isNaN(value)) {
+            return (short) (sign | 0x7e00);
+        }
+        if (size >= 65520) {
+            return (short) (sign | 0x7c00);
+        }
+        if (size < 0x1p-14f) {
+            // Steps of 2^-24; the sum has just these bits, rounded.
+            return (short) (sign | (Float.floatToRawIntBits(size + 0.5f) - 0x3f000000));
+        }
+        int magnitude = bits & 0x7fffffff;
+        int rounded = magnitude - 0x38000000 + 0xfff + ((magnitude >> 13) & 1);
+        return (short) (sign | (rounded >> 13));
     }
 }

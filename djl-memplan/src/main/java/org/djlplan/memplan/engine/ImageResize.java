@@ -5,6 +5,8 @@ import ai.djl.ndarray.types.Shape;
 /**
  * Images in another size: the nearest pixel, or linearly between the four nearest, with pixel
  * centres at halves (as OpenCV's {@code INTER_LINEAR} and PyTorch's {@code align_corners=False}).
+ * Numbers are {@code float}s, as in PyTorch, which rounds sums in another order: pixels of 8 bits
+ * may differ from its by one.
  */
 final class ImageResize {
 
@@ -16,13 +18,17 @@ final class ImageResize {
      * Returns an image in another size.
      *
      * @param image of shape (height, width, channels), or (batch, height, width, channels)
-     * @param interpolation as {@code Image.Interpolation} numbers it: 0 is the nearest pixel, all
-     *     others are linear
+     * @param interpolation as {@code Image.Interpolation} numbers it: 0 is the nearest pixel, 1
+     *     linear
+     * @throws UnsupportedOperationException if the interpolation is another
      */
     static BufferArray resize(BufferArray image, int width, int height, int interpolation) {
         Shape shape = image.getShape();
         int rank = shape.dimension();
-        if (rank < CHANNELS_LAST) {
+        if (interpolation > 1) {
+            throw OtherEngine.missing("interpolation " + interpolation);
+        }
+        if (rank < CHANNELS_LAST || shape.size() == 0) {
             throw new IllegalArgumentException("an image of shape " + shape);
         }
         int channels = (int) shape.get(rank - 1);
@@ -33,7 +39,6 @@ final class ImageResize {
                 image.empty(batch.addAll(new Shape(height, width, channels)), image.getDataType());
         Elements from = image.elements();
         Elements to = result.elements();
-        double half = Elements.isWhole(image.getDataType()) ? 0.5 : 0;
         Axis rows = new Axis(oldHeight, height, interpolation == 0);
         Axis columns = new Axis(oldWidth, width, interpolation == 0);
         int images = (int) batch.size();
@@ -47,11 +52,11 @@ final class ImageResize {
                     int left = columns.low[x] * channels;
                     int right = columns.high[x] * channels;
                     for (int c = 0; c < channels; c++) {
-                        double above =
+                        float above =
                                 mix(from, upper + left + c, upper + right + c, columns.weight[x]);
-                        double below =
+                        float below =
                                 mix(from, lower + left + c, lower + right + c, columns.weight[x]);
-                        to.set(at++, above + (below - above) * rows.weight[y] + half);
+                        to.set(at++, mix(above, below, rows.weight[y]));
                     }
                 }
             }
@@ -59,9 +64,12 @@ final class ImageResize {
         return result;
     }
 
-    private static double mix(Elements from, int one, int other, double weight) {
-        double value = from.get(one);
-        return weight == 0 ? value : value + (from.get(other) - value) * weight;
+    private static float mix(Elements from, int one, int other, float weight) {
+        return mix((float) from.get(one), (float) from.get(other), weight);
+    }
+
+    private static float mix(float one, float other, float weight) {
+        return weight == 0 ? one : one * (1 - weight) + other * weight;
     }
 
     /** The two old positions that each new one lies between. */
@@ -71,16 +79,16 @@ final class ImageResize {
         final int[] high;
 
         /** Of the higher position. */
-        final double[] weight;
+        final float[] weight;
 
         Axis(int from, int to, boolean nearest) {
             low = new int[to];
             high = new int[to];
-            weight = new double[to];
-            double scale = (double) from / to;
+            weight = new float[to];
+            float scale = (float) from / to;
             for (int i = 0; i < to; i++) {
-                double at = nearest ? Math.floor(i * scale) : (i + 0.5) * scale - 0.5;
-                double inside = Math.max(0, Math.min(from - 1, at));
+                float at = nearest ? (int) (i * scale) : (i + 0.5f) * scale - 0.5f;
+                float inside = Math.max(0, Math.min(from - 1, at));
                 low[i] = (int) inside;
                 high[i] = Math.min(from - 1, low[i] + 1);
                 weight[i] = inside - low[i];

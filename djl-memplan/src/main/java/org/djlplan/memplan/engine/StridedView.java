@@ -3,7 +3,11 @@ package org.djlplan.memplan.engine;
 import ai.djl.ndarray.types.Shape;
 import com.google.common.primitives.Ints;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
 
 /**
  * Elements of a buffer by strides: element (i, j, …) lies at offset + i × strides[0] + j ×
@@ -28,6 +32,81 @@ record StridedView(int offset, int[] shape, int[] strides) {
         return new Shape(Arrays.stream(shape).asLongStream().toArray());
     }
 
+    int size() {
+        return Math.toIntExact(djlShape().size());
+    }
+
+    /** Returns whether the elements lie one after the other, in row-major order. */
+    boolean isContiguous() {
+        int next = 1;
+        for (int i = shape.length - 1; i >= 0; i--) {
+            if (shape[i] != 1 && strides[i] != next) {
+                return size() == 0;
+            }
+            next *= shape[i];
+        }
+        return true;
+    }
+
+    /** Returns whether two of the elements are the same one. */
+    boolean repeats() {
+        return size() > 0
+                && IntStream.range(0, shape.length).anyMatch(i -> strides[i] == 0 && shape[i] > 1);
+    }
+
+    /**
+     * Returns the same elements in another shape, or nothing if no strides tell that: the rule of
+     * PyTorch's {@code computeStride}. Dimensions that follow each other in memory are one chunk,
+     * which new dimensions divide.
+     */
+    Optional<StridedView> reshaped(Shape wanted) {
+        StridedView packed = of(wanted);
+        int[] to = packed.shape;
+        if (isContiguous()) {
+            return Optional.of(new StridedView(offset, to, packed.strides));
+        }
+        int[] steps = new int[to.length];
+        int next = to.length - 1;
+        int chunk = 1;
+        int chunkStride = strides[shape.length - 1];
+        for (int i = shape.length - 1; i >= 0; i--) {
+            chunk *= shape[i];
+            if (i > 0 && (shape[i - 1] == 1 || strides[i - 1] == chunk * chunkStride)) {
+                continue;
+            }
+            int covered = 1;
+            while (next >= 0 && (covered < chunk || to[next] == 1)) {
+                steps[next] = covered * chunkStride;
+                covered *= to[next--];
+            }
+            if (covered != chunk) {
+                return Optional.empty();
+            }
+            chunk = 1;
+            chunkStride = i > 0 ? strides[i - 1] : 0;
+        }
+        return Optional.of(new StridedView(offset, to, steps));
+    }
+
+    /** Returns the view with one more dimension, of length 1. */
+    StridedView expanded(int axis) {
+        List<Integer> lengths = new ArrayList<>(Ints.asList(shape));
+        List<Integer> steps = new ArrayList<>(Ints.asList(strides));
+        lengths.add(axis, 1);
+        steps.add(axis, 1);
+        return new StridedView(offset, Ints.toArray(lengths), Ints.toArray(steps));
+    }
+
+    /** Returns the elements at one place of an axis, without that axis. */
+    StridedView picked(int axis, int index) {
+        List<Integer> lengths = new ArrayList<>(Ints.asList(shape));
+        List<Integer> steps = new ArrayList<>(Ints.asList(strides));
+        lengths.remove(axis);
+        steps.remove(axis);
+        return new StridedView(
+                offset + index * strides[axis], Ints.toArray(lengths), Ints.toArray(steps));
+    }
+
     /** Returns the view with its dimensions in another order. */
     StridedView transposed(int[] axes) {
         return new StridedView(
@@ -48,26 +127,31 @@ record StridedView(int offset, int[] shape, int[] strides) {
     /**
      * Returns the view repeated to a larger shape.
      *
+     * @param wanted −1 is a length as it is
      * @throws IllegalArgumentException if a dimension is neither 1 nor as wanted
      */
     StridedView broadcast(int[] wanted) {
-        int[] steps = new int[wanted.length];
         int missing = wanted.length - shape.length;
-        for (int i = 0; i < wanted.length; i++) {
+        int[] lengths = wanted.clone();
+        int[] steps = new int[wanted.length];
+        for (int i = Math.min(0, missing); i < wanted.length; i++) {
             int own = i < missing ? 1 : shape[i - missing];
-            if (missing < 0 || (own != 1 && own != wanted[i])) {
+            if (i >= 0 && i >= missing && wanted[i] == -1) {
+                lengths[i] = own;
+            }
+            if (i < 0 || lengths[i] < 0 || (own != 1 && own != lengths[i])) {
                 throw new IllegalArgumentException(
                         djlShape() + " cannot be broadcast to " + Arrays.toString(wanted));
             }
             steps[i] = own == 1 ? 0 : strides[i - missing];
         }
-        return new StridedView(offset, wanted, steps);
+        return new StridedView(offset, lengths, steps);
     }
 
     /** Copies elements to a view of the same shape. */
     static void copy(
             ByteBuffer from, StridedView source, ByteBuffer to, StridedView target, int width) {
-        if (Arrays.stream(source.shape).anyMatch(length -> length == 0)) {
+        if (source.size() == 0) {
             return;
         }
         copy(from, source, source.offset, to, target, target.offset, 0, width);

@@ -2,6 +2,7 @@ package org.djlplan.integration.current;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -22,10 +23,12 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDArrays;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.NDScope;
 import ai.djl.ndarray.index.NDIndex;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.translate.Batchifier;
+import ai.djl.translate.NoopTranslator;
 import ai.djl.translate.Pipeline;
 import java.awt.Color;
 import java.awt.image.BufferedImage;
@@ -237,23 +240,254 @@ class OwnArraysTest {
     void arithmetic() {
         NDArray array = counted(4);
         assertValues(array.add(1).mul(2).sub(4).div(2), new Shape(4), -1, 0, 1, 2);
-        assertValues(array.neg().abs().square().sqrt(), new Shape(4), 0, 1, 2, 3);
+        assertValues(array.mul(array).sqrt(), new Shape(4), 0, 1, 2, 3);
         assertValues(array.clip(1, 2), new Shape(4), 1, 1, 2, 2);
-        assertValues(array.gt(1).toType(DataType.FLOAT32, false), new Shape(4), 0, 0, 1, 1);
+        assertValues(counted(1).exp(), new Shape(1), 1);
         NDArray whole = array.toType(DataType.INT32, false);
         assertEquals(DataType.INT32, whole.add(1).getDataType());
+        assertEquals(DataType.FLOAT64, whole.add(1.0).getDataType());
         assertValues(whole.div(2), new Shape(4), 0, 0.5, 1, 1.5);
         NDArray own = counted(2).addi(1).muli(counted(2).add(2)).divi(2).subi(counted(2));
         assertValues(own, new Shape(2), 1, 2);
         NDArray rows = counted(2, 2);
         assertValues(rows.sub(manager.create(new float[] {0, 1})), new Shape(2, 2), 0, 0, 2, 2);
         assertValues(rows.sum(new int[] {0}), new Shape(2), 2, 4);
-        assertValues(rows.mean(new int[] {1}, true), new Shape(2, 1), 0.5, 2.5);
+        assertValues(rows.max(new int[] {-1}, true), new Shape(2, 1), 1, 3);
         assertValues(rows.max(), new Shape(), 3);
         assertValues(rows.argMax(1), new Shape(2), 1, 1);
         assertValues(rows.mul(0).softmax(-1), new Shape(2, 2), 0.5, 0.5, 0.5, 0.5);
+    }
+
+    /** What only PyTorch computes, or is refused with the dependency's name. */
+    private static void assertComputed(Runnable check) {
+        if (Engine.hasEngine("PyTorch")) {
+            check.run();
+        } else {
+            Exception e = assertThrows(UnsupportedOperationException.class, check::run);
+            assertTrue(e.getMessage().contains("ai.djl.pytorch:pytorch-engine"), e::getMessage);
+        }
+    }
+
+    @Test
+    void otherArithmetic_needsAnotherEngine() {
+        NDArray array = counted(4);
+        assertComputed(() -> assertValues(array.neg().abs(), new Shape(4), 0, 1, 2, 3));
+        assertComputed(() -> assertValues(array.mean(), new Shape(), 1.5));
+        assertComputed(
+                () ->
+                        assertValues(
+                                array.gt(1).toType(DataType.FLOAT32, false),
+                                new Shape(4),
+                                0,
+                                0,
+                                1,
+                                1));
+        assertComputed(
+                () ->
+                        assertValues(
+                                NDArrays.where(array.gt(1), array, array.mul(9)),
+                                new Shape(4),
+                                0,
+                                9,
+                                2,
+                                3));
+    }
+
+    @Test
+    void wholeNumbersOf64Bits_areExact() {
         long exact = (1L << 60) + 1;
-        assertEquals(exact + 1, manager.create(new long[] {exact}).add(1).toLongArray()[0]);
+        NDArray array = manager.create(new long[] {exact, 5, exact - 1});
+        assertEquals(exact + 1, array.add(1).toLongArray()[0]);
+        assertEquals(2 * exact + 4, array.sum().getLong());
+        assertEquals(exact, array.max().getLong());
+        assertEquals(0, array.argMax().getLong());
+        array.set(new NDIndex("1"), exact + 2);
+        array.setScalar(new NDIndex("2"), exact + 4);
+        assertArrayEquals(new long[] {exact, exact + 2, exact + 4}, array.toLongArray());
+        assertEquals((float) exact, array.toType(DataType.FLOAT32, false).toFloatArray()[0]);
+    }
+
+    @Test
+    void notANumber_isLargest_andEqualsNothing() {
+        NDArray array = manager.create(new float[] {1, Float.NaN, 3});
+        assertEquals(1, array.argMax().getLong());
+        assertEquals(Float.NaN, array.max().getFloat());
+        assertFalse(array.contentEquals(array.duplicate()));
+        assertTrue(
+                manager.create(new float[] {0f}).contentEquals(manager.create(new float[] {-0f})));
+        assertFalse(manager.create(new int[] {1}).contentEquals(manager.create(new float[] {1})));
+    }
+
+    @Test
+    void largestOfNothing_isRefused() {
+        NDArray empty = manager.create(new Shape(0));
+        assertThrows(RuntimeException.class, empty::max);
+        assertThrows(RuntimeException.class, empty::argMax);
+    }
+
+    @Test
+    void toType_outOfRange_isTheNearestNumber() {
+        NDArray array = manager.create(new double[] {3e9, -3e9, Double.NaN, -1, 1e300});
+        assertArrayEquals(
+                new int[] {Integer.MAX_VALUE, Integer.MIN_VALUE, 0, -1, Integer.MAX_VALUE},
+                array.toType(DataType.INT32, false).toIntArray());
+        assertArrayEquals(
+                new int[] {255, 0, 0, 0, 255}, array.toType(DataType.UINT8, false).toUint8Array());
+        assertArrayEquals(
+                new byte[] {127, -128, 0, -1, 127},
+                array.toType(DataType.INT8, false).toByteArray());
+        assertEquals(Long.MAX_VALUE, array.toType(DataType.INT64, false).toLongArray()[4]);
+        NDArray half = manager.create(new float[] {1 + 0x1p-11f, 1 + 3 * 0x1p-11f, 65520});
+        assertValues(
+                half.toType(DataType.FLOAT16, false),
+                new Shape(3),
+                1,
+                1 + 0x1p-9,
+                Double.POSITIVE_INFINITY);
+    }
+
+    @Test
+    void concat_typesThatDiffer_holdsTheNumbersOfBoth() {
+        NDArray bytes = manager.create(new byte[] {1, 2});
+        NDArray floats = manager.create(new float[] {300, 0.5f});
+        NDArray joined = bytes.concat(floats);
+        assertEquals(DataType.FLOAT32, joined.getDataType());
+        assertValues(joined, new Shape(4), 1, 2, 300, 0.5);
+        assertEquals(DataType.FLOAT32, bytes.stack(floats).getDataType());
+    }
+
+    @Test
+    void get_arraysOfIndices_areRows() {
+        NDArray rows = counted(3, 2);
+        NDArray places = manager.create(new int[] {2, 0});
+        assertComputed(
+                () ->
+                        assertValues(
+                                rows.get(new NDIndex("{}", places)), new Shape(2, 2), 4, 5, 0, 1));
+        NDArray columns = manager.create(new long[] {1, 1});
+        assertComputed(
+                () ->
+                        assertValues(
+                                rows.get(new NDIndex(":, {}", columns)),
+                                new Shape(3, 2),
+                                1,
+                                1,
+                                3,
+                                3,
+                                5,
+                                5));
+    }
+
+    @Test
+    void set_maskOfBooleans() {
+        NDArray array = counted(3);
+        NDArray mask = manager.create(new boolean[] {true, false, true});
+        assertComputed(
+                () -> {
+                    array.set(new NDIndex("{}", mask), 9);
+                    assertValues(array, new Shape(3), 9, 1, 9);
+                    array.set(mask, 7);
+                    assertValues(array, new Shape(3), 7, 1, 7);
+                });
+    }
+
+    @Test
+    void slices_endWhereTheArrayDoes() {
+        NDArray array = counted(3);
+        assertValues(array.get("1:9"), new Shape(2), 1, 2);
+        assertValues(array.get("-9:2"), new Shape(2), 0, 1);
+        assertValues(array.get("5:9"), new Shape(0));
+        assertThrows(IllegalArgumentException.class, () -> array.get("3"));
+    }
+
+    @Test
+    void views_writeThrough() {
+        NDArray array = counted(4);
+        array.get("1:3").muli(10);
+        assertValues(array, new Shape(4), 0, 10, 20, 3);
+        NDArray rows = counted(2, 2);
+        rows.transpose().get(0).addi(5);
+        rows.transpose().reshape(4).get("3").set(new NDIndex(), 7);
+        assertValues(rows, new Shape(2, 2), 5, 1, 7, 3);
+        NDArray repeated = counted(1, 2).broadcast(2, 2);
+        assertThrows(UnsupportedOperationException.class, () -> repeated.addi(1));
+        array.set(new NDIndex("1:"), array.get(":3"));
+        assertValues(array, new Shape(4), 0, 0, 10, 20);
+    }
+
+    @Test
+    void typesThatPyTorchDoesNotHave_areRefused() {
+        NDArray array = counted(2).toType(DataType.INT16, false);
+        assertThrows(UnsupportedOperationException.class, () -> array.add(1));
+        assertThrows(UnsupportedOperationException.class, () -> array.addi(array));
+        assertThrows(UnsupportedOperationException.class, array::sort);
+        assertThrows(
+                UnsupportedOperationException.class, () -> counted(2).oneHot(3, DataType.INT16));
+        assertThrows(
+                UnsupportedOperationException.class,
+                () -> manager.randomUniform(0, 1, new Shape(2), DataType.UINT16));
+        assertValues(array.concat(array), new Shape(4), 0, 1, 0, 1);
+    }
+
+    /** PyTorch's engine would end the JVM. */
+    @Test
+    void leastNumberModuloMinusOne_isRefused() {
+        NDArray array = manager.create(new int[] {Integer.MIN_VALUE, 5});
+        NDArray longs = manager.create(new long[] {Long.MIN_VALUE, 5});
+        assertThrows(UnsupportedOperationException.class, () -> array.mod(-1));
+        assertThrows(
+                UnsupportedOperationException.class,
+                () -> longs.mod(manager.create(new long[] {3, -1})));
+        assertThrows(
+                UnsupportedOperationException.class,
+                () -> manager.create(new int[] {-1}).getNDArrayInternal().rmod(Integer.MIN_VALUE));
+        assertComputed(() -> assertValues(array.mod(3), new Shape(2), 1, 2));
+    }
+
+    @Test
+    void scope_closesItsArrays_andNoOthers() {
+        NDArray before = counted(2);
+        NDArray inside;
+        NDArray result;
+        NDArray kept;
+        try (NDScope scope = new NDScope()) {
+            scope.suppressNotUsedWarning();
+            inside = counted(2);
+            result = before.add(inside);
+            kept = inside.get("1:");
+            NDScope.unregister(kept);
+        }
+        NDArray closed = inside;
+        assertThrows(IllegalStateException.class, closed::toFloatArray);
+        assertTrue(result.isReleased());
+        assertValues(kept, new Shape(1), 1);
+        assertValues(before.add(before), new Shape(2), 0, 2);
+    }
+
+    @Test
+    void gradients_areRefused_andAnotherEnginesArrayWithOneIsAnInput() throws Exception {
+        NDArray own = counted(2);
+        assertFalse(own.hasGradient());
+        assertThrows(UnsupportedOperationException.class, () -> own.setRequiresGradient(true));
+        if (!Engine.hasEngine("PyTorch")) {
+            return;
+        }
+        try (NDManager other = NDManager.newBaseManager(Device.cpu(), "PyTorch");
+                Model model = Model.newInstance("chains", "TFLite")) {
+            model.load(TestModels.built("chains"));
+            Shape shape = model.describeInput().valueAt(0);
+            NDArray plain = other.ones(shape);
+            NDArray learning = other.ones(shape);
+            learning.setRequiresGradient(true);
+            try (Predictor<NDList, NDList> predictor =
+                    model.newPredictor(new NoopTranslator(null))) {
+                float[] wanted = predictor.predict(new NDList(plain)).head().toFloatArray();
+                NDList found = predictor.predict(new NDList(learning));
+                assertArrayEquals(wanted, found.head().toFloatArray());
+            }
+            assertArrayEquals(
+                    new float[] {1, 2}, learning.flatten().get(":2").add(own).toFloatArray());
+        }
     }
 
     @Test

@@ -1,0 +1,54 @@
+package org.djlplan.integration.current;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.djlplan.integration.support.ChildJvm;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Arrays of our engine answer as PyTorch's do, or refuse. One call in {@value #PART} is made; all
+ * of them with {@code -Pmodels}, and then that each method answers and each refusal happens is
+ * tested, too.
+ */
+@Tag("djl-current")
+class ArraysReferenceTest {
+
+    private static final Pattern TOTAL =
+            Pattern.compile("(\\d+) cases: (\\d+) same, .* (\\d+) wrong\\R*$");
+
+    private static final int PART = 16;
+
+    private static final boolean THOROUGH = Boolean.getBoolean("djlplan.thorough");
+
+    @TempDir Path folder;
+
+    /** At once: most of the time libtorch writes the stack of an error, on one core. */
+    @Test
+    void everyMethod_besidePyTorchAndAlone_answersAsPyTorchOrIsRefused() throws Exception {
+        String part = THOROUGH ? "1" : Integer.toString(PART);
+        ChildJvm.Running beside = jvm().start(ArraysReferenceProgram.class, part);
+        ChildJvm.Running alone =
+                jvm().options("-Dai.djl.tflite.disable_alternative=true")
+                        .start(ArraysReferenceProgram.class, part);
+        require(beside.result(), THOROUGH ? 60_000 : 60_000 / PART);
+        require(alone.result(), THOROUGH ? 40_000 : 40_000 / PART);
+    }
+
+    private ChildJvm jvm() {
+        return new ChildJvm(folder).options("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+    }
+
+    private static void require(ChildJvm.Result result, int least) {
+        assertEquals(0, result.exitCode(), result.printed());
+        Matcher total = TOTAL.matcher(result.out());
+        assertTrue(total.find(), result.out());
+        assertEquals("0", total.group(3), result.out());
+        assertTrue(Integer.parseInt(total.group(2)) >= least, total.group());
+    }
+}
