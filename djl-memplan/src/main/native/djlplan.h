@@ -45,9 +45,11 @@ DJLPLAN_API int djlplan_abi(void);
 enum djlplan_status {
     DJLPLAN_OK = 0,
     DJLPLAN_ENGINE_ERROR = 1, /* the engine failed, or is not one that can be used */
-    DJLPLAN_MISMATCH = 2      /* the plan does not fit what the engine wants; nothing ran */
+    DJLPLAN_MISMATCH = 2,     /* the plan does not fit what the engine wants; nothing ran */
+    DJLPLAN_UNSOUND = 3       /* sizes or operands that the engine must not go on with */
 };
-DJLPLAN_AS_IN_JAVA(DJLPLAN_OK == 0 && DJLPLAN_MISMATCH == 2, "TfLiteNative.OK, MISMATCH");
+DJLPLAN_AS_IN_JAVA(DJLPLAN_OK == 0 && DJLPLAN_MISMATCH == 2 && DJLPLAN_UNSOUND == 3,
+                   "TfLiteNative.OK, MISMATCH, UNSOUND");
 
 /* Offsets in an arena are multiples of this, in bytes. */
 enum { DJLPLAN_ALIGNMENT = 64 };
@@ -187,6 +189,9 @@ DJLPLAN_API int djlplan_tflite_attach(char *message, int64_t message_bytes);
 
 /* Whether the engine's release tells where outputs may lie, and lays out its own arena by that. */
 DJLPLAN_API int djlplan_tflite_tells_in_place(void);
+
+/* What an operator may need at most; sessions fail (UNSOUND) that would need more. Thread-safe. */
+DJLPLAN_API void djlplan_tflite_memory(int64_t bytes);
 
 /* A model over memory that outlives it and that the caller has verified; NULL on failure. */
 DJLPLAN_API void *djlplan_tflite_model_create(const void *bytes, int64_t length);

@@ -15,7 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { kTfLiteOk = 0, kTfLiteError = 1 };
+/* The last one is no failure: a kernel of 2.20 or later tells it in place of making tensors dynamic. */
+enum { kTfLiteOk = 0, kTfLiteError = 1, kTfLiteOutputShapeNotKnown = 9 };
 
 /* TfLiteAllocationType */
 enum {

@@ -61,14 +61,53 @@ static void give_back(const struct djlplan_tflite_session *session, const TfLite
 
 /* ---- functions of nodes ---------------------------------------------------------------- */
 
-/* What the session knows of one of the engine's nodes. */
+static struct node *find(struct node **nodes, int count, TfLiteNode *node) {
+    const struct node key = {.node = node}, *key_address = &key;
+    struct node **found =
+        bsearch(&key_address, nodes, (size_t)count, sizeof key_address, by_address);
+    return found == NULL ? NULL : *found;
+}
+
+/* What the session knows of one of the model's nodes. */
 static struct node *node_of(const TfLiteContext *context, TfLiteNode *node) {
     const struct djlplan_tflite_session *session = djlplan_tflite_current;
     if (session == NULL || session->context != context) return NULL;
-    const struct node key = {.node = node}, *key_address = &key;
-    struct node **found = bsearch(&key_address, session->by_address, (size_t)session->node_count,
-                                  sizeof key_address, by_address);
-    return found == NULL ? NULL : *found;
+    return find(session->by_address, session->node_count, node);
+}
+
+/* What it knows of a node of a graph that the model calls. */
+static struct node *called_node_of(const TfLiteContext *context, TfLiteNode *node) {
+    const struct djlplan_tflite_session *session = djlplan_tflite_current;
+    const struct called_graph *graph = session == NULL ? NULL : session->called;
+    while (graph != NULL && graph->context != context) graph = graph->next;
+    return graph == NULL ? NULL : find(graph->by_address, graph->node_count, node);
+}
+
+/* Lets a kernel prepare between the checks of what it reads and of what it will write. */
+static TfLiteStatus prepare_kernel(TfLiteContext *context, const struct node *known) {
+    struct djlplan_tflite_session *session = djlplan_tflite_current;
+    if (!djlplan_guard_before(session, context, known->node, known->builtin_code)) {
+        return kTfLiteError;
+    }
+    TfLiteStatus status =
+        known->prepare == NULL ? kTfLiteOk : known->prepare(context, known->node);
+    if (status == kTfLiteOutputShapeNotKnown) djlplan_guard_unknown(context, known->node);
+    if (status != kTfLiteOk) return status;
+    bool sound = djlplan_guard_after(session, context, known->node, known->builtin_code);
+    return sound ? kTfLiteOk : kTfLiteError;
+}
+
+/* Stands in for the functions of kernels in graphs that the model calls. */
+static TfLiteStatus prepare_called(TfLiteContext *context, TfLiteNode *node) {
+    const struct node *known = called_node_of(context, node);
+    return known == NULL ? kTfLiteError : prepare_kernel(context, known);
+}
+
+static TfLiteStatus invoke_called(TfLiteContext *context, TfLiteNode *node) {
+    const struct node *known = called_node_of(context, node);
+    bool sound = known != NULL && djlplan_guard_operands(djlplan_tflite_current, context, node,
+                                                         known->builtin_code);
+    return sound ? known->invoke(context, node) : kTfLiteError;
 }
 
 /*
@@ -81,9 +120,10 @@ static TfLiteStatus prepare_node(TfLiteContext *context, TfLiteNode *node) {
     const struct node *known = node_of(context, node);
     if (known == NULL) return kTfLiteError;
     struct djlplan_tflite_session *session = djlplan_tflite_current;
+    if (!session->temporaries) return prepare_kernel(context, known);
     give_back(session, node->inputs);
     give_back(session, node->outputs);
-    TfLiteStatus status = known->prepare == NULL ? kTfLiteOk : known->prepare(context, node);
+    TfLiteStatus status = prepare_kernel(context, known);
     take_wanted(session, node->inputs);
     take_wanted(session, node->outputs);
     if (status != kTfLiteOk || node->temporaries == NULL) return status;
@@ -95,12 +135,20 @@ static TfLiteStatus prepare_node(TfLiteContext *context, TfLiteNode *node) {
     return taken ? kTfLiteOk : kTfLiteError;
 }
 
-/* Stands in for a node's invoke in a timed or a streamed session. */
+/*
+ * Stands in for a node's invoke in a timed or a streamed session, and where operands are to be
+ * checked that are computed.
+ */
 static TfLiteStatus invoke_node(TfLiteContext *context, TfLiteNode *node) {
     struct node *known = node_of(context, node);
     if (known == NULL) return kTfLiteError;
     struct djlplan_tflite_session *session = djlplan_tflite_current;
+    if (known->computed &&
+        !djlplan_guard_operands(session, context, node, known->builtin_code)) {
+        return kTfLiteError;
+    }
     if (session->streaming.stream != NULL) return djlplan_tflite_invoke_step(session, known);
+    if (!session->timed) return known->invoke(context, node);
     int64_t start = djlplan_now_nanos();
     TfLiteStatus status = known->invoke(context, node);
     known->nanos = djlplan_now_nanos() - start;
@@ -293,10 +341,14 @@ static void leave(struct ids *ids, const TfLiteIntArray *to_engine) {
 
 /* ---- all together ---------------------------------------------------------------------- */
 
-static void stand_in(const struct djlplan_tflite_session *session, const TfLiteNode *node,
+static void stand_in(const struct djlplan_tflite_session *session, const struct node *known,
                      TfLiteRegistration *registration) {
-    if (session->temporaries && node->delegate == NULL) registration->prepare = prepare_node;
-    if (session->timed || session->streaming.wanted) registration->invoke = invoke_node;
+    /* Of an operator that it does not have, the engine tells by its lack of functions. */
+    bool prepared = session->temporaries || registration->prepare != NULL;
+    if (prepared && known->node->delegate == NULL) registration->prepare = prepare_node;
+    if (session->timed || session->streaming.wanted || known->computed) {
+        registration->invoke = invoke_node;
+    }
 }
 
 static bool make_room(struct djlplan_tflite_session *session, int nodes) {
@@ -323,6 +375,45 @@ static bool lies_as_declared(TfLiteContext *context, int id, const TfLiteNode *n
            (const char *)node - (const char *)first == id * distance;
 }
 
+static bool is_computed(const TfLiteContext *context, const TfLiteNode *node,
+                        const TfLiteRegistration *registration) {
+    return node->delegate == NULL &&
+           djlplan_guard_computed(context, node, registration->builtin_code);
+}
+
+/* Hooks the nodes of a graph that the model calls: they are checked, and otherwise the engine's. */
+static TfLiteStatus guard_called(struct djlplan_tflite_session *session, TfLiteContext *context) {
+    TfLiteIntArray *plan;
+    TfLiteStatus status = context->GetExecutionPlan(context, &plan);
+    struct called_graph *graph = status == kTfLiteOk ? calloc(1, sizeof *graph) : NULL;
+    if (graph == NULL) return kTfLiteError;
+    graph->context = context;
+    graph->next = session->called;
+    session->called = graph;
+    graph->nodes = djlplan_zeroed(plan->size, sizeof *graph->nodes);
+    graph->by_address = djlplan_zeroed(plan->size, sizeof(struct node *));
+    if (graph->nodes == NULL || graph->by_address == NULL) return kTfLiteError;
+    for (int i = 0; i < plan->size; i++) {
+        TfLiteNode *node;
+        TfLiteRegistration *registration;
+        status = context->GetNodeAndRegistration(context, plan->data[i], &node, &registration);
+        if (status != kTfLiteOk) return status;
+        graph->nodes[i] = (struct node){.node = node,
+                                        .id = plan->data[i],
+                                        .builtin_code = registration->builtin_code,
+                                        .prepare = registration->prepare,
+                                        .invoke = registration->invoke,
+                                        .computed = is_computed(context, node, registration)};
+        graph->by_address[i] = &graph->nodes[i];
+        graph->node_count++;
+        if (node->delegate != NULL) continue;
+        if (registration->prepare != NULL) registration->prepare = prepare_called;
+        if (graph->nodes[i].computed) registration->invoke = invoke_called;
+    }
+    qsort(graph->by_address, (size_t)graph->node_count, sizeof(struct node *), by_address);
+    return kTfLiteOk;
+}
+
 /*
  * Reads the execution plan, of which delegate kernels are part now, and hooks its nodes. Tensors of
  * delegate kernels stay the engine's where these ask for their addresses once: arenas move.
@@ -343,10 +434,11 @@ static TfLiteStatus read_plan(struct djlplan_tflite_session *session, TfLiteCont
                                           .builtin_code = registration->builtin_code,
                                           .in_place = in_place(registration),
                                           .prepare = registration->prepare,
-                                          .invoke = registration->invoke};
+                                          .invoke = registration->invoke,
+                                          .computed = is_computed(context, node, registration)};
         session->by_address[i] = &session->nodes[i];
         session->node_count++;
-        stand_in(session, node, registration);
+        stand_in(session, &session->nodes[i], registration);
         if (node->delegate != NULL &&
             (session->streaming.wanted || !djlplan_tflite_rebinds(node->delegate))) {
             leave(&session->wanted, node->inputs);
@@ -363,11 +455,11 @@ static TfLiteStatus read_plan(struct djlplan_tflite_session *session, TfLiteCont
 
 /*
  * The engine offers its subgraphs one by one, the model itself first; those that operators call are
- * left to the engine.
+ * checked, and otherwise left to the engine.
  */
 TfLiteStatus djlplan_tflite_prepare(TfLiteContext *context, TfLiteDelegate *wrapper) {
     struct djlplan_tflite_session *session = wrapper->data;
-    if (session->context != NULL) return kTfLiteOk;
+    if (session->context != NULL) return guard_called(session, context);
     session->context = context;
     TfLiteStatus status = delegate_chosen(&session->delegation, context);
     return status == kTfLiteOk ? read_plan(session, context) : status;

@@ -138,12 +138,17 @@ void djlplan_tflite_session_preview(struct djlplan_tflite_session *session, void
 
 void djlplan_tflite_session_time(struct djlplan_tflite_session *session) { session->timed = true; }
 
+/* What the engine's failure is: its own, or one that our checks found. */
+static int failure(const struct djlplan_tflite_session *session) {
+    return session->unsound ? DJLPLAN_UNSOUND : DJLPLAN_ENGINE_ERROR;
+}
+
 int djlplan_tflite_session_build(struct djlplan_tflite_session *session, const void *model,
                                  int threads) {
     const char *problem = build(session, model, threads);
     if (problem == NULL) return DJLPLAN_OK;
     if (problem != session->error) snprintf(session->error, sizeof session->error, "%s", problem);
-    return DJLPLAN_ENGINE_ERROR;
+    return failure(session);
 }
 
 void djlplan_tflite_session_delete(struct djlplan_tflite_session *session) {
@@ -155,6 +160,13 @@ void djlplan_tflite_session_delete(struct djlplan_tflite_session *session) {
     free(session->by_address);
     free(session->plan.tensors);
     djlplan_tflite_forget_streaming(session);
+    while (session->called != NULL) {
+        struct called_graph *graph = session->called;
+        session->called = graph->next;
+        free(graph->nodes);
+        free(graph->by_address);
+        free(graph);
+    }
     free(session);
 }
 
@@ -165,10 +177,11 @@ const char *djlplan_tflite_error(const struct djlplan_tflite_session *session) {
 /* Runs one of the engine's functions with this session as the thread's current one. */
 static int enter(struct djlplan_tflite_session *session, TfLiteStatus (*function)(void *)) {
     session->error[0] = '\0';
+    session->unsound = false;
     djlplan_tflite_current = session;
     TfLiteStatus status = function(session->interpreter);
     djlplan_tflite_current = NULL;
-    return status == kTfLiteOk ? DJLPLAN_OK : DJLPLAN_ENGINE_ERROR;
+    return status == kTfLiteOk ? DJLPLAN_OK : failure(session);
 }
 
 /* The engine does not check indices of inputs and outputs. */

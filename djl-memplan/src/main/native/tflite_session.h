@@ -76,7 +76,17 @@ struct node {
     int32_t in_place; /* as djlplan_tflite_nodes says */
     TfLiteNodeFunction prepare;
     TfLiteNodeFunction invoke;
+    bool computed; /* operands that are checked are known only as it runs */
     int64_t nanos; /* in the last inference, when timed */
+};
+
+/* A graph that an operator of the model calls. */
+struct called_graph {
+    TfLiteContext *context;
+    struct node *nodes;
+    struct node **by_address;
+    int node_count;
+    struct called_graph *next;
 };
 
 /* A constant of which the model's memory has no content, and where that is. */
@@ -155,6 +165,8 @@ struct djlplan_tflite_session {
     struct node *nodes;
     struct node **by_address; /* in the order of the engine's nodes in memory */
     int node_count;
+    struct called_graph *called;
+    bool unsound; /* the last failure is one that our own checks found */
     struct tensor_plan plan;
     struct streaming streaming;
 };
@@ -164,6 +176,24 @@ extern _Thread_local struct djlplan_tflite_session *djlplan_tflite_current;
 
 /* tflite_prepare.c: the wrapping delegate's Prepare. */
 TfLiteStatus djlplan_tflite_prepare(TfLiteContext *context, TfLiteDelegate *wrapper);
+
+/* ---- tflite_guard.c -------------------------------------------------------------------- */
+
+/* Before and after a kernel prepares. False, with the session's error, if the engine must stop. */
+bool djlplan_guard_before(struct djlplan_tflite_session *session, const TfLiteContext *context,
+                          const TfLiteNode *node, int32_t code);
+bool djlplan_guard_after(struct djlplan_tflite_session *session, const TfLiteContext *context,
+                         const TfLiteNode *node, int32_t code);
+/*
+ * Makes results dynamic, as earlier releases do, whose sizes are known only as the model runs.
+ * Whoever places a tensor, or looks where it lies, has to know that before.
+ */
+void djlplan_guard_unknown(const TfLiteContext *context, const TfLiteNode *node);
+/* Whether an operator has operands to check that are not constants of the file. */
+bool djlplan_guard_computed(const TfLiteContext *context, const TfLiteNode *node, int32_t code);
+/* Before such an operator runs. */
+bool djlplan_guard_operands(struct djlplan_tflite_session *session, const TfLiteContext *context,
+                            const TfLiteNode *node, int32_t code);
 
 /* ---- tflite_delegate.c ----------------------------------------------------------------- */
 

@@ -181,6 +181,19 @@ public final class ModelSketch {
         return tensor(Form.of(type, shape));
     }
 
+    /** Adds an input of integers with any scales, sound or not, and as many zero points. */
+    public int input(Form form, List<Float> scales) {
+        int id = tensor(form, scales);
+        inputs.add(id);
+        return id;
+    }
+
+    /** Adds a tensor of integers with any scales, sound or not, and as many zero points. */
+    public int tensor(Form form, List<Float> scales) {
+        List<Long> zeroPoints = Collections.nCopies(scales.size(), 0L);
+        return add(form, Optional.of(quantization(scales, zeroPoints, 0)), 0, false);
+    }
+
     /** Adds a tensor of floats that keeps its content from one prediction to the next. */
     public int state(int... shape) {
         return add(Form.of(ElementType.FLOAT32, shape), 0, true);

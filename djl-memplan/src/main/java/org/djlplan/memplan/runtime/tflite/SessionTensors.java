@@ -62,10 +62,18 @@ final class SessionTensors {
         return new TensorInfo(tensor.name(), tensor.type(), tensor.shape(), tensor.bytes());
     }
 
-    /** Returns the memory of a tensor, where it lies now. */
+    /**
+     * Returns the memory of a tensor, where it lies now.
+     *
+     * @throws UnsoundModelException if it is larger than a buffer can be
+     */
     static ByteBuffer memory(LiveTensor tensor) {
         if (tensor.bytes() == 0 || tensor.address() == 0) {
             return ByteBuffer.allocate(0);
+        }
+        if (tensor.bytes() > Integer.MAX_VALUE) {
+            throw new UnsoundModelException(
+                    "an input or output of shape " + tensor.shape() + " is larger than 2 GiB");
         }
         return new Pointer(tensor.address())
                 .getByteBuffer(0, tensor.bytes())

@@ -2,6 +2,7 @@ package org.djlplan.memplan.runtime.tflite;
 
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
+import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.runtime.NativeLoader;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
 
@@ -13,6 +14,7 @@ final class TfLiteNative {
 
     static final int OK = 0;
     static final int MISMATCH = 2;
+    static final int UNSOUND = 3;
 
     private static final int MESSAGE_BYTES = 256;
 
@@ -31,6 +33,7 @@ final class TfLiteNative {
             use.close();
             throw new UnplannableException(Native.toString(message));
         }
+        djlplan_tflite_memory(new Machine().memoryBytes().orElse(Long.MAX_VALUE));
         // The engine's own interpreters use XNNPACK, too, even without a delegate.
         SharedWorkspaces.prepare();
         return use;
@@ -39,6 +42,8 @@ final class TfLiteNative {
     static native int djlplan_tflite_attach(byte[] message, long messageBytes);
 
     static native int djlplan_tflite_tells_in_place();
+
+    static native void djlplan_tflite_memory(long bytes);
 
     static native Pointer djlplan_tflite_model_create(Pointer bytes, long length);
 

@@ -251,6 +251,9 @@ final class TfLiteSession implements StreamedSession {
     }
 
     private void check(int status) {
+        if (status == TfLiteNative.UNSOUND) {
+            throw new UnsoundModelException(error());
+        }
         if (status != TfLiteNative.OK) {
             throw new IllegalStateException("TensorFlow Lite: " + error());
         }

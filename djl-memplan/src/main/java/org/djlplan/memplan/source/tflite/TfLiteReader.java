@@ -68,7 +68,9 @@ public final class TfLiteReader {
     public static TfLiteFile read(ByteBuffer file, String name) throws TfLiteFormatException {
         CheckedBuffer buffer = new CheckedBuffer(file, name);
         try {
-            return new TfLiteReader(buffer).file(root(buffer));
+            TfLiteFile read = new TfLiteReader(buffer).file(root(buffer));
+            OperatorRules.check(read);
+            return read;
         } catch (InvalidModelException e) {
             CheckedBuffer again = new CheckedBuffer(file, name);
             List<String> steps =

@@ -1,0 +1,365 @@
+package org.djlplan.memplan.source.tflite;
+
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.djlplan.memplan.graph.ElementType;
+
+/**
+ * Checks parameters of operators, and shapes and scales of their operands, that the engine's
+ * kernels compute with but do not check themselves: a stride or a filter of 0 divides by 0, one
+ * that is too large overflows, a scale that is not a number aborts the process. Throws {@link
+ * InvalidModelException} only.
+ *
+ * <p>Shapes that only the engine knows, and operands that are sizes or positions, are checked by
+ * the native library when the engine prepares and runs an operator.
+ */
+final class OperatorRules {
+
+    /** Kernels compute positions in 32 bits, as products of these and of positions in an image. */
+    private static final int LARGEST_STRIDE = 1 << 15;
+
+    private static final int LARGEST_DILATION = 1 << 15;
+    private static final int LARGEST_WINDOW = 1 << 24;
+    private static final int SMALLEST_BITS = 2;
+    private static final int LARGEST_BITS = 16;
+
+    /** A sum is shifted by 20 bits, 15 of wider numbers, and one that is twice the larger scale. */
+    private static final double LARGEST_SUM = 1 << 19;
+
+    private static final double LARGEST_SUM_OF_16_BITS = 1 << 14;
+
+    /** A difference is shifted by 7 bits before it is squared. */
+    private static final double LARGEST_SQUARE = 1 << 12;
+
+    private static final float SMALLEST_SCALE = 1e-20f;
+    private static final float LARGEST_SCALE = 1e20f;
+
+    /** Multipliers are shifted by 31 bits at most. */
+    private static final float SMALLEST_COMPARED = 0x1p-30f;
+
+    private static final int FILTER = 1;
+    private static final FlatTable NO_OPTIONS = FlatTable.of("AbsOptions");
+
+    private final TfLiteFile file;
+    private final TfLiteSubgraph subgraph;
+
+    private final TfLiteOperator operator;
+    private final FlatTable options;
+    private final String path;
+
+    /** Checks one operator. */
+    private interface Rule {
+        void check(OperatorRules operator);
+    }
+
+    private static final ImmutableMap<String, Rule> RULES =
+            ImmutableMap.<String, Rule>builder()
+                    .put("CONV_2D", convolution("Conv2DOptions"))
+                    .put("DEPTHWISE_CONV_2D", convolution("DepthwiseConv2DOptions"))
+                    .put("TRANSPOSE_CONV", OperatorRules::checkTransposed)
+                    .put("CONV_3D", OperatorRules::checkVolume)
+                    .put("CONV_3D_TRANSPOSE", OperatorRules::checkVolume)
+                    .put("AVERAGE_POOL_2D", OperatorRules::checkPool)
+                    .put("MAX_POOL_2D", OperatorRules::checkPool)
+                    .put("L2_POOL_2D", OperatorRules::checkPool)
+                    .put("RESHAPE", OperatorRules::checkShape)
+                    .put("SPACE_TO_DEPTH", blocks("SpaceToDepthOptions"))
+                    .put("DEPTH_TO_SPACE", blocks("DepthToSpaceOptions"))
+                    .put("LOCAL_RESPONSE_NORMALIZATION", OperatorRules::checkRadius)
+                    .put("FAKE_QUANT", OperatorRules::checkBits)
+                    .put("SVDF", OperatorRules::checkRank)
+                    .put("SPLIT", OperatorRules::checkSplits)
+                    .put("UNPACK", OperatorRules::checkUnpacked)
+                    .put("PACK", OperatorRules::checkPacked)
+                    .buildOrThrow();
+
+    /** By what an operator's largest scale of an input is compared with that of its output. */
+    private enum Scaled {
+        /** The inputs are brought to one scale, and their sum to that of the output. */
+        SUM,
+        /** As a sum, but squared. */
+        SQUARE,
+        /** There is no scale of the output. */
+        COMPARISON,
+        /** Any scales do. */
+        PRODUCT,
+        /** The output is looked up, or computed as a real number: integers always stand for some. */
+        FUNCTION
+    }
+
+    /** Operators that compute with the scales of integers of 8 or 16 bits, and check none. */
+    private static final ImmutableMap<String, Scaled> SCALED =
+            ImmutableMap.<String, Scaled>builder()
+                    .put("ADD", Scaled.SUM)
+                    .put("SUB", Scaled.SUM)
+                    .put("SQUARED_DIFFERENCE", Scaled.SQUARE)
+                    .put("MUL", Scaled.PRODUCT)
+                    .put("DIV", Scaled.PRODUCT)
+                    .put("LESS", Scaled.COMPARISON)
+                    .put("LESS_EQUAL", Scaled.COMPARISON)
+                    .put("GREATER", Scaled.COMPARISON)
+                    .put("GREATER_EQUAL", Scaled.COMPARISON)
+                    .put("EQUAL", Scaled.COMPARISON)
+                    .put("NOT_EQUAL", Scaled.COMPARISON)
+                    .put("ELU", Scaled.FUNCTION)
+                    .put("EXP", Scaled.FUNCTION)
+                    .put("GELU", Scaled.FUNCTION)
+                    .put("HARD_SWISH", Scaled.FUNCTION)
+                    .put("LEAKY_RELU", Scaled.FUNCTION)
+                    .put("LOG", Scaled.FUNCTION)
+                    .put("LOGISTIC", Scaled.FUNCTION)
+                    .put("LOG_SOFTMAX", Scaled.FUNCTION)
+                    .put("RSQRT", Scaled.FUNCTION)
+                    .put("SOFTMAX", Scaled.FUNCTION)
+                    .put("TANH", Scaled.FUNCTION)
+                    .buildOrThrow();
+
+    private OperatorRules(
+            TfLiteFile file,
+            TfLiteSubgraph subgraph,
+            TfLiteOperator operator,
+            FlatTable options,
+            String path) {
+        this.file = file;
+        this.subgraph = subgraph;
+        this.operator = operator;
+        this.options = options;
+        this.path = path;
+    }
+
+    /**
+     * Checks every operator of a model.
+     *
+     * @throws InvalidModelException at the first that must not run
+     */
+    static void check(TfLiteFile file) {
+        for (int i = 0; i < file.subgraphs().size(); i++) {
+            TfLiteSubgraph subgraph = file.subgraphs().get(i);
+            for (int j = 0; j < subgraph.operators().size(); j++) {
+                TfLiteOperator operator = subgraph.operators().get(j);
+                check(file, subgraph, operator, "subgraphs[" + i + "].operators[" + j + "]");
+            }
+        }
+    }
+
+    private static void check(
+            TfLiteFile file, TfLiteSubgraph subgraph, TfLiteOperator operator, String path) {
+        String type = file.codeOf(operator).name();
+        Rule rule = RULES.get(type);
+        Scaled scaled = SCALED.get(type);
+        if (rule != null || scaled != null) {
+            FlatTable options = operator.builtinOptions().orElse(NO_OPTIONS);
+            OperatorRules checked = new OperatorRules(file, subgraph, operator, options, path);
+            if (rule != null) {
+                rule.check(checked);
+            }
+            if (scaled != null) {
+                checked.checkScales(scaled);
+            }
+        }
+    }
+
+    // ---- parameters ------------------------------------------------------------------------
+
+    private static Rule convolution(String type) {
+        return operator -> {
+            operator.requireOptions(type);
+            operator.requireBetween("stride_w", 1, LARGEST_STRIDE);
+            operator.requireBetween("stride_h", 1, LARGEST_STRIDE);
+            operator.requireBetween("dilation_w_factor", 1, LARGEST_DILATION);
+            operator.requireBetween("dilation_h_factor", 1, LARGEST_DILATION);
+            operator.requireWindow(1, operator.options.intValue("dilation_h_factor"));
+            operator.requireWindow(2, operator.options.intValue("dilation_w_factor"));
+            operator.requireFilter();
+        };
+    }
+
+    private void checkTransposed() {
+        requireOptions("TransposeConvOptions");
+        requireBetween("stride_w", 1, LARGEST_STRIDE);
+        requireBetween("stride_h", 1, LARGEST_STRIDE);
+        requireFilter();
+    }
+
+    private void checkVolume() {
+        requireOptions("Conv3DOptions");
+        List<String> axes = List.of("d", "h", "w");
+        for (int i = 0; i < axes.size(); i++) {
+            String dilation = "dilation_" + axes.get(i) + "_factor";
+            requireBetween("stride_" + axes.get(i), 1, LARGEST_STRIDE);
+            requireBetween(dilation, 1, LARGEST_DILATION);
+            requireWindow(i, options.intValue(dilation));
+        }
+        requireFilter();
+    }
+
+    private void checkPool() {
+        requireOptions("Pool2DOptions");
+        for (String field : List.of("stride_w", "stride_h", "filter_width", "filter_height")) {
+            requireBetween(field, 1, LARGEST_WINDOW);
+        }
+    }
+
+    private static Rule blocks(String type) {
+        return operator -> {
+            operator.requireOptions(type);
+            operator.requireBetween("block_size", 1, LARGEST_STRIDE);
+        };
+    }
+
+    /** What −1 stands for is the rest of the elements divided by the other dimensions. */
+    private void checkShape() {
+        if (operator.inputs().size() == 1 && options.type().equals("ReshapeOptions")) {
+            List<Integer> shape = options.ints("new_shape");
+            boolean sound = !shape.contains(-1) || !shape.contains(0);
+            require(sound, ".builtin_options.new_shape", "both 0 and -1");
+        }
+    }
+
+    private void checkRadius() {
+        requireOptions("LocalResponseNormalizationOptions");
+        requireBetween("radius", 0, LARGEST_WINDOW);
+    }
+
+    private void checkBits() {
+        requireOptions("FakeQuantOptions");
+        requireBetween("num_bits", SMALLEST_BITS, LARGEST_BITS);
+    }
+
+    private void checkRank() {
+        requireOptions("SVDFOptions");
+        requireBetween("rank", 1, LARGEST_WINDOW);
+    }
+
+    private void checkSplits() {
+        requireOptions("SplitOptions");
+        int outputs = operator.outputs().size();
+        requireBetween("num_splits", outputs, outputs);
+        requireBetween("num_splits", 1, outputs);
+    }
+
+    private void checkUnpacked() {
+        requireOptions("UnpackOptions");
+        int outputs = operator.outputs().size();
+        requireBetween("num", outputs, outputs);
+    }
+
+    private void checkPacked() {
+        requireOptions("PackOptions");
+        int inputs = operator.inputs().size();
+        requireBetween("values_count", inputs, inputs);
+    }
+
+    private void requireOptions(String type) {
+        boolean there = options.type().equals(type);
+        require(there, ".builtin_options", "no " + type);
+    }
+
+    private void requireBetween(String field, int least, int most) {
+        int value = options.intValue(field);
+        require(
+                value >= least && value <= most,
+                ".builtin_options." + field,
+                value + " is not between " + least + " and " + most);
+    }
+
+    /** A filter is a constant nearly always; else the engine's shape of it is checked later. */
+    private void requireWindow(int axis, int dilation) {
+        Optional<TfLiteTensor> filter = input(FILTER);
+        if (filter.isPresent() && axis < filter.get().shape().size()) {
+            long taps = filter.get().shape().get(axis);
+            require(
+                    (taps - 1) * dilation < LARGEST_WINDOW,
+                    ".inputs[" + FILTER + "]",
+                    taps + " elements of a filter that are " + dilation + " apart");
+        }
+    }
+
+    private void requireFilter() {
+        Optional<TfLiteTensor> filter = input(FILTER);
+        boolean empty = filter.isPresent() && filter.get().shape().contains(0);
+        require(!empty, ".inputs[" + FILTER + "]", "a filter without elements");
+    }
+
+    // ---- scales ----------------------------------------------------------------------------
+
+    private static final ImmutableSet<ElementType> QUANTIZED =
+            ImmutableSet.of(ElementType.INT8, ElementType.UINT8, ElementType.INT16);
+
+    /** Kernels abort the process over a scale that they can make no multiplier of. */
+    private void checkScales(Scaled scaled) {
+        double largest = 0;
+        List<Integer> inputs = operator.inputs();
+        for (int i = 0; i < inputs.size(); i++) {
+            if (inputs.get(i) != TfLiteOperator.ABSENT) {
+                TfLiteTensor tensor = subgraph.tensors().get(inputs.get(i));
+                largest = Math.max(largest, scale(tensor, scaled, ".inputs[" + i + "]"));
+            }
+        }
+        List<Integer> outputs = operator.presentOutputs();
+        if (largest == 0 || outputs.isEmpty()) {
+            return;
+        }
+        TfLiteTensor result = subgraph.tensors().get(outputs.get(0));
+        double scale = scale(result, scaled, ".outputs[0]");
+        if (scale > 0) {
+            boolean wide = result.elementType() == ElementType.INT16;
+            double most = wide ? LARGEST_SUM_OF_16_BITS : LARGEST_SUM;
+            double ratio = largest / scale;
+            if (scaled == Scaled.SQUARE) {
+                most = LARGEST_SQUARE;
+                ratio *= largest;
+            }
+            boolean compared = scaled == Scaled.SUM || scaled == Scaled.SQUARE;
+            boolean fits = !compared || ratio < most;
+            require(fits, ".outputs[0]", "a scale of " + scale + " for inputs of " + largest);
+        }
+    }
+
+    private boolean hasScales() {
+        return Stream.concat(
+                        operator.presentInputs().stream(), operator.presentOutputs().stream())
+                .map(id -> subgraph.tensors().get(id).quantization())
+                .anyMatch(quantization -> quantization.filter(q -> !q.scale().isEmpty()).isPresent());
+    }
+
+    /** Returns the scale of quantized numbers, 0 for others. */
+    private double scale(TfLiteTensor tensor, Scaled scaled, String field) {
+        if (!QUANTIZED.contains(tensor.elementType())) {
+            return 0;
+        }
+        List<Float> scales =
+                tensor.quantization().map(TfLiteTensor.Quantization::scale).orElse(List.of());
+        float least = scaled == Scaled.COMPARISON ? SMALLEST_COMPARED : SMALLEST_SCALE;
+        for (float scale : scales) {
+            require(scale >= least && scale <= LARGEST_SCALE, field, "a scale of " + scale);
+        }
+        // Integers of 16 bits need not stand for others, but then none of the operator does.
+        boolean whole =
+                tensor.elementType() == ElementType.INT16
+                        && scaled != Scaled.FUNCTION
+                        && !hasScales();
+        require(!scales.isEmpty() || whole, field, "no scale");
+        return scales.isEmpty() ? 0 : scales.get(0);
+    }
+
+    // ---- operands --------------------------------------------------------------------------
+
+    private Optional<TfLiteTensor> input(int position) {
+        boolean there =
+                position < operator.inputs().size()
+                        && operator.inputs().get(position) != TfLiteOperator.ABSENT;
+        return there
+                ? Optional.of(subgraph.tensors().get(operator.inputs().get(position)))
+                : Optional.empty();
+    }
+
+    private void require(boolean condition, String field, String problem) {
+        if (!condition) {
+            throw new InvalidModelException(path + field, problem);
+        }
+    }
+}

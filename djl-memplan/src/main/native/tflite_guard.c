@@ -1,0 +1,718 @@
+/*
+ * Checks that the engine's kernels leave out. Before a kernel prepares: sizes of what it reads;
+ * afterwards: sizes of what it will write. Before it prepares or, where they are computed, before it
+ * runs: operands that are sizes, positions or indices, for kernels that use them unchecked.
+ */
+#include "tflite_session.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+/* TfLiteBuiltinOperator */
+enum {
+    AVERAGE_POOL_2D = 1,
+    CONV_2D = 3,
+    DEPTHWISE_CONV_2D = 4,
+    FULLY_CONNECTED = 9,
+    L2_POOL_2D = 12,
+    MAX_POOL_2D = 17,
+    RESHAPE = 22,
+    RESIZE_BILINEAR = 23,
+    SOFTMAX = 25,
+    LOG_SOFTMAX = 50,
+    LESS = 58,
+    GREATER = 61,
+    GREATER_EQUAL = 62,
+    LESS_EQUAL = 63,
+    EQUAL = 71,
+    NOT_EQUAL = 72,
+    RESIZE_NEAREST_NEIGHBOR = 97,
+    ARG_MAX = 56,
+    TRANSPOSE_CONV = 67,
+    ARG_MIN = 79,
+    BATCH_MATMUL = 126,
+    CONV_3D = 132,
+    CONV_3D_TRANSPOSE = 141,
+    CODES = 256
+};
+
+/* TfLiteType */
+enum { FLOAT32 = 1, INT32 = 2, INT64 = 4 };
+
+static _Atomic int64_t memory_bytes = INT64_MAX;
+
+void djlplan_tflite_memory(int64_t bytes) { atomic_store(&memory_bytes, bytes); }
+
+/* An operator that is looked at. */
+struct look {
+    struct djlplan_tflite_session *session;
+    const TfLiteContext *context;
+    const TfLiteNode *node;
+    int32_t code;
+    bool prepared; /* so that results have their sizes */
+};
+
+/* Says why the engine must not go on; false. */
+__attribute__((format(printf, 2, 3))) static bool refuse(const struct look *look,
+                                                         const char *format, ...) {
+    struct djlplan_tflite_session *session = look->session;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(session->error, sizeof session->error, format, arguments);
+    va_end(arguments);
+    session->unsound = true;
+    return false;
+}
+
+/* ---- tensors --------------------------------------------------------------------------- */
+
+static const TfLiteTensor *tensor_at(const struct look *look, const TfLiteIntArray *ids, int at) {
+    if (ids == NULL || at >= ids->size || ids->data[at] < 0 ||
+        (size_t)ids->data[at] >= look->context->tensors_size) {
+        return NULL;
+    }
+    const TfLiteTensor *tensor = &look->context->tensors[ids->data[at]];
+    return tensor->dims == NULL ? NULL : tensor;
+}
+
+static const TfLiteTensor *input(const struct look *look, int at) {
+    return tensor_at(look, look->node->inputs, at);
+}
+
+static int rank(const TfLiteTensor *tensor) { return tensor->dims->size; }
+
+static int64_t dimension(const TfLiteTensor *tensor, int axis) { return tensor->dims->data[axis]; }
+
+static int element_bytes(const TfLiteTensor *tensor) {
+    /* By TfLiteType; 0 where elements have no size in whole bytes. */
+    static const char bytes[] = {0, 4, 4, 1, 8, 0, 1, 2, 8, 1, 2, 8, 16, 8, 0, 0, 4, 2};
+    return tensor->type >= 0 && (size_t)tensor->type < sizeof bytes ? bytes[tensor->type] : 0;
+}
+
+/* A product of sizes, of which none is negative; never more than what is out of any reach. */
+static int64_t times(int64_t a, int64_t b) {
+    int64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+static int64_t elements(const TfLiteTensor *tensor) {
+    int64_t count = 1;
+    for (int i = 0; i < rank(tensor); i++) count = times(count, dimension(tensor, i));
+    return count;
+}
+
+/* Kernels count bytes and elements in 32 bits. */
+static bool affordable(const struct look *look, int64_t count, const TfLiteTensor *like) {
+    int64_t bytes = times(count, element_bytes(like) == 0 ? 1 : element_bytes(like));
+    if (bytes <= INT32_MAX && bytes <= atomic_load(&memory_bytes)) return true;
+    return refuse(look, "a tensor would have %lld elements, which are too many for this machine",
+                  (long long)count);
+}
+
+static bool has_sound_size(const struct look *look, const TfLiteTensor *tensor) {
+    for (int i = 0; i < rank(tensor); i++) {
+        if (dimension(tensor, i) < 0) {
+            return refuse(look, "tensor %s would have a dimension of %lld: its operands do not fit",
+                          tensor->name == NULL ? "" : tensor->name,
+                          (long long)dimension(tensor, i));
+        }
+    }
+    return affordable(look, elements(tensor), tensor);
+}
+
+static bool slides(int32_t code) {
+    switch (code) {
+        case AVERAGE_POOL_2D:
+        case CONV_2D:
+        case DEPTHWISE_CONV_2D:
+        case L2_POOL_2D:
+        case MAX_POOL_2D:
+        case TRANSPOSE_CONV:
+        case CONV_3D:
+        case CONV_3D_TRANSPOSE:
+            return true;
+        default:
+            return false;
+    }
+}
+
+/* Kernels that divide by sizes of what they read, or look at a first element. */
+static bool needs_elements(int32_t code) {
+    switch (code) {
+        case ARG_MAX:
+        case ARG_MIN:
+        case BATCH_MATMUL:
+        case FULLY_CONNECTED:
+        case RESIZE_BILINEAR:
+        case RESIZE_NEAREST_NEIGHBOR:
+            return true;
+        default:
+            return slides(code);
+    }
+}
+
+static bool has_elements(const struct look *look, const TfLiteTensor *tensor) {
+    return elements(tensor) > 0 ||
+           refuse(look, "tensor %s would have no elements: inputs of this shape are too small",
+                  tensor->name == NULL ? "" : tensor->name);
+}
+
+/*
+ * A convolution whose filter has fewer channels than the image is one of groups of channels; the
+ * kernel leaves out the results that are in none of them.
+ */
+static bool has_sound_groups(const struct look *look) {
+    const TfLiteTensor *image = input(look, 0), *filter = input(look, 1);
+    if (look->code != CONV_2D || image == NULL || filter == NULL || rank(image) != 4 ||
+        rank(filter) != 4) {
+        return true;
+    }
+    int64_t channels = dimension(image, 3), of_filter = dimension(filter, 3);
+    bool sound = channels % of_filter == 0 && dimension(filter, 0) % (channels / of_filter) == 0;
+    return sound || refuse(look, "an image of %lld channels for %lld filters of %lld channels",
+                           (long long)channels, (long long)dimension(filter, 0),
+                           (long long)of_filter);
+}
+
+/* Kernels that begin with the first element along the last dimension. */
+static bool has_depth(const struct look *look, const TfLiteTensor *tensor) {
+    bool starts = look->code == SOFTMAX || look->code == LOG_SOFTMAX;
+    return !starts || rank(tensor) == 0 || dimension(tensor, rank(tensor) - 1) > 0 ||
+           has_elements(look, tensor);
+}
+
+/* Kernels before 2.20 abort the process if they compare integers of such a scale. */
+static bool has_sound_scale(const struct look *look, const TfLiteTensor *tensor) {
+    switch (look->code) {
+        case LESS:
+        case GREATER:
+        case GREATER_EQUAL:
+        case LESS_EQUAL:
+        case EQUAL:
+        case NOT_EQUAL:
+            return djlplan_tflite_tells_in_place() || element_bytes(tensor) != 1 ||
+                   tensor->scale < 1 ||
+                   refuse(look, "integers of a scale of %g are compared", (double)tensor->scale);
+        default:
+            return true;
+    }
+}
+
+/* ---- operands that are numbers --------------------------------------------------------- */
+
+/* Whether the content of a tensor is known, and as long as its shape says. */
+static bool is_there(const TfLiteTensor *tensor) {
+    bool numbers = tensor != NULL && tensor->data != NULL &&
+                   (tensor->type == INT32 || tensor->type == INT64 || tensor->type == FLOAT32);
+    return numbers && tensor->bytes / (size_t)element_bytes(tensor) >= (size_t)elements(tensor);
+}
+
+static int64_t number(const TfLiteTensor *tensor, int64_t at) {
+    switch (tensor->type) {
+        case INT32:
+            return ((const int32_t *)tensor->data)[at];
+        case INT64:
+            return ((const int64_t *)tensor->data)[at];
+        default:
+            return 0; /* no kernel takes sizes of another type */
+    }
+}
+
+static double real_number(const TfLiteTensor *tensor) {
+    return tensor->type == FLOAT32 ? (double)*(const float *)tensor->data
+                                   : (double)number(tensor, 0);
+}
+
+static bool check_slice(const struct look *look) {
+    const TfLiteTensor *data = input(look, 0), *begins = input(look, 1), *sizes = input(look, 2);
+    if (elements(begins) != rank(data) || elements(sizes) != rank(data)) {
+        return refuse(look, "a slice of %lld dimensions of %d", (long long)elements(begins),
+                      rank(data));
+    }
+    int64_t count = 1;
+    for (int i = 0; i < rank(data); i++) {
+        int64_t begin = number(begins, i), size = number(sizes, i), all = dimension(data, i);
+        bool inside = begin >= 0 && begin <= all && size >= -1 && size <= all - begin;
+        if (!inside) {
+            return refuse(look, "a slice of %lld from %lld on, of %lld", (long long)size,
+                          (long long)begin, (long long)all);
+        }
+        count = times(count, size < 0 ? all - begin : size);
+    }
+    /* The kernel may have left the result as large as the file says, and does not look at that. */
+    const TfLiteTensor *result = tensor_at(look, look->node->outputs, 0);
+    bool fits = result == NULL || result->allocation_type == kTfLiteDynamic ||
+                !look->prepared || elements(result) == count;
+    return fits || refuse(look, "a slice of %lld elements for a result of %lld", (long long)count,
+                          (long long)elements(result));
+}
+
+static bool check_order(const struct look *look) {
+    const TfLiteTensor *data = input(look, 0), *order = input(look, 1);
+    uint64_t seen = 0;
+    bool sound = elements(order) == rank(data) && rank(data) <= 64;
+    for (int i = 0; sound && i < rank(data); i++) {
+        int64_t axis = number(order, i) + (number(order, i) < 0 ? rank(data) : 0);
+        sound = axis >= 0 && axis < rank(data) && (seen >> axis & 1) == 0;
+        if (sound) seen |= (uint64_t)1 << axis;
+    }
+    return sound || refuse(look, "an order of dimensions that leaves out some of %d", rank(data));
+}
+
+static bool check_strides(const struct look *look) {
+    const TfLiteTensor *data = input(look, 0), *strides = input(look, 3);
+    int64_t longest = 0;
+    for (int i = 0; i < rank(data); i++) {
+        longest = dimension(data, i) > longest ? dimension(data, i) : longest;
+    }
+    for (int64_t i = 0; i < elements(strides); i++) {
+        int64_t stride = number(strides, i);
+        if (stride == 0 || stride > INT32_MAX - longest || stride < longest - INT32_MAX) {
+            return refuse(look, "a stride of %lld", (long long)stride);
+        }
+    }
+    return true;
+}
+
+/* TfLiteMirrorPaddingMode, all that the kernel's parameters begin with */
+enum { REFLECT = 1, MIRROR_PAD = 100 };
+
+static bool check_padding(const struct look *look) {
+    const TfLiteTensor *data = input(look, 0), *padding = input(look, 1);
+    if (elements(padding) != 2 * (int64_t)rank(data)) {
+        return refuse(look, "%lld paddings of %d dimensions", (long long)elements(padding),
+                      rank(data));
+    }
+    int64_t count = 1;
+    for (int i = 0; i < rank(data); i++) {
+        int64_t before = number(padding, 2 * i), after = number(padding, 2 * i + 1);
+        int64_t most = INT32_MAX;
+        if (look->code == MIRROR_PAD && look->node->builtin_data != NULL) {
+            most = dimension(data, i) - (*(const int32_t *)look->node->builtin_data == REFLECT);
+        }
+        if (before < 0 || after < 0 || before > most || after > most) {
+            return refuse(look, "a padding of %lld and %lld at a dimension of %lld",
+                          (long long)before, (long long)after, (long long)dimension(data, i));
+        }
+        count = times(count, dimension(data, i) + before + after);
+    }
+    return affordable(look, count, data);
+}
+
+static bool check_blocks(const struct look *look) {
+    const TfLiteTensor *data = input(look, 0), *blocks = input(look, 1), *edges = input(look, 2);
+    if (elements(blocks) + 1 > rank(data) || elements(edges) != 2 * elements(blocks)) {
+        return refuse(look, "%lld blocks of %d dimensions", (long long)elements(blocks),
+                      rank(data));
+    }
+    int64_t count = elements(data);
+    for (int i = 0; i < elements(blocks); i++) {
+        int64_t block = number(blocks, i);
+        int64_t before = number(edges, 2 * i), after = number(edges, 2 * i + 1);
+        if (block < 1 || block > INT32_MAX || before < 0 || before > INT32_MAX || after < 0 ||
+            after > INT32_MAX) {
+            return refuse(look, "a block of %lld with edges of %lld and %lld", (long long)block,
+                          (long long)before, (long long)after);
+        }
+        count = times(count, 1 + before + after);
+    }
+    return affordable(look, count, data);
+}
+
+/* What a convolution would make the image from that this one is to be turned back into. */
+struct transposition {
+    int32_t padding; /* TfLitePadding */
+    int32_t stride_width;
+    int32_t stride_height;
+};
+enum { PADDING_SAME = 1 };
+
+static bool check_transposed(const struct look *look) {
+    const TfLiteTensor *sizes = input(look, 0), *filter = input(look, 1), *image = input(look, 2);
+    const struct transposition *how = look->node->builtin_data;
+    if (elements(sizes) != 4 || filter == NULL || rank(filter) != 4 || image == NULL ||
+        rank(image) != 4 || how == NULL) {
+        return refuse(look, "operands of other ranks");
+    }
+    int64_t count = number(sizes, 0) == dimension(image, 0) ? dimension(image, 0) : -1;
+    for (int i = 1; i < 3 && count >= 0; i++) {
+        int64_t size = number(sizes, i);
+        int64_t stride = i == 1 ? how->stride_height : how->stride_width;
+        int64_t window = how->padding == PADDING_SAME ? 1 : dimension(filter, i);
+        bool fits = size >= window && size <= INT32_MAX && stride > 0 &&
+                    (size - window) / stride + 1 == dimension(image, i);
+        count = fits ? times(count, size) : -1;
+    }
+    if (count < 0 || number(sizes, 3) != dimension(filter, 0)) {
+        return refuse(look, "a result of shape [%lld, %lld, %lld, %lld], which does not fit",
+                      (long long)number(sizes, 0), (long long)number(sizes, 1),
+                      (long long)number(sizes, 2), (long long)number(sizes, 3));
+    }
+    /* The kernel has the filter's windows of all of the image side by side. */
+    int64_t columns = times(times(dimension(image, 1), dimension(image, 2)),
+                            elements(filter) / (dimension(filter, 3) == 0 ? 1 : dimension(filter, 3)));
+    return affordable(look, times(count, dimension(filter, 0)), image) &&
+           affordable(look, columns, image);
+}
+
+/* Sizes of a result: none negative but for one −1, which stands for what the others leave. */
+static bool check_sizes(const struct look *look, const TfLiteTensor *sizes, int64_t count,
+                        int64_t least, const TfLiteTensor *like) {
+    for (int64_t i = 0; i < elements(sizes); i++) {
+        int64_t size = number(sizes, i);
+        if (size < least || size > INT32_MAX) {
+            return refuse(look, "a size of %lld", (long long)size);
+        }
+        count = times(count, size < 0 ? 1 : size);
+    }
+    return affordable(look, count, like);
+}
+
+static bool check_fill(const struct look *look) {
+    const TfLiteTensor *value = input(look, 1);
+    return value == NULL || check_sizes(look, input(look, 0), 1, 0, value);
+}
+
+static bool check_shape(const struct look *look) {
+    const TfLiteTensor *sizes = input(look, 1);
+    bool zero = false, rest = false;
+    for (int64_t i = 0; i < elements(sizes); i++) {
+        zero |= number(sizes, i) == 0;
+        rest |= number(sizes, i) == -1;
+    }
+    if (zero && rest) return refuse(look, "a shape with both 0 and -1");
+    return check_sizes(look, sizes, 1, -1, input(look, 0));
+}
+
+/* Of results that have a shape of their own; `data` says what they are made of. */
+static bool check_result(const struct look *look, int sizes, int data) {
+    const TfLiteTensor *like = input(look, data);
+    return like == NULL || check_sizes(look, input(look, sizes), 1, 0, like);
+}
+
+static bool check_broadcast(const struct look *look) { return check_result(look, 1, 0); }
+
+/* Indices of as many dimensions of a result as they have in their last one. */
+static bool check_indices(const struct look *look, const TfLiteTensor *indices,
+                          const TfLiteTensor *sizes, int64_t depth) {
+    if (depth > elements(sizes)) {
+        return refuse(look, "indices of %lld dimensions of %lld", (long long)depth,
+                      (long long)elements(sizes));
+    }
+    for (int64_t i = 0; i < elements(indices); i++) {
+        int64_t index = number(indices, i), size = number(sizes, i % depth);
+        if (index < 0 || index >= size) {
+            return refuse(look, "an index of %lld of %lld", (long long)index, (long long)size);
+        }
+    }
+    return true;
+}
+
+static int64_t last_dimension(const TfLiteTensor *tensor) {
+    return rank(tensor) == 0 ? 1 : dimension(tensor, rank(tensor) - 1);
+}
+
+static bool check_scatter(const struct look *look) {
+    const TfLiteTensor *indices = input(look, 0), *sizes = input(look, 2);
+    return check_result(look, 2, 1) &&
+           check_indices(look, indices, sizes, last_dimension(indices));
+}
+
+static bool check_dense(const struct look *look) {
+    const TfLiteTensor *indices = input(look, 0), *sizes = input(look, 1);
+    return check_result(look, 1, 2) &&
+           check_indices(look, indices, sizes, rank(indices) < 2 ? 1 : last_dimension(indices));
+}
+
+/* TfLiteReverseSequenceParams */
+struct reversal {
+    int32_t sequence_dimension;
+    int32_t batch_dimension;
+};
+
+static bool check_lengths(const struct look *look) {
+    const TfLiteTensor *data = input(look, 0), *lengths = input(look, 1);
+    const struct reversal *how = look->node->builtin_data;
+    if (how == NULL || how->sequence_dimension < 0 || how->sequence_dimension >= rank(data) ||
+        how->batch_dimension < 0 || how->batch_dimension >= rank(data) ||
+        elements(lengths) != dimension(data, how->batch_dimension)) {
+        return refuse(look, "%lld lengths of sequences", (long long)elements(lengths));
+    }
+    for (int64_t i = 0; i < elements(lengths); i++) {
+        int64_t length = number(lengths, i);
+        if (length < 0 || length > dimension(data, how->sequence_dimension)) {
+            return refuse(look, "a sequence of %lld of %lld", (long long)length,
+                          (long long)dimension(data, how->sequence_dimension));
+        }
+    }
+    return true;
+}
+
+static bool check_multiples(const struct look *look) {
+    return check_sizes(look, input(look, 1), elements(input(look, 0)), 0, input(look, 0));
+}
+
+static bool check_tiles(const struct look *look) {
+    /* The kernel before 2.20 writes the first tile even if there is to be none. */
+    int least = djlplan_tflite_tells_in_place() ? 0 : 1;
+    return check_sizes(look, input(look, 1), elements(input(look, 0)), least, input(look, 0));
+}
+
+static bool check_segments(const struct look *look) {
+    const TfLiteTensor *data = input(look, 0);
+    return check_sizes(look, input(look, 2), elements(data), 0, data);
+}
+
+static bool check_selection(const struct look *look) {
+    return check_sizes(look, input(look, 2), 1, 0, input(look, 0));
+}
+
+static bool check_random(const struct look *look) {
+    const TfLiteTensor *result = tensor_at(look, look->node->outputs, 0);
+    return result == NULL || check_sizes(look, input(look, 0), 1, 0, result);
+}
+
+static bool check_resize(const struct look *look) {
+    const TfLiteTensor *image = input(look, 0);
+    if (rank(image) != 4) return refuse(look, "an image of %d dimensions", rank(image));
+    int64_t count = times(dimension(image, 0), dimension(image, 3));
+    return check_sizes(look, input(look, 1), count, 1, image);
+}
+
+static bool check_depth(const struct look *look) {
+    const TfLiteTensor *values = input(look, 2);
+    return values == NULL ||
+           check_sizes(look, input(look, 1), elements(input(look, 0)), 0, values);
+}
+
+static bool check_range(const struct look *look) {
+    const TfLiteTensor *start = input(look, 0), *limit = input(look, 1), *delta = input(look, 2);
+    if (elements(start) < 1 || elements(limit) < 1 || elements(delta) < 1) {
+        return refuse(look, "a range without an end");
+    }
+    double count = (real_number(limit) - real_number(start)) / real_number(delta);
+    /* Not a number, too, is none of these. */
+    if (count >= 0 && count < (double)INT32_MAX) return affordable(look, (int64_t)count, start);
+    return refuse(look, "a range of %g numbers", count);
+}
+
+static int64_t least(const TfLiteTensor *tensor) {
+    return tensor->type == INT32 ? INT32_MIN : INT64_MIN;
+}
+
+static bool contains(const TfLiteTensor *tensor, int64_t wanted) {
+    for (int64_t i = 0; i < elements(tensor); i++) {
+        if (number(tensor, i) == wanted) return true;
+    }
+    return false;
+}
+
+/* The one quotient of integers that processors have no number for. */
+static bool check_division(const struct look *look) {
+    const TfLiteTensor *dividend = input(look, 0), *divisor = input(look, 1);
+    bool integers = dividend->type != FLOAT32 && divisor->type == dividend->type;
+    return !integers || !contains(divisor, -1) || !contains(dividend, least(dividend)) ||
+           refuse(look, "%lld divided by -1", (long long)least(dividend));
+}
+
+/* Indices of one dimension. */
+static bool check_range_of(const struct look *look, const TfLiteTensor *indices, int64_t size) {
+    for (int64_t i = 0; i < elements(indices); i++) {
+        int64_t index = number(indices, i);
+        if (index < 0 || index >= size) {
+            return refuse(look, "an index of %lld of %lld", (long long)index, (long long)size);
+        }
+    }
+    return true;
+}
+
+/* TfLiteGatherParams, as far as any release has it */
+struct gathering {
+    int32_t axis;
+};
+
+static bool check_gathered(const struct look *look) {
+    const TfLiteTensor *data = input(look, 0);
+    const struct gathering *how = look->node->builtin_data;
+    int axis = how == NULL ? 0 : how->axis < 0 ? how->axis + rank(data) : how->axis;
+    if (axis < 0 || axis >= rank(data)) return refuse(look, "an axis of %d", axis);
+    return check_range_of(look, input(look, 1), dimension(data, axis));
+}
+
+static bool check_gathered_points(const struct look *look) {
+    const TfLiteTensor *data = input(look, 0), *indices = input(look, 1);
+    int64_t depth = last_dimension(indices);
+    if (depth > rank(data)) return refuse(look, "indices of %lld dimensions", (long long)depth);
+    for (int64_t i = 0; i < elements(indices); i++) {
+        int64_t index = number(indices, i), size = dimension(data, (int)(i % depth));
+        if (index < 0 || index >= size) {
+            return refuse(look, "an index of %lld of %lld", (long long)index, (long long)size);
+        }
+    }
+    return true;
+}
+
+static bool check_parts(const struct look *look) {
+    const TfLiteTensor *data = input(look, 0), *sizes = input(look, 1), *along = input(look, 2);
+    int64_t axis = elements(along) == 1 ? number(along, 0) : INT64_MAX;
+    if (axis < 0) axis += rank(data);
+    if (axis < 0 || axis >= rank(data)) return refuse(look, "an axis of %lld", (long long)axis);
+    int64_t left = dimension(data, (int)axis);
+    bool rest = false, sound = true;
+    for (int64_t i = 0; sound && i < elements(sizes); i++) {
+        int64_t size = number(sizes, i);
+        sound = size >= 0 ? size <= left : size == -1 && !rest;
+        rest |= size < 0;
+        left -= size < 0 ? 0 : size;
+    }
+    return (sound && (rest || left == 0)) ||
+           refuse(look, "parts that do not add up to %lld",
+                  (long long)dimension(data, (int)axis));
+}
+
+static bool check_looked_up(const struct look *look) {
+    const TfLiteTensor *table = input(look, 1);
+    return table == NULL || rank(table) < 1 ||
+           check_range_of(look, input(look, 0), dimension(table, 0));
+}
+
+/* What is checked of an operator: `operands` has a bit for each that is a number. */
+struct rule {
+    unsigned operands;
+    bool (*check)(const struct look *);
+    bool later_check; /* kernels of 2.20 and later do it themselves */
+};
+
+static const struct rule rules[CODES] = {
+    [7] = {1u << 0, check_looked_up, true},        /* EMBEDDING_LOOKUP */
+    [RESHAPE] = {1u << 1, check_shape},
+    [RESIZE_BILINEAR] = {1u << 1, check_resize},
+    [34] = {1u << 1, check_padding},               /* PAD */
+    [36] = {1u << 1, check_gathered, true},        /* GATHER */
+    [39] = {1u << 1, check_order},                 /* TRANSPOSE */
+    [37] = {1u << 1 | 1u << 2, check_blocks},      /* BATCH_TO_SPACE_ND */
+    [38] = {1u << 1 | 1u << 2, check_blocks},      /* SPACE_TO_BATCH_ND */
+    [42] = {3u, check_division},                   /* DIV */
+    [45] = {1u << 3, check_strides},               /* STRIDED_SLICE */
+    [60] = {1u << 1, check_padding},               /* PADV2 */
+    [65] = {1u << 1 | 1u << 2, check_slice},       /* SLICE */
+    [TRANSPOSE_CONV] = {1u << 0, check_transposed},
+    [68] = {1u << 0 | 1u << 1, check_dense},       /* SPARSE_TO_DENSE */
+    [69] = {1u << 1, check_tiles},                 /* TILE */
+    [85] = {1u << 1, check_depth},                 /* ONE_HOT */
+    [90] = {3u, check_division},                   /* FLOOR_DIV */
+    [94] = {1u << 0, check_fill},                  /* FILL */
+    [95] = {3u, check_division},                   /* FLOOR_MOD */
+    [96] = {7u, check_range},                      /* RANGE */
+    [RESIZE_NEAREST_NEIGHBOR] = {1u << 1, check_resize},
+    [MIRROR_PAD] = {1u << 1, check_padding},
+    [102] = {1u << 1 | 1u << 2, check_parts},      /* SPLIT_V */
+    [107] = {1u << 1, check_gathered_points, true}, /* GATHER_ND */
+    [112] = {1u << 1, check_lengths},              /* REVERSE_SEQUENCE */
+    [120] = {1u << 2, check_selection},            /* NON_MAX_SUPPRESSION_V4 */
+    [121] = {1u << 2, check_selection},            /* NON_MAX_SUPPRESSION_V5 */
+    [122] = {1u << 0 | 1u << 2, check_scatter},    /* SCATTER_ND */
+    [130] = {1u << 1, check_broadcast},            /* BROADCAST_TO */
+    [131] = {1u << 1, check_multiples},              /* RFFT2D */
+    [146] = {1u << 0, check_random},               /* RANDOM_STANDARD_NORMAL */
+    [148] = {1u << 0, check_random},               /* RANDOM_UNIFORM */
+    [149] = {1u << 1, check_multiples},              /* MULTINOMIAL */
+    [153] = {1u << 2, check_segments},             /* UNSORTED_SEGMENT_PROD */
+    [154] = {1u << 2, check_segments},             /* UNSORTED_SEGMENT_MAX */
+    [155] = {1u << 2, check_segments},             /* UNSORTED_SEGMENT_SUM */
+    [157] = {1u << 2, check_segments},             /* UNSORTED_SEGMENT_MIN */
+};
+
+/* ---- when it is checked ---------------------------------------------------------------- */
+
+static const struct rule *rule_of(int32_t code) {
+    if (code < 0 || code >= CODES || rules[code].check == NULL) return NULL;
+    bool kernel_checks = rules[code].later_check && djlplan_tflite_tells_in_place();
+    return kernel_checks ? NULL : &rules[code];
+}
+
+static bool is_constant(const TfLiteTensor *tensor) {
+    return tensor->allocation_type == kTfLiteMmapRo ||
+           tensor->allocation_type == kTfLitePersistentRo;
+}
+
+/* Checks the operands if all of them are there and known. */
+static bool check_operands(const struct look *look, bool computed) {
+    const struct rule *rule = rule_of(look->code);
+    if (rule == NULL || input(look, 0) == NULL) return true;
+    for (int i = 0; rule->operands >> i != 0; i++) {
+        const TfLiteTensor *operand = input(look, i);
+        bool wanted = (rule->operands >> i & 1) != 0;
+        if (wanted && (!is_there(operand) || !(computed || is_constant(operand)))) return true;
+    }
+    return rule->check(look);
+}
+
+bool djlplan_guard_computed(const TfLiteContext *context, const TfLiteNode *node, int32_t code) {
+    const struct rule *rule = rule_of(code);
+    for (int i = 0; rule != NULL && i < node->inputs->size; i++) {
+        int32_t id = node->inputs->data[i];
+        bool number = (rule->operands >> i & 1) != 0 && id >= 0;
+        if (number && context->tensors[id].allocation_type != kTfLiteMmapRo) return true;
+    }
+    return false;
+}
+
+bool djlplan_guard_before(struct djlplan_tflite_session *session, const TfLiteContext *context,
+                          const TfLiteNode *node, int32_t code) {
+    const struct look look = {session, context, node, code, false};
+    for (int i = 0; i < node->inputs->size; i++) {
+        const TfLiteTensor *tensor = input(&look, i);
+        if (tensor == NULL) continue;
+        if (!has_sound_size(&look, tensor) || !has_sound_scale(&look, tensor)) return false;
+        if (!has_depth(&look, tensor)) return false;
+        if (needs_elements(code) && !has_elements(&look, tensor)) return false;
+    }
+    return has_sound_groups(&look) && check_operands(&look, false);
+}
+
+void djlplan_guard_unknown(const TfLiteContext *context, const TfLiteNode *node) {
+    for (int i = 0; i < node->outputs->size; i++) {
+        int32_t id = node->outputs->data[i];
+        if (id < 0 || context->tensors[id].allocation_type != kTfLiteArenaRw) continue;
+        context->tensors[id].allocation_type = kTfLiteDynamic;
+        context->tensors[id].data = NULL;
+    }
+}
+
+bool djlplan_guard_after(struct djlplan_tflite_session *session, const TfLiteContext *context,
+                         const TfLiteNode *node, int32_t code) {
+    const struct look look = {session, context, node, code, true};
+    int64_t sum = 0;
+    for (int i = 0; node->outputs != NULL && i < node->outputs->size; i++) {
+        const TfLiteTensor *tensor = tensor_at(&look, node->outputs, i);
+        if (tensor == NULL || tensor->allocation_type == kTfLiteDynamic) continue;
+        if (!has_sound_size(&look, tensor)) return false;
+        if (slides(code) && !has_elements(&look, tensor)) return false;
+        sum += (int64_t)tensor->bytes;
+    }
+    for (int i = 0; node->temporaries != NULL && i < node->temporaries->size; i++) {
+        const TfLiteTensor *tensor = tensor_at(&look, node->temporaries, i);
+        if (tensor == NULL || tensor->allocation_type == kTfLiteDynamic) continue;
+        if (!has_sound_size(&look, tensor)) return false;
+        sum += (int64_t)tensor->bytes;
+    }
+    for (int i = 0; i < node->inputs->size; i++) {
+        const TfLiteTensor *tensor = input(&look, i);
+        if (tensor != NULL && !is_constant(tensor)) sum += (int64_t)tensor->bytes;
+    }
+    if (sum > atomic_load(&memory_bytes)) {
+        return refuse(&look, "an operator would need %lld bytes, more than this machine has",
+                      (long long)sum);
+    }
+    return check_operands(&look, false);
+}
+
+bool djlplan_guard_operands(struct djlplan_tflite_session *session, const TfLiteContext *context,
+                            const TfLiteNode *node, int32_t code) {
+    const struct look look = {session, context, node, code, true};
+    return check_operands(&look, true);
+}

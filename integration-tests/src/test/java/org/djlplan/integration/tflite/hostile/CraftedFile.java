@@ -1,0 +1,23 @@
+package org.djlplan.integration.tflite.hostile;
+
+import com.google.common.collect.ImmutableList;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.djlplan.integration.support.ModelSketch;
+
+/**
+ * A model of one operator with a parameter, a constant or an input that no converter writes.
+ *
+ * @param name the operator and what is wrong
+ * @param model the model
+ * @param inputs the values to predict with
+ * @param shapes the shapes of the inputs
+ */
+record CraftedFile(
+        String name, ModelSketch model, List<ByteBuffer> inputs, List<List<Integer>> shapes) {
+
+    CraftedFile {
+        inputs = ImmutableList.copyOf(inputs);
+        shapes = ImmutableList.copyOf(shapes);
+    }
+}

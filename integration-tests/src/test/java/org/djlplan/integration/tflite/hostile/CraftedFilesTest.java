@@ -1,0 +1,69 @@
+package org.djlplan.integration.tflite.hostile;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.collect.ImmutableList;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.djlplan.integration.support.ChildJvm;
+import org.djlplan.integration.support.OnEveryDjl;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Files of one operator with a number that breaks kernels, in the file or as an input: each is
+ * refused with an exception, or answers planned as plain. Never a signal, never memory of others.
+ */
+@OnEveryDjl
+class CraftedFilesTest {
+
+    private static final int SECONDS = 12;
+
+    /** On the busiest of machines; otherwise more than a thousand. */
+    private static final int LEAST_CASES = 192;
+
+    @TempDir Path folder;
+
+    @Test
+    void load_someCraftedFiles_areRefusedOrAnswerAsPlain() throws Exception {
+        assertTrue(load(SECONDS) >= LEAST_CASES);
+    }
+
+    @Tag("long")
+    @Test
+    void load_everyCraftedFile_isRefusedOrAnswersAsPlain() throws Exception {
+        assertEquals(CraftedFiles.all().size(), load(Integer.MAX_VALUE));
+    }
+
+    /** Returns how many files were loaded, in another order each time. */
+    private int load(int seconds) throws Exception {
+        long seed = new Random().nextLong();
+        ChildJvm.Result result =
+                new ChildJvm(folder)
+                        .run(
+                                CraftedProgram.class,
+                                folder.toString(),
+                                Long.toString(seed),
+                                Long.toString(TimeUnit.SECONDS.toNanos(seconds)),
+                                "0");
+        ImmutableList<String> lines =
+                result.out()
+                        .lines()
+                        .filter(line -> line.matches("(begin|end|done) .*"))
+                        .collect(ImmutableList.toImmutableList());
+        String last = lines.get(lines.size() - 1);
+        assertEquals(0, result.exitCode(), "seed " + seed + ", " + last + "\n" + result.err());
+        assertTrue(last.startsWith("done "), last);
+        List<String> wrong =
+                lines.stream()
+                        .filter(line -> line.contains("DIFFERENT") || line.contains("UNTYPED"))
+                        .toList();
+        assertEquals(List.of(), wrong);
+        System.out.println(last.replace("done", "crafted files:"));
+        return Integer.parseInt(last.substring("done ".length()));
+    }
+}

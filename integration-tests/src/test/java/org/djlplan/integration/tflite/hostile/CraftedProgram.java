@@ -1,0 +1,144 @@
+package org.djlplan.integration.tflite.hostile;
+
+import com.google.common.collect.ImmutableSet;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.djlplan.integration.support.Served;
+import org.djlplan.integration.support.StockInterpreter;
+import org.djlplan.memplan.plan.portfolio.Strategies;
+import org.djlplan.memplan.runtime.tflite.OutputTensor;
+import org.djlplan.memplan.runtime.tflite.PlainModel;
+import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.runtime.tflite.UnsoundModelException;
+import org.djlplan.memplan.serving.ServedModel;
+import org.djlplan.memplan.source.tflite.InvalidModelException;
+import org.djlplan.memplan.source.tflite.TfLiteFormatException;
+import org.djlplan.memplan.usage.InPlace;
+
+/**
+ * Loads crafted files, planned and plain, and predicts with those that load. Prints the name of
+ * each file before and what became of it afterwards, so that a signal names its file.
+ */
+public final class CraftedProgram {
+
+    /** No file takes as long: it would compute what nobody has memory for. */
+    private static final long MOST_SECONDS = 30;
+
+    /** What says that a model or an input is refused. */
+    private static final ImmutableSet<Class<?>> TYPED =
+            ImmutableSet.of(
+                    TfLiteFormatException.class,
+                    UnplannableException.class,
+                    UnsoundModelException.class,
+                    IllegalStateException.class,
+                    IllegalArgumentException.class);
+
+    private static volatile long begun = System.nanoTime();
+
+    private CraftedProgram() {}
+
+    private static void watch() {
+        Thread watch =
+                new Thread(
+                        () -> {
+                            while (System.nanoTime() - begun
+                                    < TimeUnit.SECONDS.toNanos(MOST_SECONDS)) {
+                                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
+                            }
+                            System.out.println("TIMEOUT");
+                            Runtime.getRuntime().halt(1);
+                        });
+        watch.setDaemon(true);
+        watch.start();
+    }
+
+    /**
+     * @param arguments the folder to write files to, a seed of their order, how many nanoseconds
+     *     they take together, and the number of the first
+     */
+    public static void main(String[] arguments) throws Exception {
+        StockInterpreter.loadEngine();
+        watch();
+        Path folder = Path.of(arguments[0]);
+        List<CraftedFile> files = new ArrayList<>(CraftedFiles.all());
+        Collections.shuffle(files, new Random(Long.parseLong(arguments[1])));
+        long end = System.nanoTime() + Long.parseLong(arguments[2]);
+        int first = Integer.parseInt(arguments[3]);
+        int next = first;
+        begun = System.nanoTime();
+        while (next < files.size() && begun < end) {
+            CraftedFile file = files.get(next);
+            System.out.println("begin " + next + " " + file.name());
+            // Kernels divide work otherwise on two threads.
+            String result = run(file, folder.resolve(next + ".tflite"), 1 + next % 2);
+            System.out.println("end " + next + " " + file.name() + ": " + result);
+            next++;
+            begun = System.nanoTime();
+        }
+        System.out.println("done " + (next - first));
+    }
+
+    private static String run(CraftedFile crafted, Path file, int threads) throws IOException {
+        try {
+            Path unused = crafted.model().write(file);
+        } catch (InvalidModelException e) {
+            return "unreadable: " + e.getMessage();
+        }
+        try {
+            List<ByteBuffer> plain = new ArrayList<>();
+            String plainly = outcome(() -> plain(crafted, file, threads, plain));
+            List<ByteBuffer> planned = new ArrayList<>();
+            String plannedly = outcome(() -> planned(crafted, file, threads, planned));
+            // What is not planned runs as plain.
+            boolean unplanned = plannedly.startsWith("UnplannableException");
+            boolean same = unplanned || plain.equals(planned);
+            String difference = same ? "same" : "DIFFERENT " + plain + planned;
+            return plainly + " | " + plannedly + " | " + difference;
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    private interface Prediction {
+        void run() throws Exception;
+    }
+
+    private static String outcome(Prediction prediction) {
+        try {
+            prediction.run();
+            return "ran";
+        } catch (Exception e) {
+            String text = String.valueOf(e.getMessage()).replaceAll("\\s+", " ");
+            boolean typed = TYPED.contains(e.getClass()) && !text.contains("capacity < 0");
+            return (typed ? "" : "UNTYPED ") + e.getClass().getSimpleName() + ": " + text;
+        }
+    }
+
+    private static void plain(
+            CraftedFile crafted, Path file, int threads, List<ByteBuffer> outputs)
+            throws Exception {
+        try (PlainModel model = PlainModel.open(file, threads)) {
+            for (OutputTensor output : model.run(crafted.inputs(), crafted.shapes())) {
+                outputs.add(output.data());
+            }
+        }
+    }
+
+    private static void planned(
+            CraftedFile crafted, Path file, int threads, List<ByteBuffer> outputs)
+            throws Exception {
+        try (ServedModel model = Served.alone(file, Strategies.BEST, InPlace.AUTO, threads)) {
+            for (OutputTensor output : model.run(crafted.inputs(), crafted.shapes())) {
+                outputs.add(output.data());
+            }
+        }
+    }
+}

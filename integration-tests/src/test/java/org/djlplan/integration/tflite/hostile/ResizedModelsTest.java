@@ -1,0 +1,76 @@
+package org.djlplan.integration.tflite.hostile;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.djlplan.integration.support.ChildJvm;
+import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.TestModels;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Inputs of any shape to models made for another: an exception or the right answer, never a signal.
+ * Published models are among them as far as they are there.
+ */
+@OnEveryDjl
+class ResizedModelsTest {
+
+    private static final int SECONDS = 12;
+    private static final int LONG_SECONDS = 240;
+
+    /** On the busiest of machines, and of fifty times as many otherwise. */
+    private static final int LEAST_CASES = 50;
+
+    @TempDir Path folder;
+
+    private static List<Path> models() {
+        List<Path> models = new ArrayList<>(TestModels.present());
+        Stream.of("mobilenet_v1_int8_64", "mobilenet_v2_dynamic_64", "uneven")
+                .map(TestModels::built)
+                .forEach(models::add);
+        return models;
+    }
+
+    @Test
+    void predict_anyShapes_failsOrAnswersAsPlain() throws Exception {
+        predict(SECONDS);
+    }
+
+    @Tag("long")
+    @Test
+    void predict_anyShapesForMinutes_failsOrAnswersAsPlain() throws Exception {
+        predict(LONG_SECONDS);
+    }
+
+    private void predict(int seconds) throws Exception {
+        long seed = new Random().nextLong();
+        List<String> arguments = new ArrayList<>();
+        arguments.add(Long.toString(seed));
+        arguments.add(Long.toString(TimeUnit.SECONDS.toNanos(seconds)));
+        models().forEach(model -> arguments.add(model.toString()));
+        ChildJvm.Result result =
+                new ChildJvm(folder).run(ResizedProgram.class, arguments.toArray(String[]::new));
+        List<String> lines =
+                result.out()
+                        .lines()
+                        .filter(line -> line.matches("(begin|end|done) .*"))
+                        .toList();
+        String last = lines.get(lines.size() - 1);
+        assertEquals(0, result.exitCode(), "seed " + seed + ", " + last + "\n" + result.err());
+        assertTrue(last.startsWith("done "), last);
+        for (int i = 1; i < lines.size(); i += 2) {
+            assertFalse(lines.get(i).contains("DIFFERENT"), lines.get(i - 1) + lines.get(i));
+        }
+        assertTrue(lines.size() / 2 > LEAST_CASES, lines.size() + " lines");
+        System.out.printf("%d models, %d shapes%n", models().size(), lines.size() / 2);
+    }
+}
