@@ -16,26 +16,66 @@ enum {
     AVERAGE_POOL_2D = 1,
     CONV_2D = 3,
     DEPTHWISE_CONV_2D = 4,
+    EMBEDDING_LOOKUP = 7,
     FULLY_CONNECTED = 9,
     L2_POOL_2D = 12,
     MAX_POOL_2D = 17,
     RESHAPE = 22,
     RESIZE_BILINEAR = 23,
     SOFTMAX = 25,
+    PAD = 34,
+    GATHER = 36,
+    BATCH_TO_SPACE_ND = 37,
+    SPACE_TO_BATCH_ND = 38,
+    TRANSPOSE = 39,
+    MEAN = 40,
+    DIV = 42,
+    STRIDED_SLICE = 45,
     LOG_SOFTMAX = 50,
+    ARG_MAX = 56,
     LESS = 58,
+    PADV2 = 60,
     GREATER = 61,
     GREATER_EQUAL = 62,
     LESS_EQUAL = 63,
+    SLICE = 65,
+    TRANSPOSE_CONV = 67,
+    SPARSE_TO_DENSE = 68,
+    TILE = 69,
     EQUAL = 71,
     NOT_EQUAL = 72,
-    RESIZE_NEAREST_NEIGHBOR = 97,
-    ARG_MAX = 56,
-    TRANSPOSE_CONV = 67,
+    SUM = 74,
     ARG_MIN = 79,
+    REDUCE_PROD = 81,
+    REDUCE_MAX = 82,
+    ONE_HOT = 85,
+    REDUCE_MIN = 89,
+    FLOOR_DIV = 90,
+    REDUCE_ANY = 91,
+    FILL = 94,
+    FLOOR_MOD = 95,
+    RANGE = 96,
+    RESIZE_NEAREST_NEIGHBOR = 97,
+    MIRROR_PAD = 100,
+    SPLIT_V = 102,
+    GATHER_ND = 107,
+    REVERSE_SEQUENCE = 112,
+    NON_MAX_SUPPRESSION_V4 = 120,
+    NON_MAX_SUPPRESSION_V5 = 121,
+    SCATTER_ND = 122,
     BATCH_MATMUL = 126,
+    BROADCAST_TO = 130,
+    RFFT2D = 131,
     CONV_3D = 132,
+    REDUCE_ALL = 140,
     CONV_3D_TRANSPOSE = 141,
+    RANDOM_STANDARD_NORMAL = 146,
+    RANDOM_UNIFORM = 148,
+    MULTINOMIAL = 149,
+    UNSORTED_SEGMENT_PROD = 153,
+    UNSORTED_SEGMENT_MAX = 154,
+    UNSORTED_SEGMENT_SUM = 155,
+    UNSORTED_SEGMENT_MIN = 157,
     CODES = 256
 };
 
@@ -177,6 +217,25 @@ static bool has_sound_groups(const struct look *look) {
                            (long long)of_filter);
 }
 
+/* Kernels before 2.20 write no result of nothing where there should be one. */
+static bool reduces_nothing(const struct look *look, const TfLiteTensor *result) {
+    switch (look->code) {
+        case MEAN:
+        case SUM:
+        case REDUCE_PROD:
+        case REDUCE_MAX:
+        case REDUCE_MIN:
+        case REDUCE_ANY:
+        case REDUCE_ALL: {
+            const TfLiteTensor *data = input(look, 0);
+            bool nothing = data != NULL && elements(data) == 0 && elements(result) > 0;
+            return nothing && !djlplan_tflite_tells_in_place() && !has_elements(look, data);
+        }
+        default:
+            return false;
+    }
+}
+
 /* Kernels that begin with the first element along the last dimension. */
 static bool has_depth(const struct look *look, const TfLiteTensor *tensor) {
     bool starts = look->code == SOFTMAX || look->code == LOG_SOFTMAX;
@@ -269,16 +328,17 @@ static bool check_strides(const struct look *look) {
         longest = dimension(data, i) > longest ? dimension(data, i) : longest;
     }
     for (int64_t i = 0; i < elements(strides); i++) {
-        int64_t stride = number(strides, i);
-        if (stride == 0 || stride > INT32_MAX - longest || stride < longest - INT32_MAX) {
-            return refuse(look, "a stride of %lld", (long long)stride);
-        }
+        int64_t stride = number(strides, i), length = stride < 0 ? -stride : stride;
+        /* Kernels multiply it by what one position of its dimension has of elements. */
+        bool sound = stride != 0 && stride > INT32_MIN &&
+                     (length <= longest || times(length, elements(data) + longest) <= INT32_MAX);
+        if (!sound) return refuse(look, "a stride of %lld", (long long)stride);
     }
     return true;
 }
 
 /* TfLiteMirrorPaddingMode, all that the kernel's parameters begin with */
-enum { REFLECT = 1, MIRROR_PAD = 100 };
+enum { REFLECT = 1 };
 
 static bool check_padding(const struct look *look) {
     const TfLiteTensor *data = input(look, 0), *padding = input(look, 1);
@@ -308,16 +368,22 @@ static bool check_blocks(const struct look *look) {
         return refuse(look, "%lld blocks of %d dimensions", (long long)elements(blocks),
                       rank(data));
     }
-    int64_t count = elements(data);
-    for (int i = 0; i < elements(blocks); i++) {
-        int64_t block = number(blocks, i);
-        int64_t before = number(edges, 2 * i), after = number(edges, 2 * i + 1);
+    int64_t count = 1;
+    for (int i = 0; i < rank(data); i++) {
+        count = times(count, dimension(data, i));
+        if (i == 0 || i > elements(blocks)) continue;
+        int64_t block = number(blocks, i - 1);
+        int64_t before = number(edges, 2 * i - 2), after = number(edges, 2 * i - 1);
         if (block < 1 || block > INT32_MAX || before < 0 || before > INT32_MAX || after < 0 ||
             after > INT32_MAX) {
             return refuse(look, "a block of %lld with edges of %lld and %lld", (long long)block,
                           (long long)before, (long long)after);
         }
-        count = times(count, 1 + before + after);
+        /* The edges are added before, or cut off afterwards. */
+        int64_t padded = look->code == SPACE_TO_BATCH_ND ? before + after : 0;
+        if (dimension(data, i) > 0) {
+            count = times(count / dimension(data, i), dimension(data, i) + padded);
+        }
     }
     return affordable(look, count, data);
 }
@@ -355,7 +421,8 @@ static bool check_transposed(const struct look *look) {
     int64_t columns = times(times(dimension(image, 1), dimension(image, 2)),
                             elements(filter) / (dimension(filter, 3) == 0 ? 1 : dimension(filter, 3)));
     return affordable(look, times(count, dimension(filter, 0)), image) &&
-           affordable(look, columns, image);
+           (columns <= INT32_MAX ||
+            refuse(look, "%lld elements of windows", (long long)columns));
 }
 
 /* Sizes of a result: none negative but for one −1, which stands for what the others leave. */
@@ -451,10 +518,6 @@ static bool check_lengths(const struct look *look) {
     return true;
 }
 
-static bool check_multiples(const struct look *look) {
-    return check_sizes(look, input(look, 1), elements(input(look, 0)), 0, input(look, 0));
-}
-
 static bool check_tiles(const struct look *look) {
     /* The kernel before 2.20 writes the first tile even if there is to be none. */
     int least = djlplan_tflite_tells_in_place() ? 0 : 1;
@@ -462,8 +525,22 @@ static bool check_tiles(const struct look *look) {
 }
 
 static bool check_segments(const struct look *look) {
+    const TfLiteTensor *data = input(look, 0), *ids = input(look, 1);
+    bool none = ids == NULL || elements(ids) == 0;
+    return check_sizes(look, input(look, 2), none ? 0 : elements(data) / elements(ids), 0, data);
+}
+
+static bool check_samples(const struct look *look) {
     const TfLiteTensor *data = input(look, 0);
-    return check_sizes(look, input(look, 2), elements(data), 0, data);
+    int64_t rows = rank(data) == 0 ? 1 : dimension(data, 0);
+    return check_sizes(look, input(look, 1), rows, 0, data);
+}
+
+static bool check_transform(const struct look *look) {
+    const TfLiteTensor *data = input(look, 0);
+    int64_t images = 1;
+    for (int i = 0; i < rank(data) - 2; i++) images = times(images, dimension(data, i));
+    return check_sizes(look, input(look, 1), images, 0, data);
 }
 
 static bool check_selection(const struct look *look) {
@@ -587,43 +664,43 @@ struct rule {
 };
 
 static const struct rule rules[CODES] = {
-    [7] = {1u << 0, check_looked_up, true},        /* EMBEDDING_LOOKUP */
+    [EMBEDDING_LOOKUP] = {1u << 0, check_looked_up, true},
     [RESHAPE] = {1u << 1, check_shape},
     [RESIZE_BILINEAR] = {1u << 1, check_resize},
-    [34] = {1u << 1, check_padding},               /* PAD */
-    [36] = {1u << 1, check_gathered, true},        /* GATHER */
-    [39] = {1u << 1, check_order},                 /* TRANSPOSE */
-    [37] = {1u << 1 | 1u << 2, check_blocks},      /* BATCH_TO_SPACE_ND */
-    [38] = {1u << 1 | 1u << 2, check_blocks},      /* SPACE_TO_BATCH_ND */
-    [42] = {3u, check_division},                   /* DIV */
-    [45] = {1u << 3, check_strides},               /* STRIDED_SLICE */
-    [60] = {1u << 1, check_padding},               /* PADV2 */
-    [65] = {1u << 1 | 1u << 2, check_slice},       /* SLICE */
+    [PAD] = {1u << 1, check_padding},
+    [GATHER] = {1u << 1, check_gathered, true},
+    [TRANSPOSE] = {1u << 1, check_order},
+    [BATCH_TO_SPACE_ND] = {1u << 1 | 1u << 2, check_blocks},
+    [SPACE_TO_BATCH_ND] = {1u << 1 | 1u << 2, check_blocks},
+    [DIV] = {3u, check_division},
+    [STRIDED_SLICE] = {1u << 3, check_strides},
+    [PADV2] = {1u << 1, check_padding},
+    [SLICE] = {1u << 1 | 1u << 2, check_slice},
     [TRANSPOSE_CONV] = {1u << 0, check_transposed},
-    [68] = {1u << 0 | 1u << 1, check_dense},       /* SPARSE_TO_DENSE */
-    [69] = {1u << 1, check_tiles},                 /* TILE */
-    [85] = {1u << 1, check_depth},                 /* ONE_HOT */
-    [90] = {3u, check_division},                   /* FLOOR_DIV */
-    [94] = {1u << 0, check_fill},                  /* FILL */
-    [95] = {3u, check_division},                   /* FLOOR_MOD */
-    [96] = {7u, check_range},                      /* RANGE */
+    [SPARSE_TO_DENSE] = {1u << 0 | 1u << 1, check_dense},
+    [TILE] = {1u << 1, check_tiles},
+    [ONE_HOT] = {1u << 1, check_depth},
+    [FLOOR_DIV] = {3u, check_division},
+    [FILL] = {1u << 0, check_fill},
+    [FLOOR_MOD] = {3u, check_division},
+    [RANGE] = {7u, check_range},
     [RESIZE_NEAREST_NEIGHBOR] = {1u << 1, check_resize},
     [MIRROR_PAD] = {1u << 1, check_padding},
-    [102] = {1u << 1 | 1u << 2, check_parts},      /* SPLIT_V */
-    [107] = {1u << 1, check_gathered_points, true}, /* GATHER_ND */
-    [112] = {1u << 1, check_lengths},              /* REVERSE_SEQUENCE */
-    [120] = {1u << 2, check_selection},            /* NON_MAX_SUPPRESSION_V4 */
-    [121] = {1u << 2, check_selection},            /* NON_MAX_SUPPRESSION_V5 */
-    [122] = {1u << 0 | 1u << 2, check_scatter},    /* SCATTER_ND */
-    [130] = {1u << 1, check_broadcast},            /* BROADCAST_TO */
-    [131] = {1u << 1, check_multiples},              /* RFFT2D */
-    [146] = {1u << 0, check_random},               /* RANDOM_STANDARD_NORMAL */
-    [148] = {1u << 0, check_random},               /* RANDOM_UNIFORM */
-    [149] = {1u << 1, check_multiples},              /* MULTINOMIAL */
-    [153] = {1u << 2, check_segments},             /* UNSORTED_SEGMENT_PROD */
-    [154] = {1u << 2, check_segments},             /* UNSORTED_SEGMENT_MAX */
-    [155] = {1u << 2, check_segments},             /* UNSORTED_SEGMENT_SUM */
-    [157] = {1u << 2, check_segments},             /* UNSORTED_SEGMENT_MIN */
+    [SPLIT_V] = {1u << 1 | 1u << 2, check_parts},
+    [GATHER_ND] = {1u << 1, check_gathered_points, true},
+    [REVERSE_SEQUENCE] = {1u << 1, check_lengths},
+    [NON_MAX_SUPPRESSION_V4] = {1u << 2, check_selection},
+    [NON_MAX_SUPPRESSION_V5] = {1u << 2, check_selection},
+    [SCATTER_ND] = {1u << 0 | 1u << 2, check_scatter},
+    [BROADCAST_TO] = {1u << 1, check_broadcast},
+    [RFFT2D] = {1u << 1, check_transform},
+    [RANDOM_STANDARD_NORMAL] = {1u << 0, check_random},
+    [RANDOM_UNIFORM] = {1u << 0, check_random},
+    [MULTINOMIAL] = {1u << 1, check_samples},
+    [UNSORTED_SEGMENT_PROD] = {1u << 2, check_segments},
+    [UNSORTED_SEGMENT_MAX] = {1u << 2, check_segments},
+    [UNSORTED_SEGMENT_SUM] = {1u << 2, check_segments},
+    [UNSORTED_SEGMENT_MIN] = {1u << 2, check_segments},
 };
 
 /* ---- when it is checked ---------------------------------------------------------------- */
@@ -692,13 +769,14 @@ bool djlplan_guard_after(struct djlplan_tflite_session *session, const TfLiteCon
         if (tensor == NULL || tensor->allocation_type == kTfLiteDynamic) continue;
         if (!has_sound_size(&look, tensor)) return false;
         if (slides(code) && !has_elements(&look, tensor)) return false;
+        if (reduces_nothing(&look, tensor)) return false;
         sum += (int64_t)tensor->bytes;
     }
     for (int i = 0; node->temporaries != NULL && i < node->temporaries->size; i++) {
         const TfLiteTensor *tensor = tensor_at(&look, node->temporaries, i);
-        if (tensor == NULL || tensor->allocation_type == kTfLiteDynamic) continue;
-        if (!has_sound_size(&look, tensor)) return false;
-        sum += (int64_t)tensor->bytes;
+        if (tensor != NULL && tensor->allocation_type != kTfLiteDynamic) {
+            sum += (int64_t)tensor->bytes;
+        }
     }
     for (int i = 0; i < node->inputs->size; i++) {
         const TfLiteTensor *tensor = input(&look, i);
