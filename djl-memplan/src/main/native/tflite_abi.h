@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The last one is no failure: a kernel of 2.20 or later tells it in place of making tensors dynamic. */
+/* The last one is no failure: kernels of 2.20 tell it in place of making a tensor dynamic. */
 enum { kTfLiteOk = 0, kTfLiteError = 1, kTfLiteOutputShapeNotKnown = 9 };
 
 /* TfLiteAllocationType */

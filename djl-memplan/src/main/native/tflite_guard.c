@@ -1,7 +1,7 @@
 /*
  * Checks that the engine's kernels leave out. Before a kernel prepares: sizes of what it reads;
- * afterwards: sizes of what it will write. Before it prepares or, where they are computed, before it
- * runs: operands that are sizes, positions or indices, for kernels that use them unchecked.
+ * afterwards: sizes of what it will write. Before it prepares or, where they are computed, before
+ * it runs: operands that are sizes, positions or indices, for kernels that use them unchecked.
  */
 #include "tflite_session.h"
 
@@ -418,8 +418,8 @@ static bool check_transposed(const struct look *look) {
                       (long long)number(sizes, 2), (long long)number(sizes, 3));
     }
     /* The kernel has the filter's windows of all of the image side by side. */
-    int64_t columns = times(times(dimension(image, 1), dimension(image, 2)),
-                            elements(filter) / (dimension(filter, 3) == 0 ? 1 : dimension(filter, 3)));
+    int64_t window = times(times(dimension(filter, 0), dimension(filter, 1)), dimension(filter, 2));
+    int64_t columns = times(times(dimension(image, 1), dimension(image, 2)), window);
     return affordable(look, times(count, dimension(filter, 0)), image) &&
            (columns <= INT32_MAX ||
             refuse(look, "%lld elements of windows", (long long)columns));

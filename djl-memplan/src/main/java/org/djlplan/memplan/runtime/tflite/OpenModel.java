@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import org.djlplan.memplan.config.Threads;
 import org.djlplan.memplan.graph.FileRegion;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Storage;
@@ -37,6 +38,9 @@ public final class OpenModel implements AutoCloseable {
     private final ImmutableList<List<Integer>> inputSignatures;
     private final Pointer handle;
     private final NativeLoader.Use use;
+
+    /** Whether the CPU kernels have prepared the model between our checks. Guarded by this. */
+    private boolean sound;
 
     private OpenModel(
             Path file,
@@ -154,6 +158,9 @@ public final class OpenModel implements AutoCloseable {
         return new EngineSession.Source() {
             @Override
             public EngineSession open(EngineSession.Spec spec) throws UnplannableException {
+                if (spec.delegated().isPresent()) {
+                    requireSound();
+                }
                 return TfLiteSession.create(handle, spec);
             }
 
@@ -177,6 +184,7 @@ public final class OpenModel implements AutoCloseable {
      */
     StreamedSession streamed(int threads, DelegatedPart part, NativeDelegate delegate)
             throws UnplannableException {
+        requireSound();
         EngineSession.Delegated delegated = new EngineSession.Delegated(delegate, part.operators());
         Map<Integer, Pointer> constants =
                 part.original().map(original -> constantsIn(original, part)).orElse(Map.of());
@@ -227,6 +235,32 @@ public final class OpenModel implements AutoCloseable {
         try (NativeDelegate delegate = Delegates.create(delegates, 1)) {
             return TfLiteSession.partitions(handle, 1, delegate);
         }
+    }
+
+    /**
+     * Lets the CPU kernels prepare once, between our checks, before a delegate looks at the model:
+     * delegates have kernels of their own, which are not checked.
+     *
+     * @throws UnplannableException if a kernel must not go on with what the file says
+     */
+    private synchronized void requireSound() throws UnplannableException {
+        if (sound) {
+            return;
+        }
+        try (TfLiteSession session =
+                TfLiteSession.create(handle, EngineSession.Spec.stock(Threads.DEFAULT))) {
+            session.allocate();
+        } catch (IllegalStateException e) {
+            // Operators that only the delegate has cannot be prepared without it.
+            if (e instanceof UnsoundModelException || !hasCustomOperators()) {
+                throw new UnplannableException(e.getMessage());
+            }
+        }
+        sound = true;
+    }
+
+    private boolean hasCustomOperators() {
+        return graph.operators().stream().anyMatch(o -> o.type().startsWith("CUSTOM:"));
     }
 
     @Override

@@ -86,7 +86,9 @@ final class OperatorRules {
         COMPARISON,
         /** Any scales do. */
         PRODUCT,
-        /** The output is looked up, or computed as a real number: integers always stand for some. */
+        /**
+         * The output is looked up, or computed as a real number: integers always stand for some.
+         */
         FUNCTION
     }
 
@@ -112,6 +114,7 @@ final class OperatorRules {
                     .put("LOG", Scaled.FUNCTION)
                     .put("LOGISTIC", Scaled.FUNCTION)
                     .put("LOG_SOFTMAX", Scaled.FUNCTION)
+                    .put("QUANTIZE", Scaled.FUNCTION)
                     .put("RSQRT", Scaled.FUNCTION)
                     .put("SOFTMAX", Scaled.FUNCTION)
                     .put("TANH", Scaled.FUNCTION)
@@ -320,10 +323,10 @@ final class OperatorRules {
     }
 
     private boolean hasScales() {
-        return Stream.concat(
-                        operator.presentInputs().stream(), operator.presentOutputs().stream())
+        return Stream.concat(operator.presentInputs().stream(), operator.presentOutputs().stream())
                 .map(id -> subgraph.tensors().get(id).quantization())
-                .anyMatch(quantization -> quantization.filter(q -> !q.scale().isEmpty()).isPresent());
+                .anyMatch(
+                        quantization -> quantization.filter(q -> !q.scale().isEmpty()).isPresent());
     }
 
     /** Returns the scale of quantized numbers, 0 for others. */

@@ -63,6 +63,7 @@ final class CraftedFiles {
         made.quantized();
         made.empty();
         made.large();
+        made.called();
         return ImmutableList.copyOf(made.files);
     }
 
@@ -110,7 +111,8 @@ final class CraftedFiles {
             return constant ? model.constant(form, content) : input(form, content);
         }
 
-        CraftedFile end(String name, String operator, FlatTable options, Form out, int... operands) {
+        CraftedFile end(
+                String name, String operator, FlatTable options, Form out, int... operands) {
             model.output(model.operator(operator, Optional.ofNullable(options), out, operands));
             return new CraftedFile(operator + " " + name, model, inputs, shapes);
         }
@@ -193,7 +195,12 @@ final class CraftedFiles {
 
     /** Adds a model for each field of the options and each nasty number. */
     private void fields(
-            String operator, FlatTable good, List<String> names, Form out, Form data, Form... more) {
+            String operator,
+            FlatTable good,
+            List<String> names,
+            Form out,
+            Form data,
+            Form... more) {
         for (String name : names) {
             for (int value : NASTY) {
                 Case c = new Case();
@@ -312,8 +319,7 @@ final class CraftedFiles {
                 int x = c.data(image);
                 int filter = c.constant(floats(3, 3, 3, channels));
                 String name = "channels " + channels + ", bias " + bias;
-                files.add(
-                        c.end(name, "CONV_2D", conv, image, x, filter, c.constant(floats(bias))));
+                files.add(c.end(name, "CONV_2D", conv, image, x, filter, c.constant(floats(bias))));
                 c = new Case();
                 x = c.data(image);
                 filter = c.constant(floats(1, 3, 3, channels));
@@ -375,7 +381,12 @@ final class CraftedFiles {
             }
         }
         for (String mask :
-                List.of("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")) {
+                List.of(
+                        "begin_mask",
+                        "end_mask",
+                        "ellipsis_mask",
+                        "new_axis_mask",
+                        "shrink_axis_mask")) {
             for (int value : NASTY) {
                 Case c = new Case();
                 int x = c.data(row);
@@ -400,7 +411,8 @@ final class CraftedFiles {
                     Case c = new Case();
                     int x = c.data(row);
                     int padding = c.numbers(constant, ints(2, 2), values);
-                    FlatTable options = pad.equals("MIRROR_PAD") ? options("MirrorPadOptions") : null;
+                    FlatTable options =
+                            pad.equals("MIRROR_PAD") ? options("MirrorPadOptions") : null;
                     int[] operands =
                             pad.equals("PADV2")
                                     ? new int[] {x, padding, c.constant(floats(1))}
@@ -510,8 +522,7 @@ final class CraftedFiles {
 
     private void axes() {
         Form data = floats(2, 3, 4);
-        for (String type :
-                List.of("MEAN", "SUM", "REDUCE_PROD", "REDUCE_MAX", "REDUCE_MIN")) {
+        for (String type : List.of("MEAN", "SUM", "REDUCE_PROD", "REDUCE_MAX", "REDUCE_MIN")) {
             operand(type, options("ReducerOptions"), floats(2, 4), data, ints(1), 1);
             operand(type, options("ReducerOptions"), floats(2), data, ints(2), 1, 2);
         }
@@ -587,8 +598,7 @@ final class CraftedFiles {
                 c = new Case();
                 x = c.data(table);
                 at = c.numbers(constant, ints(2, 1), values);
-                files.add(
-                        c.end(text(constant, values), "GATHER_ND", null, floats(2, 3), x, at));
+                files.add(c.end(text(constant, values), "GATHER_ND", null, floats(2, 3), x, at));
                 c = new Case();
                 at = c.numbers(constant, ints(2), values);
                 x = c.constant(table);
@@ -603,8 +613,7 @@ final class CraftedFiles {
                 c = new Case();
                 x = c.data(floats(2, 3));
                 at = c.numbers(constant, ints(2), values);
-                files.add(
-                        c.end(text(constant, values), "SEGMENT_SUM", null, floats(3, 3), x, at));
+                files.add(c.end(text(constant, values), "SEGMENT_SUM", null, floats(3, 3), x, at));
                 for (String type : List.of("SUM", "MAX", "MIN", "PROD")) {
                     c = new Case();
                     x = c.data(floats(2, 3));
@@ -834,7 +843,8 @@ final class CraftedFiles {
                             floats(1, 8),
                             x));
         }
-        for (int[] weights : new int[][] {{4, 8}, {4, 0}, {0, 8}, {4, 3}, {4, 16}, {0, 0}, {1, 1}}) {
+        for (int[] weights :
+                new int[][] {{4, 8}, {4, 0}, {0, 8}, {4, 3}, {4, 16}, {0, 0}, {1, 1}}) {
             for (int bias : new int[] {4, 0, 1, 100}) {
                 Case c = new Case();
                 int x = c.data(floats(1, 8));
@@ -886,8 +896,7 @@ final class CraftedFiles {
 
     private void arithmetic() {
         for (String type : List.of("DIV", "FLOOR_DIV", "FLOOR_MOD", "POW", "RIGHT_SHIFT", "MUL")) {
-            String table =
-                    Map.of("DIV", "DivOptions", "MUL", "MulOptions").getOrDefault(type, "");
+            String table = Map.of("DIV", "DivOptions", "MUL", "MulOptions").getOrDefault(type, "");
             for (int divisor : NASTY) {
                 for (boolean constant : new boolean[] {true, false}) {
                     Case c = new Case();
@@ -1078,8 +1087,14 @@ final class CraftedFiles {
                     image);
             unary("SPACE_TO_DEPTH", options("SpaceToDepthOptions", "block_size", 2), image);
             unary("DEPTH_TO_SPACE", options("DepthToSpaceOptions", "block_size", 2), image);
-            unary("RESHAPE", options("ReshapeOptions", "new_shape", ImmutableList.of(-1, 3)), image);
-            unary("RESHAPE", options("ReshapeOptions", "new_shape", ImmutableList.of(-1, 0)), image);
+            unary(
+                    "RESHAPE",
+                    options("ReshapeOptions", "new_shape", ImmutableList.of(-1, 3)),
+                    image);
+            unary(
+                    "RESHAPE",
+                    options("ReshapeOptions", "new_shape", ImmutableList.of(-1, 0)),
+                    image);
             for (String type : List.of("MEAN", "SUM", "REDUCE_MAX", "REDUCE_PROD")) {
                 Case c = new Case();
                 int x = c.data(image);
@@ -1179,4 +1194,64 @@ final class CraftedFiles {
             }
         }
     }
+
+    /** A slice and a convolution in a graph that the model calls. */
+    private void called() {
+        for (int[] all : spoilt(0, 2, 1, 3)) {
+            Case c = new Case();
+            int condition = c.model.constant(Form.of(ElementType.BOOL), ByteBuffer.allocate(1));
+            int[] operands = {
+                condition,
+                c.data(floats(1, 8)),
+                c.numbers(false, ints(2), all[0], all[1]),
+                c.numbers(false, ints(2), all[2], all[3])
+            };
+            for (String name : List.of("then", "else")) {
+                ModelSketch graph = c.model.subgraph(name);
+                int x = graph.input(floats(1, 8));
+                int begin = graph.input(ints(2));
+                int size = graph.input(ints(2));
+                graph.output(
+                        graph.operator("SLICE", Optional.empty(), floats(1, 3), x, begin, size));
+            }
+            files.add(
+                    c.end(
+                            "of slices " + Arrays.toString(all),
+                            "IF",
+                            BRANCHES,
+                            floats(1, 3),
+                            operands));
+        }
+        for (int side : new int[] {0, 1, 2, 3}) {
+            Case c = new Case();
+            int condition = c.model.constant(Form.of(ElementType.BOOL), ByteBuffer.allocate(1));
+            int x = c.data(floats(1, side, side, 3));
+            for (String name : List.of("then", "else")) {
+                ModelSketch graph = c.model.subgraph(name);
+                int image = graph.input(floats(1, 8, 8, 3));
+                Form filter = floats(3, 3, 3, 3);
+                graph.output(
+                        graph.operator(
+                                "CONV_2D",
+                                Optional.of(
+                                        options("Conv2DOptions", "stride_w", 1, "stride_h", 1)
+                                                .with("padding", 1)),
+                                floats(1, 6, 6, 3),
+                                image,
+                                graph.constant(filter, random(filter)),
+                                graph.floats(new int[] {3}, 0, 0, 0)));
+            }
+            files.add(
+                    c.end(
+                            "of convolutions of " + side,
+                            "IF",
+                            BRANCHES,
+                            floats(1, 6, 6, 3),
+                            condition,
+                            x));
+        }
+    }
+
+    private static final FlatTable BRANCHES =
+            options("IfOptions", "then_subgraph_index", 1, "else_subgraph_index", 2);
 }

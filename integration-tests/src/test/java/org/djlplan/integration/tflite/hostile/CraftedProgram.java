@@ -122,8 +122,7 @@ public final class CraftedProgram {
         }
     }
 
-    private static void plain(
-            CraftedFile crafted, Path file, int threads, List<ByteBuffer> outputs)
+    private static void plain(CraftedFile crafted, Path file, int threads, List<ByteBuffer> outputs)
             throws Exception {
         try (PlainModel model = PlainModel.open(file, threads)) {
             for (OutputTensor output : model.run(crafted.inputs(), crafted.shapes())) {

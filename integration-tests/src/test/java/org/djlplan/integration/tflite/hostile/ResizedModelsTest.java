@@ -60,10 +60,7 @@ class ResizedModelsTest {
         ChildJvm.Result result =
                 new ChildJvm(folder).run(ResizedProgram.class, arguments.toArray(String[]::new));
         List<String> lines =
-                result.out()
-                        .lines()
-                        .filter(line -> line.matches("(begin|end|done) .*"))
-                        .toList();
+                result.out().lines().filter(line -> line.matches("(begin|end|done) .*")).toList();
         String last = lines.get(lines.size() - 1);
         assertEquals(0, result.exitCode(), "seed " + seed + ", " + last + "\n" + result.err());
         assertTrue(last.startsWith("done "), last);

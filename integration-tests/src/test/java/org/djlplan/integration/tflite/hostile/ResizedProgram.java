@@ -18,8 +18,8 @@ import org.djlplan.memplan.serving.ServedModel;
 import org.djlplan.memplan.usage.InPlace;
 
 /**
- * Predicts with inputs of other shapes than in the file, planned and plain. Prints each shape before
- * and what became of it afterwards, so that a signal names its model and shape.
+ * Predicts with inputs of other shapes than in the file, planned and plain. Prints each shape
+ * before and what became of it afterwards, so that a signal names its model and shape.
  */
 public final class ResizedProgram {
 
@@ -52,8 +52,7 @@ public final class ResizedProgram {
         // Kernels divide work otherwise on two threads.
         int threads = 1 + random.nextInt(2);
         try (PlainModel plain = PlainModel.open(file, threads);
-                ServedModel planned =
-                        Served.alone(file, Strategies.BEST, InPlace.AUTO, threads)) {
+                ServedModel planned = Served.alone(file, Strategies.BEST, InPlace.AUTO, threads)) {
             List<Integer> sides = new ArrayList<>();
             for (int side = 1; side <= LARGEST_SIDE; side++) {
                 sides.add(side);
@@ -148,8 +147,7 @@ public final class ResizedProgram {
 
     private static Outcome outcome(Prediction prediction) {
         try {
-            return new Outcome(
-                    prediction.run().stream().map(OutputTensor::data).toList(), "");
+            return new Outcome(prediction.run().stream().map(OutputTensor::data).toList(), "");
         } catch (IllegalArgumentException | IllegalStateException e) {
             return new Outcome(List.of(), e.getClass().getSimpleName() + ": " + e.getMessage());
         }
