@@ -130,6 +130,33 @@ class UnsoundModelsTest {
         }
     }
 
+    /** Kernels of 2.20 and later tell that a size is computed in another way than earlier ones. */
+    @Test
+    void predict_shapeThatIsComputed_givesTheValuesInThatShape() throws Exception {
+        ModelSketch sketch = new ModelSketch();
+        int row = sketch.floats(new int[] {1, 4}, 1, 2, 3, 4);
+        int shape = sketch.input(ElementType.INT32, 2);
+        Form result = Form.of(ElementType.FLOAT32, 2, 2);
+        FlatTable options = FlatTable.of("ReshapeOptions");
+        int reshaped = sketch.operator("RESHAPE", Optional.of(options), result, row, shape);
+        sketch.output(sketch.operator("NEG", Optional.empty(), result, reshaped));
+        Path file = sketch.write(folder.resolve("shape.tflite"));
+        for (Map<String, String> given : List.of(PLAIN, Map.<String, String>of())) {
+            try (ZooModel<NDList, NDList> model = Planned.load(file, given);
+                    NDManager manager = model.getNDManager().newSubManager();
+                    var predictor = model.newPredictor()) {
+                for (int rows : new int[] {2, 4, 1}) {
+                    NDArray wanted = manager.create(new int[] {rows, -1});
+                    NDArray answer = predictor.predict(new NDList(wanted)).singletonOrThrow();
+                    assertEquals(new Shape(rows, 4 / rows), answer.getShape());
+                    assertEquals(List.of(-1f, -2f, -3f, -4f), floats(answer));
+                }
+                NDArray none = manager.create(new int[] {0, -1});
+                assertUnsound(() -> predictor.predict(new NDList(none)));
+            }
+        }
+    }
+
     private static List<Float> floats(NDArray array) {
         List<Float> numbers = new ArrayList<>();
         for (float number : array.toFloatArray()) {

@@ -43,38 +43,10 @@ final class OperatorRules {
     private static final int FILTER = 1;
     private static final FlatTable NO_OPTIONS = FlatTable.of("AbsOptions");
 
-    private final TfLiteFile file;
     private final TfLiteSubgraph subgraph;
-
     private final TfLiteOperator operator;
     private final FlatTable options;
     private final String path;
-
-    /** Checks one operator. */
-    private interface Rule {
-        void check(OperatorRules operator);
-    }
-
-    private static final ImmutableMap<String, Rule> RULES =
-            ImmutableMap.<String, Rule>builder()
-                    .put("CONV_2D", convolution("Conv2DOptions"))
-                    .put("DEPTHWISE_CONV_2D", convolution("DepthwiseConv2DOptions"))
-                    .put("TRANSPOSE_CONV", OperatorRules::checkTransposed)
-                    .put("CONV_3D", OperatorRules::checkVolume)
-                    .put("CONV_3D_TRANSPOSE", OperatorRules::checkVolume)
-                    .put("AVERAGE_POOL_2D", OperatorRules::checkPool)
-                    .put("MAX_POOL_2D", OperatorRules::checkPool)
-                    .put("L2_POOL_2D", OperatorRules::checkPool)
-                    .put("RESHAPE", OperatorRules::checkShape)
-                    .put("SPACE_TO_DEPTH", blocks("SpaceToDepthOptions"))
-                    .put("DEPTH_TO_SPACE", blocks("DepthToSpaceOptions"))
-                    .put("LOCAL_RESPONSE_NORMALIZATION", OperatorRules::checkRadius)
-                    .put("FAKE_QUANT", OperatorRules::checkBits)
-                    .put("SVDF", OperatorRules::checkRank)
-                    .put("SPLIT", OperatorRules::checkSplits)
-                    .put("UNPACK", OperatorRules::checkUnpacked)
-                    .put("PACK", OperatorRules::checkPacked)
-                    .buildOrThrow();
 
     /** By what an operator's largest scale of an input is compared with that of its output. */
     private enum Scaled {
@@ -121,12 +93,7 @@ final class OperatorRules {
                     .buildOrThrow();
 
     private OperatorRules(
-            TfLiteFile file,
-            TfLiteSubgraph subgraph,
-            TfLiteOperator operator,
-            FlatTable options,
-            String path) {
-        this.file = file;
+            TfLiteSubgraph subgraph, TfLiteOperator operator, FlatTable options, String path) {
         this.subgraph = subgraph;
         this.operator = operator;
         this.options = options;
@@ -151,33 +118,46 @@ final class OperatorRules {
     private static void check(
             TfLiteFile file, TfLiteSubgraph subgraph, TfLiteOperator operator, String path) {
         String type = file.codeOf(operator).name();
-        Rule rule = RULES.get(type);
+        FlatTable options = operator.builtinOptions().orElse(NO_OPTIONS);
+        OperatorRules checked = new OperatorRules(subgraph, operator, options, path);
+        checked.checkParameters(type);
         Scaled scaled = SCALED.get(type);
-        if (rule != null || scaled != null) {
-            FlatTable options = operator.builtinOptions().orElse(NO_OPTIONS);
-            OperatorRules checked = new OperatorRules(file, subgraph, operator, options, path);
-            if (rule != null) {
-                rule.check(checked);
-            }
-            if (scaled != null) {
-                checked.checkScales(scaled);
-            }
+        if (scaled != null) {
+            checked.checkScales(scaled);
         }
     }
 
     // ---- parameters ------------------------------------------------------------------------
 
-    private static Rule convolution(String type) {
-        return operator -> {
-            operator.requireOptions(type);
-            operator.requireBetween("stride_w", 1, LARGEST_STRIDE);
-            operator.requireBetween("stride_h", 1, LARGEST_STRIDE);
-            operator.requireBetween("dilation_w_factor", 1, LARGEST_DILATION);
-            operator.requireBetween("dilation_h_factor", 1, LARGEST_DILATION);
-            operator.requireWindow(1, operator.options.intValue("dilation_h_factor"));
-            operator.requireWindow(2, operator.options.intValue("dilation_w_factor"));
-            operator.requireFilter();
-        };
+    /** No table of functions: each would have to be linked while a JVM loads its first model. */
+    private void checkParameters(String type) {
+        switch (type) {
+            case "CONV_2D" -> checkConvolution("Conv2DOptions");
+            case "DEPTHWISE_CONV_2D" -> checkConvolution("DepthwiseConv2DOptions");
+            case "TRANSPOSE_CONV" -> checkTransposed();
+            case "CONV_3D", "CONV_3D_TRANSPOSE" -> checkVolume();
+            case "AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D" -> checkPool();
+            case "RESHAPE" -> checkShape();
+            case "SPACE_TO_DEPTH" -> checkBlock("SpaceToDepthOptions");
+            case "DEPTH_TO_SPACE" -> checkBlock("DepthToSpaceOptions");
+            case "LOCAL_RESPONSE_NORMALIZATION" -> checkRadius();
+            case "FAKE_QUANT" -> checkBits();
+            case "SVDF" -> checkRank();
+            default -> {
+                // Its kernels check their parameters.
+            }
+        }
+    }
+
+    private void checkConvolution(String type) {
+        requireOptions(type);
+        requireBetween("stride_w", 1, LARGEST_STRIDE);
+        requireBetween("stride_h", 1, LARGEST_STRIDE);
+        requireBetween("dilation_w_factor", 1, LARGEST_DILATION);
+        requireBetween("dilation_h_factor", 1, LARGEST_DILATION);
+        requireWindow(1, options.intValue("dilation_h_factor"));
+        requireWindow(2, options.intValue("dilation_w_factor"));
+        requireFilter();
     }
 
     private void checkTransposed() {
@@ -206,11 +186,9 @@ final class OperatorRules {
         }
     }
 
-    private static Rule blocks(String type) {
-        return operator -> {
-            operator.requireOptions(type);
-            operator.requireBetween("block_size", 1, LARGEST_STRIDE);
-        };
+    private void checkBlock(String type) {
+        requireOptions(type);
+        requireBetween("block_size", 1, LARGEST_STRIDE);
     }
 
     /** What −1 stands for is the rest of the elements divided by the other dimensions. */
@@ -235,25 +213,6 @@ final class OperatorRules {
     private void checkRank() {
         requireOptions("SVDFOptions");
         requireBetween("rank", 1, LARGEST_WINDOW);
-    }
-
-    private void checkSplits() {
-        requireOptions("SplitOptions");
-        int outputs = operator.outputs().size();
-        requireBetween("num_splits", outputs, outputs);
-        requireBetween("num_splits", 1, outputs);
-    }
-
-    private void checkUnpacked() {
-        requireOptions("UnpackOptions");
-        int outputs = operator.outputs().size();
-        requireBetween("num", outputs, outputs);
-    }
-
-    private void checkPacked() {
-        requireOptions("PackOptions");
-        int inputs = operator.inputs().size();
-        requireBetween("values_count", inputs, inputs);
     }
 
     private void requireOptions(String type) {
@@ -303,12 +262,12 @@ final class OperatorRules {
             }
         }
         List<Integer> outputs = operator.presentOutputs();
-        if (largest == 0 || outputs.isEmpty()) {
+        if (outputs.isEmpty()) {
             return;
         }
         TfLiteTensor result = subgraph.tensors().get(outputs.get(0));
         double scale = scale(result, scaled, ".outputs[0]");
-        if (scale > 0) {
+        if (scale > 0 && largest > 0) {
             boolean wide = result.elementType() == ElementType.INT16;
             double most = wide ? LARGEST_SUM_OF_16_BITS : LARGEST_SUM;
             double ratio = largest / scale;

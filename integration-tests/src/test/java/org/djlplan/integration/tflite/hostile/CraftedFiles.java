@@ -980,7 +980,7 @@ final class CraftedFiles {
             int operands) {
         boolean fromFloat = operator.equals("QUANTIZE");
         boolean toFloat = operator.equals("DEQUANTIZE");
-        if (fromFloat && spoilt == 0 || toFloat && spoilt == 2) {
+        if ((fromFloat && spoilt == 0) || (toFloat && spoilt == 2)) {
             return;
         }
         Form good = Form.of(type, 1, 8).scaled(0.1f, 0);
