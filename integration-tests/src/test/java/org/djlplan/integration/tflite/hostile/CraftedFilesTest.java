@@ -23,14 +23,11 @@ class CraftedFilesTest {
 
     private static final int SECONDS = 12;
 
-    /** On the busiest of machines; otherwise more than a thousand. */
-    private static final int LEAST_CASES = 192;
-
     @TempDir Path folder;
 
     @Test
     void load_someCraftedFiles_areRefusedOrAnswerAsPlain() throws Exception {
-        assertTrue(load(SECONDS) >= LEAST_CASES);
+        assertTrue(load(SECONDS) >= CraftedProgram.LEAST_FILES);
     }
 
     @Tag("long")

@@ -26,6 +26,9 @@ public final class ResizedProgram {
     /** Larger inputs take long and find nothing that these do not. */
     private static final int MOST_ELEMENTS = 100_000;
 
+    /** Of each model, however busy the machine is. */
+    private static final int LEAST_SHAPES = 8;
+
     private static final int LARGEST_SIDE = 40;
     private static final int[] SIZES = {0, 1, 2, 3, 4, 5, 7, 8, 11, 12, 13, 16, 17, 24, 25, 33};
 
@@ -57,7 +60,7 @@ public final class ResizedProgram {
             for (int side = 1; side <= LARGEST_SIDE; side++) {
                 sides.add(side);
             }
-            while (System.nanoTime() < end) {
+            while (System.nanoTime() < end || cases < LEAST_SHAPES) {
                 // Half of them square, each side once, from a random one on; half of any shape.
                 List<List<Integer>> shapes =
                         cases % 2 == 0 && !sides.isEmpty()
