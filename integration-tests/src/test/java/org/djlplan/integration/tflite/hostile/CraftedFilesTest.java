@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 @OnEveryDjl
 class CraftedFilesTest {
 
-    private static final int SECONDS = 12;
+    private static final int SECONDS = 6;
 
     @TempDir Path folder;
 

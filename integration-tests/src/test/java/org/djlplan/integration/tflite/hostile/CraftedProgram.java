@@ -64,6 +64,8 @@ public final class CraftedProgram {
     }
 
     /**
+     * Loads files in a random order.
+     *
      * @param arguments the folder to write files to, a seed of their order, how many nanoseconds
      *     they take together, and the number of the first
      */

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.io.TempDir;
 @OnEveryDjl
 class ResizedModelsTest {
 
-    private static final int SECONDS = 12;
-    private static final int LONG_SECONDS = 240;
+    private static final int SECONDS = 6;
+    private static final int LONG_SECONDS = 40;
 
     /** Of all models; large shapes are left out. */
     private static final int LEAST_CASES = 20;

@@ -35,6 +35,8 @@ public final class ResizedProgram {
     private ResizedProgram() {}
 
     /**
+     * Resizes the inputs of models at random.
+     *
      * @param arguments seed, nanoseconds that all models take together, and files
      */
     public static void main(String[] arguments) throws Exception {
