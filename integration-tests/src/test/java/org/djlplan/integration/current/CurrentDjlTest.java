@@ -35,6 +35,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.torch.TorchMemory;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -120,6 +121,7 @@ class CurrentDjlTest {
                                 Optional.of(new PlannedTranslatorFactory()))) {
             for (int i = 0; i < PREDICTIONS; i++) {
                 assertArrayEquals(predict(stock), predict(planned));
+                TorchMemory.settle();
             }
             assertInstanceOf(SequentialBlock.class, planned.getBlock());
             PlanReport report = PlanReport.of(planned).orElseThrow();
