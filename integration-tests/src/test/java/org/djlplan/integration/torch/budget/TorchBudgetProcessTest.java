@@ -130,7 +130,10 @@ class TorchBudgetProcessTest {
         }
     }
 
-    /** Neither beside the model nor in the cache folder is there room for the sliced copy. */
+    /**
+     * Neither beside the model nor in the cache folder is there room for the sliced copy. That the
+     * model was read may be remembered.
+     */
     @Test
     void load_diskFullForTheSlicedCopy_isNeverAWrongAnswer() throws Exception {
         Path mount = Files.createDirectory(folder.resolve("small"));
@@ -143,7 +146,11 @@ class TorchBudgetProcessTest {
             Runnable undo = useCache(small.folder().resolve("cache"));
             try (ContestantProcess process = start(Contestant.budget(SLICED, "auto", 1), cramped)) {
                 assertThrows(IOException.class, () -> process.loadNanos(cramped));
-                assertEquals(List.of(cramped), filesOf(small.folder(), 1));
+                assertEquals(
+                        List.of(cramped),
+                        filesOf(small.folder(), 1).stream()
+                                .filter(each -> !each.getParent().endsWith("fingerprints"))
+                                .toList());
                 small.resize("200m");
                 assertTrue(process.loadNanos(cramped) > 0);
                 assertArrayEquals(sliced, process.outputs(SEED));
