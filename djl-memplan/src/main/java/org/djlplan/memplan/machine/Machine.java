@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
@@ -120,32 +121,17 @@ public final class Machine {
      * groups, or any of this machine, as memory has run out; empty where the system does not count.
      */
     public OptionalLong memoryKills() {
-        Stream<OptionalLong> ofGroups =
-                folders("memory").stream()
-                        .map(
-                                group ->
-                                        counter(
-                                                group.path()
-                                                        .resolve(
-                                                                group.unified()
-                                                                        ? "memory.events"
-                                                                        : "memory.oom_control")));
-        List<Long> counts =
-                Stream.concat(ofGroups, Stream.of(counter(root.resolve("proc/vmstat"))))
-                        .flatMapToLong(OptionalLong::stream)
-                        .boxed()
-                        .toList();
-        return counts.isEmpty()
-                ? OptionalLong.empty()
-                : OptionalLong.of(counts.stream().mapToLong(Long::longValue).sum());
+        LongSummaryStatistics kills =
+                Stream.concat(
+                                folders("memory").stream().map(Machine::killsFile),
+                                Stream.of(root.resolve("proc/vmstat")))
+                        .flatMapToLong(file -> statistic(file, "oom_kill").stream())
+                        .summaryStatistics();
+        return kills.getCount() == 0 ? OptionalLong.empty() : OptionalLong.of(kills.getSum());
     }
 
-    /** Returns how many processes a file says were killed. */
-    private static OptionalLong counter(Path file) {
-        return lines(file).stream()
-                .filter(line -> line.startsWith("oom_kill "))
-                .mapToLong(line -> Long.parseLong(line.substring("oom_kill ".length()).strip()))
-                .findFirst();
+    private static Path killsFile(Folder group) {
+        return group.path().resolve(group.unified() ? "memory.events" : "memory.oom_control");
     }
 
     /**
@@ -232,8 +218,8 @@ public final class Machine {
     private static long throttled(Folder group) {
         Path file = group.path().resolve("cpu.stat");
         return group.unified()
-                ? TimeUnit.MICROSECONDS.toNanos(statistic(file, "throttled_usec"))
-                : statistic(file, "throttled_time");
+                ? TimeUnit.MICROSECONDS.toNanos(statistic(file, "throttled_usec").orElse(0))
+                : statistic(file, "throttled_time").orElse(0);
     }
 
     /**
@@ -302,9 +288,10 @@ public final class Machine {
         if (limit.isPresent() && used.isPresent()) {
             Path statistics = group.resolve("memory.stat");
             String below = unified ? "" : "total_";
-            long inactive = statistic(statistics, below + "inactive_file");
-            long files = inactive + statistic(statistics, below + "active_file");
-            long mapped = statistic(statistics, unified ? "file_mapped" : "total_mapped_file");
+            long inactive = statistic(statistics, below + "inactive_file").orElse(0);
+            long files = inactive + statistic(statistics, below + "active_file").orElse(0);
+            long mapped =
+                    statistic(statistics, unified ? "file_mapped" : "total_mapped_file").orElse(0);
             groups.add(
                     new Group(
                             limit.getAsLong(),
@@ -313,13 +300,11 @@ public final class Machine {
         }
     }
 
-    private static long statistic(Path file, String name) {
-        for (String line : lines(file)) {
-            if (line.startsWith(name + ' ')) {
-                return Long.parseLong(line.substring(name.length() + 1).strip());
-            }
-        }
-        return 0;
+    private static OptionalLong statistic(Path file, String name) {
+        return lines(file).stream()
+                .filter(line -> line.startsWith(name + ' '))
+                .mapToLong(line -> Long.parseLong(line.substring(name.length() + 1).strip()))
+                .findFirst();
     }
 
     /** Version 2 writes {@code max} for no limit. */

@@ -90,7 +90,6 @@ public final class InputShapes {
         if (withoutOnes(given).equals(withoutOnes(inFile))) {
             return false;
         }
-        // An empty shape may also stand for an unknown one.
         boolean resizable =
                 sameRank
                         && !dynamic
