@@ -106,7 +106,7 @@ final class BudgetSweep {
      * @param warm latency beside stock's, weights in the page cache
      * @param cold the same with weights on disk alone
      * @param grouped the same in a control group, beginning cold; empty where none can be made
-     * @param difference how far outputs are from stock's
+     * @param difference how far outputs are from those that they are compared with
      * @param report what the model says of itself; empty if it has no budget
      * @param weights which are in memory when, as predicted; empty where all are all the time
      * @param unplanned why it ran as stock; empty if it did not
@@ -140,7 +140,7 @@ final class BudgetSweep {
     record Grouped(long limitBytes, Optional<PairedRatio> ratio) {}
 
     /** All that was measured, in the order asked for. */
-    record Result(Stock stock, List<Row> rows) {
+    record Result(Stock stock, Optional<OutputDifference> lost, List<Row> rows) {
 
         Result {
             rows = ImmutableList.copyOf(rows);
@@ -239,21 +239,23 @@ final class BudgetSweep {
                             .orElseThrow(
                                     () -> new Failure("peaks of memory cannot be measured here"));
             Stock alone = new Stock(peakBytes, new Statistics(nanos).medianMillis());
-            Partner stock = new Partner(worker, outputs, layout, folder);
+            Partner stock =
+                    new Partner(
+                            worker, new ReferenceOutputs(options, folder, outputs, layout), folder);
             List<Row> rows = new ArrayList<>();
             for (Wanted wanted : budgets) {
                 rows.add(row(wanted.name(), wanted.bytes(peakBytes), stock));
             }
             // What it says may turn out to be too small, but not for ever.
             for (int i = 0; i < budgets.size() + 1; i++) {
-                OptionalLong least = new Result(alone, rows).leastBytes();
+                OptionalLong least = stock.result(alone, rows).leastBytes();
                 if (least.isEmpty()
                         || rows.stream().anyMatch(row -> row.bytes() == least.getAsLong())) {
                     break;
                 }
                 rows.add(row("least", least.getAsLong(), stock));
             }
-            return new Result(alone, rows);
+            return stock.result(alone, rows);
         }
     }
 
@@ -365,21 +367,26 @@ final class BudgetSweep {
     private final class Partner {
 
         private final WorkerProcess worker;
-        private final Path outputs;
-        private final JsonArray layout;
+        private final ReferenceOutputs reference;
         private final Path folder;
 
-        Partner(WorkerProcess worker, Path outputs, JsonArray layout, Path folder) {
+        Partner(WorkerProcess worker, ReferenceOutputs reference, Path folder) {
             this.worker = worker;
-            this.outputs = outputs;
-            this.layout = layout;
+            this.reference = reference;
             this.folder = folder;
+        }
+
+        Result result(Stock alone, List<Row> rows) {
+            return new Result(alone, reference.lost(), rows);
         }
 
         OutputDifference difference(WorkerProcess other) throws IOException {
             Path theirs = folder.resolve("other");
             JsonArray theirLayout = other.writeOutputs(theirs);
-            return OutputDifference.between(outputs, layout, theirs, theirLayout);
+            OutputDifference difference = reference.difference(theirs, theirLayout);
+            return !difference.identical() && reference.check()
+                    ? reference.difference(theirs, theirLayout)
+                    : difference;
         }
 
         /** Times pairs; who goes first alternates. */

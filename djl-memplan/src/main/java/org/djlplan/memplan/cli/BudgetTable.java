@@ -58,6 +58,7 @@ final class BudgetTable {
                 "",
                 String.format(Locale.ROOT, "%.3f ms", result.stock().medianMillis()));
         List<String> notes = new ArrayList<>();
+        result.lost().map(ReferenceOutputs::sentence).ifPresent(notes::add);
         for (Row row : result.rows()) {
             if (row.outcome() instanceof Measured measured) {
                 table.row(cells(row, measured));
@@ -138,7 +139,7 @@ final class BudgetTable {
         return complaints;
     }
 
-    private static void complain(
+    private void complain(
             Row row, Measured measured, double relativeError, List<String> complaints) {
         long most = (long) (row.bytes() * (1 + BudgetSweep.TOLERANCE));
         OptionalLong highest = measured.highestBytes();
@@ -153,8 +154,11 @@ final class BudgetTable {
         }
         if (!measured.difference().within(relativeError)) {
             complaints.add(
-                    "%s: outputs differ from stock's by %s"
-                            .formatted(row.name(), measured.difference().text()));
+                    "%s: outputs differ from %s by %s"
+                            .formatted(
+                                    row.name(),
+                                    ReferenceOutputs.name(result.lost()),
+                                    measured.difference().text()));
         }
     }
 

@@ -24,6 +24,8 @@ import org.djlplan.memplan.report.DelegationReport;
  * A model run as stock and in other ways, once or several times.
  *
  * @param stock figures of the stock run
+ * @param lost how far stock's outputs are from those of the stock engine that keeps every tensor,
+ *     where they differ; the variants' outputs are compared with the latter then
  * @param variants the other ways, at least one: planned, delegated, or both in this order
  * @param against the stock engine with other allocators, or of another DJL, by name, in the order
  *     asked for; empty where there is no such allocator
@@ -31,6 +33,7 @@ import org.djlplan.memplan.report.DelegationReport;
  */
 record Comparison(
         RunFigures stock,
+        Optional<OutputDifference> lost,
         List<Variant> variants,
         Map<String, Optional<Other>> against,
         List<Comparison> runs) {
@@ -51,7 +54,7 @@ record Comparison(
     /**
      * A way to run the model besides stock.
      *
-     * @param outputs how far its outputs are from those of the stock run
+     * @param outputs how far its outputs are from the reference
      * @param limits how far each output may be, in their order
      * @param types of the outputs, in their order
      */
@@ -80,16 +83,21 @@ record Comparison(
                     : outputs.within(limit().relative());
         }
 
-        /** Returns what is wrong with the outputs; empty if they are as this way promises. */
-        Optional<String> complaint() {
+        /**
+         * Returns what is wrong with the outputs; empty if they are as this way promises.
+         *
+         * @param reference whose outputs they are compared with
+         */
+        Optional<String> complaint(String reference) {
             if (agrees()) {
                 return Optional.empty();
             }
             return Optional.of(
-                    "%s: the %s outputs differ from stock's by %s: %s"
+                    "%s: the %s outputs differ from %s by %s: %s"
                             .formatted(
                                     figures.model(),
                                     way.label(),
+                                    reference,
                                     outputs.text(),
                                     limit().equals(Limit.IDENTICAL)
                                             ? "they must be identical"
@@ -161,7 +169,13 @@ record Comparison(
                             each.get(0).limits(),
                             each.get(0).types()));
         }
-        return new Comparison(medianOf(runs, Comparison::stock), variants, against, runs);
+        List<OutputDifference> lost = runs.stream().flatMap(run -> run.lost().stream()).toList();
+        return new Comparison(
+                medianOf(runs, Comparison::stock),
+                lost.isEmpty() ? Optional.empty() : Optional.of(OutputDifference.worst(lost)),
+                variants,
+                against,
+                runs);
     }
 
     private static RunFigures medianOf(
@@ -173,6 +187,7 @@ record Comparison(
     Comparison named(String name) {
         return new Comparison(
                 stock.named(name),
+                lost,
                 variants.stream().map(variant -> variant.named(name)).toList(),
                 Maps.transformValues(against, other -> other.map(each -> each.named(name))),
                 runs.stream().map(run -> run.named(name)).toList());
@@ -188,9 +203,16 @@ record Comparison(
         return variants.get(0);
     }
 
+    /** Returns whose outputs the variants' are compared with, for people. */
+    String reference() {
+        return ReferenceOutputs.name(lost);
+    }
+
     /** Returns what is wrong with outputs, a line each; none if all is well. */
     List<String> complaints() {
-        return variants.stream().flatMap(variant -> variant.complaint().stream()).toList();
+        return variants.stream()
+                .flatMap(variant -> variant.complaint(reference()).stream())
+                .toList();
     }
 
     /**
@@ -264,6 +286,7 @@ record Comparison(
     JsonObject toJson() {
         JsonObject json = new JsonObject();
         json.add("stock", stock.toJson());
+        json.addProperty("stockLosesTensor", lost.isPresent());
         json.add("planned", variantJson(Way.PLANNED));
         json.add("delegated", variantJson(Way.DELEGATED));
         Optional<Variant> planned = variant(Way.PLANNED);

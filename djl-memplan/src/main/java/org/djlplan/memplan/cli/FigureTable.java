@@ -105,9 +105,13 @@ final class FigureTable {
     /** Returns what the figures do not tell: how the outputs compare, what was chosen and why. */
     static List<String> sentences(Comparison comparison) {
         List<String> lines = new ArrayList<>();
+        comparison.lost().map(ReferenceOutputs::sentence).ifPresent(lines::add);
         for (Variant variant : comparison.variants()) {
             lines.addAll(facts(variant.way().label() + ": ", variant.figures()));
-            lines.add(variant.way().label() + ": outputs " + verdict(variant));
+            lines.add(
+                    variant.way().label()
+                            + ": outputs "
+                            + verdict(variant, comparison.reference()));
             variant.figures()
                     .delegation()
                     .ifPresent(
@@ -129,15 +133,16 @@ final class FigureTable {
         return lines;
     }
 
-    private static String verdict(Variant variant) {
+    private static String verdict(Variant variant, String reference) {
         OutputDifference outputs = variant.outputs();
         if (outputs.identical()) {
-            return "are identical to stock's (SHA-256 " + variant.figures().outputSha256() + ")";
+            return "are identical to %s (SHA-256 %s)"
+                    .formatted(reference, variant.figures().outputSha256());
         }
         if (!variant.agrees()) {
-            return "DIFFER from stock's by " + outputs.text();
+            return "DIFFER from " + reference + " by " + outputs.text();
         }
-        return "agree with stock's " + outputs.agreement(variant.limits());
+        return "agree with " + reference + " " + outputs.agreement(variant.limits());
     }
 
     /**

@@ -129,6 +129,15 @@ final class RunOptions {
         return arguments.keySet().stream().anyMatch(key -> key.startsWith(DELEGATION));
     }
 
+    /** Returns the same options for a copy of the model. */
+    RunOptions withModel(Path copy) {
+        RunOptions options = of(copy.toString(), effort, spec);
+        options.engine = engine;
+        options.inputs = inputs;
+        options.arguments = arguments;
+        return options;
+    }
+
     /** Returns the same options for another model, of which nothing is measured. */
     RunOptions with(String otherModel, InputSpec input) {
         RunOptions options = of(otherModel, effort, spec);

@@ -43,7 +43,8 @@ class BudgetTableTest {
     private static BudgetTable table(Row... rows) {
         RunOptions options = new RunOptions();
         new CommandLine(new Holder(options)).parseArgs("net.tflite", "--threads", "2");
-        return new BudgetTable(options, new Result(new Stock(240 * MB, 100), List.of(rows)));
+        return new BudgetTable(
+                options, new Result(new Stock(240 * MB, 100), Optional.empty(), List.of(rows)));
     }
 
     /** Gives options their values. */

@@ -54,6 +54,7 @@ class ComparisonTest {
     private final Comparison comparison =
             new Comparison(
                     stock,
+                    Optional.empty(),
                     List.of(
                             new Variant(
                                     Way.PLANNED,
@@ -111,6 +112,7 @@ class ComparisonTest {
         assertEquals(
                 List.of(
                         "stock",
+                        "stockLosesTensor",
                         "planned",
                         "delegated",
                         "ratios",
@@ -154,7 +156,12 @@ class ComparisonTest {
     @Test
     void toJson_delegatedOnly_hasNothingOfPlanned() {
         Comparison only =
-                new Comparison(stock, comparison.variants().subList(1, 2), Map.of(), List.of());
+                new Comparison(
+                        stock,
+                        Optional.empty(),
+                        comparison.variants().subList(1, 2),
+                        Map.of(),
+                        List.of());
         JsonObject json = only.toJson();
         assertTrue(json.get("planned").isJsonNull() && json.get("identical").isJsonNull());
         assertTrue(json.get("maxRelativeError").isJsonNull());
@@ -241,11 +248,29 @@ class ComparisonTest {
     }
 
     @Test
+    void complaints_stockLosesATensor_nameWhatOutputsAreComparedWith() {
+        Variant off =
+                new Variant(Way.PLANNED, planned, floats(1e-7), List.of(Limit.IDENTICAL), TYPES);
+        Comparison lost =
+                new Comparison(stock, Optional.of(floats(0.5)), List.of(off), Map.of(), List.of());
+        assertEquals(
+                List.of(
+                        "a <b>.tflite: the planned outputs differ from those of stock with every"
+                                + " tensor kept by 1e-7: they must be identical"),
+                lost.complaints());
+        assertTrue(FigureTable.of(lost).contains("stock: outputs differ by 5e-1 from those"));
+        assertTrue(lost.toJson().get("stockLosesTensor").getAsBoolean());
+        Comparison twice = Comparison.median(List.of(lost, lost));
+        assertEquals(lost.reference(), twice.reference());
+    }
+
+    @Test
     void complaints_outputsOutsideTheirLimit_sayHowFar() {
         assertEquals(List.of(), comparison.complaints());
         Comparison wrong =
                 new Comparison(
                         stock,
+                        Optional.empty(),
                         List.of(
                                 new Variant(
                                         Way.PLANNED,
@@ -338,6 +363,7 @@ class ComparisonTest {
     private Comparison run(double stockMillis, double plannedMillis) {
         return new Comparison(
                 figures(Map.of(Figure.MEDIAN_MILLIS, stockMillis), Optional.empty()),
+                Optional.empty(),
                 List.of(
                         new Variant(
                                 Way.PLANNED,

@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import org.djlplan.integration.support.BudgetModels;
 import org.djlplan.integration.support.DjlPlanProcess;
 import org.djlplan.integration.support.DjlPlanProcess.Result;
+import org.djlplan.integration.support.LostTensor;
 import org.djlplan.integration.support.TestModels;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.junit.jupiter.api.Tag;
@@ -50,6 +51,18 @@ class CurrentCommandsTest {
         String model = tfLite();
         assertIdentical("--no-delegation", model);
         assertIdentical("--no-delegation", "--input-shape", "1,40,40,3", model);
+    }
+
+    /** The engine lets an operator write over a tensor that is read later. */
+    @Test
+    void compare_modelThatTheEngineGetsWrong_comparesWithAnEngineThatKeepsEveryTensor()
+            throws Exception {
+        Path model = LostTensor.sketch().write(folder.resolve("lost.tflite"));
+        String[] line = {"compare", "--json", "--iterations", "3", model.toString()};
+        JsonObject compared = succeed(line).json();
+        assertTrue(compared.get("stockLosesTensor").getAsBoolean());
+        assertTrue(compared.get("identical").getAsBoolean());
+        assertTrue(compared.getAsJsonObject("delegated").get("agrees").getAsBoolean());
     }
 
     @Test

@@ -1,0 +1,161 @@
+package org.djlplan.memplan.cli;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.djlplan.memplan.source.tflite.TfLiteFile;
+import org.djlplan.memplan.source.tflite.TfLiteOperator;
+import org.djlplan.memplan.source.tflite.TfLiteReader;
+import org.djlplan.memplan.source.tflite.TfLiteSubgraph;
+import org.djlplan.memplan.source.tflite.TfLiteWriteException;
+import org.djlplan.memplan.source.tflite.TfLiteWriter;
+
+/**
+ * Outputs with which those of other runs are compared: the stock engine's.
+ *
+ * <p>The memory planner of TensorFlow Lite 2.20 and later may let an operator write over a tensor
+ * that is read later. Where outputs differ, the stock engine therefore also runs a copy of the
+ * model with every tensor among its outputs, which the engine keeps. If its outputs differ from
+ * those of the model itself, they are the reference from then on.
+ */
+final class ReferenceOutputs {
+
+    private final RunOptions options;
+    private final Path folder;
+    private final JsonArray layout;
+    private Path outputs;
+    private Optional<OutputDifference> lost = Optional.empty();
+    private boolean compared;
+
+    /**
+     * @param options with which the stock engine ran
+     * @param folder for temporary files
+     * @param outputs the stock engine's, as {@link Measurement.OutputFile} writes them
+     * @param layout of {@code outputs}
+     */
+    ReferenceOutputs(RunOptions options, Path folder, Path outputs, JsonArray layout) {
+        this.options = options;
+        this.folder = folder;
+        this.outputs = outputs;
+        this.layout = layout;
+    }
+
+    /** Returns type and bytes of each output of each prediction. */
+    JsonArray layout() {
+        return layout;
+    }
+
+    /** Returns how far outputs are from the reference. */
+    OutputDifference difference(Path others, JsonArray othersLayout) throws IOException {
+        return OutputDifference.between(outputs, layout, others, othersLayout);
+    }
+
+    /** Returns how far the stock engine's outputs are from these; empty if they are these. */
+    Optional<OutputDifference> lost() {
+        return lost;
+    }
+
+    /** Returns whose outputs the reference are, for people. */
+    static String name(Optional<OutputDifference> lost) {
+        return lost.isPresent() ? "those of stock with every tensor kept" : "stock's";
+    }
+
+    /** Returns what is to be said where the stock engine's outputs differ from the reference. */
+    static String sentence(OutputDifference lost) {
+        return "stock: outputs differ by %s from those of the same engine with every tensor kept:"
+                        .formatted(lost.text())
+                + " its memory planner lets an operator write over a tensor that is read later";
+    }
+
+    /**
+     * Checks the stock engine's outputs against those of the copy that keeps every tensor.
+     *
+     * @return whether they differ, so that the reference is another one than before
+     */
+    boolean check() throws IOException {
+        if (compared
+                || options.engine() != EngineKind.TFLITE
+                || !(options.model() instanceof ModelRef.OfFile file)) {
+            return false;
+        }
+        compared = true;
+        Optional<Path> copy = copy(file.readable());
+        if (copy.isEmpty()) {
+            return false;
+        }
+        Path kept = folder.resolve("kept");
+        OutputDifference difference;
+        try {
+            difference = OutputDifference.between(kept, keep(copy.get(), kept), outputs, layout);
+        } catch (Failure e) {
+            // The engine refuses the copy, or has no memory for all tensors.
+            return false;
+        }
+        if (difference.identical() || !difference.comparable()) {
+            return false;
+        }
+        lost = Optional.of(difference);
+        outputs = kept;
+        return true;
+    }
+
+    private Optional<Path> copy(Path model) throws IOException {
+        try {
+            TfLiteFile file = TfLiteReader.read(model);
+            TfLiteSubgraph main = file.main();
+            Set<Integer> all = new LinkedHashSet<>(main.outputs());
+            main.operators().stream()
+                    .flatMap(operator -> operator.outputs().stream())
+                    .filter(id -> id != TfLiteOperator.ABSENT)
+                    .forEach(all::add);
+            Path copy = folder.resolve("kept.tflite");
+            TfLiteWriter.write(file.withOutputs(List.copyOf(all)), copy);
+            return Optional.of(copy);
+        } catch (TfLiteWriteException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Writes the outputs of a copy as those of its model; returns their layout. */
+    private JsonArray keep(Path model, Path to) throws IOException {
+        Path all = folder.resolve("all");
+        WorkerProcess.Contestant contestant =
+                new WorkerProcess.Contestant("every tensor kept", Way.STOCK, Map.of());
+        try (WorkerProcess worker =
+                WorkerProcess.start(contestant, options.withModel(model), StepNews.ofWorker())) {
+            worker.awaitLoaded();
+            return select(all, worker.writeOutputs(all), to);
+        } finally {
+            Files.deleteIfExists(all);
+        }
+    }
+
+    /** Copies the model's own outputs, which are the first ones of each prediction. */
+    private JsonArray select(Path all, JsonArray allLayout, Path to) throws IOException {
+        int own = layout.size() / Measurement.OUTPUT_SEEDS;
+        int perPrediction = allLayout.size() / Measurement.OUTPUT_SEEDS;
+        JsonArray selected = new JsonArray();
+        try (InputStream in = Files.newInputStream(all);
+                OutputStream out = Files.newOutputStream(to)) {
+            int index = 0;
+            for (JsonElement each : allLayout) {
+                byte[] bytes = in.readNBytes(each.getAsJsonObject().get("bytes").getAsInt());
+                if (index % perPrediction < own) {
+                    out.write(bytes);
+                    selected.add(each);
+                }
+                index++;
+            }
+        }
+        return selected;
+    }
+}
