@@ -120,7 +120,7 @@ public final class MappedFile implements AutoCloseable {
             case 12:
                 throw new IOException(path + ": no memory, or no addresses, to map it");
             default:
-                throw new IOException(path + ": cannot be mapped, errno " + errno);
+                throw new IOException(path + ": cannot be mapped: " + SystemError.text(errno));
         }
     }
 

@@ -43,6 +43,10 @@ public record EngineLibrary(Path file, String version) {
      * @throws UnplannableException if it is not loaded, or from a file that was deleted since
      */
     public static EngineLibrary loaded() throws UnplannableException {
+        if (!Files.isReadable(MAPPINGS)) {
+            throw new UnplannableException(
+                    MAPPINGS + " cannot be read, which tells where TensorFlow Lite is loaded from");
+        }
         Path file =
                 find(MAPPINGS)
                         .orElseThrow(

@@ -28,6 +28,7 @@ import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.machine.Machine;
 import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.runtime.ProcessMemory;
+import org.djlplan.memplan.runtime.SystemError;
 import org.djlplan.memplan.runtime.VirtualThreads;
 import org.djlplan.memplan.store.Store;
 import org.djlplan.memplan.store.StoreKey;
@@ -428,7 +429,9 @@ public final class StreamedWeights implements AutoCloseable {
     private void tell(WeightFile.Figures figures) {
         if (figures.errno() != 0) {
             logger.debug(
-                    "{}: weights were read as they were used, errno {}", model, figures.errno());
+                    "{}: weights were read as they were used: {}",
+                    model,
+                    SystemError.text(figures.errno()));
         }
     }
 
@@ -446,7 +449,13 @@ public final class StreamedWeights implements AutoCloseable {
         Optional<WeightTrace> trace = file.watched();
         streamed.unwatchable = trace.isEmpty();
         if (trace.isEmpty()) {
-            logger.warn("{}: weights are read as they are used: their pages are unknown", model);
+            if (!told) {
+                logger.warn(
+                        "{}: weights are read as they are used: the system does not tell which"
+                                + " pages of them are in memory",
+                        model);
+            }
+            told = true;
             return;
         }
         streamed.learn(trace.get());

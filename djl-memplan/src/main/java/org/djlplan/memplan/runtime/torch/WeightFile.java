@@ -13,6 +13,7 @@ import org.djlplan.memplan.budget.ResidencyPlan;
 import org.djlplan.memplan.budget.WeightTrace;
 import org.djlplan.memplan.budget.WeightUse;
 import org.djlplan.memplan.runtime.NativeLoader;
+import org.djlplan.memplan.runtime.SystemError;
 import org.djlplan.memplan.runtime.UnsupportedPlatformException;
 
 /**
@@ -86,7 +87,8 @@ public final class WeightFile implements AutoCloseable {
         if (weights == null) {
             use.close();
             throw new IOException(
-                    folder + ": no file for " + mostBytes + " bytes of weights, errno " + errno[0]);
+                    "%s: no file of %d bytes can be made for the weights: %s"
+                            .formatted(folder, mostBytes, SystemError.text(errno[0])));
         }
         return new WeightFile(weights, use);
     }
@@ -125,7 +127,7 @@ public final class WeightFile implements AutoCloseable {
 
     private static void check(String problem, int errno) throws IOException {
         if (errno != 0) {
-            throw new IOException(problem + ", errno " + errno);
+            throw new IOException(problem + ": " + SystemError.text(errno));
         }
     }
 
