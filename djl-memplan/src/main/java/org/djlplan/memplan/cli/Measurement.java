@@ -34,6 +34,7 @@ import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.ProcessMemory;
 import org.djlplan.memplan.runtime.torch.OperatorNames;
+import org.djlplan.memplan.runtime.torch.TorchMemory;
 
 /**
  * One model run one way in this process, step by step: load, warm up, write outputs, time. The
@@ -96,12 +97,13 @@ final class Measurement implements AutoCloseable {
         loadedBytes = memory.residentBytes();
     }
 
-    /** Runs predictions that are not timed. */
+    /** Runs predictions that are not timed, and waits until plans of them are made. */
     void warmUp() {
         fill(options.effort().seed());
         for (int i = 0; i < options.effort().warmup(); i++) {
             runner().run();
         }
+        TorchMemory.settle();
     }
 
     private Runner runner() {
@@ -180,6 +182,7 @@ final class Measurement implements AutoCloseable {
 
     /** Returns the plan of a PyTorch model's allocations, once one is in use. */
     Optional<EvaluatedPlan> placedAllocations() {
+        TorchMemory.settle();
         return runner().placedAllocations();
     }
 

@@ -13,6 +13,7 @@ import java.util.Map;
 import org.djlplan.integration.support.ProcessSize;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
+import org.djlplan.memplan.runtime.torch.TorchMemory;
 
 /** What tests do in a JVM of their own. Prints numbers and words, separated by spaces. */
 public final class TorchProbe {
@@ -86,6 +87,7 @@ public final class TorchProbe {
             for (int kind = 0; kind < KINDS; kind++) {
                 inputs.add(ModelInputs.floats(new long[] {4, WIDTH + kind}).create(manager, kind));
                 String unused = inside.predict(inputs.get(kind)); // recorded
+                TorchMemory.settle();
                 expected.add(inside.predict(inputs.get(kind)));
             }
             long before = ProcessSize.residentBytes();

@@ -15,16 +15,40 @@ import org.slf4j.LoggerFactory;
 /**
  * Makes plans of what predictions allocated, one after the other in a thread that ends when it is
  * idle. What finds it too busy is not planned: it comes back.
+ *
+ * <p>The thread waits for a second after work was offered, and between two plans for many times as
+ * long as the first took: predictions need the processors, most of all in a model's first seconds,
+ * when planning would also make work for Java's compilers. A caller of {@link #await} ends the
+ * pauses.
  */
 final class Analysis {
 
     private static final Logger logger = LoggerFactory.getLogger(Analysis.class);
 
     private static final int MOST_WAITING = 64;
+
+    /**
+     * A pause, in times of what the work before it took: planning takes a twentieth of the time.
+     */
+    private static final int PAUSE = 19;
+
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
+
+    /** Of work, after it was offered: Java's compilers are busy with first predictions then. */
+    private static final Duration DELAY = Duration.ofSeconds(1);
+
     private static final ThreadPoolExecutor THREAD = thread();
 
     /** How much work is not done yet. */
     private static final AtomicInteger pending = new AtomicInteger();
+
+    private static final Object PAUSES = new Object();
+
+    /** How many callers wait for the work. Guarded by PAUSES. */
+    private static int awaited;
+
+    /** When the pause after the last work ends. */
+    private static volatile long resumeNanos = System.nanoTime();
 
     private Analysis() {}
 
@@ -43,13 +67,18 @@ final class Analysis {
 
     /** Returns whether work will be done. */
     static boolean offer(Runnable work) {
+        long earliestNanos = System.nanoTime() + DELAY.toNanos();
         NativeLoader.Use use = NativeLoader.hold();
         pending.incrementAndGet();
         try {
             THREAD.execute(
                     () -> {
                         try (use) {
+                            pauseUntil(earliestNanos);
+                            pauseUntil(resumeNanos);
+                            long begin = System.nanoTime();
                             work.run();
+                            resumeNanos = afterPause(begin, System.nanoTime());
                         } finally {
                             pending.decrementAndGet();
                         }
@@ -66,13 +95,44 @@ final class Analysis {
     /** Waits until what was offered until now is done, but no longer than this. */
     static void await(Duration atMost) {
         CountDownLatch done = new CountDownLatch(1);
-        if (pending.get() == 0 || !offer(done::countDown)) {
+        if (pending.get() == 0) {
             return;
         }
+        count(1);
         try {
-            boolean unused = done.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
+            if (offer(done::countDown)) {
+                boolean unused = done.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        } finally {
+            count(-1);
+        }
+    }
+
+    private static void count(int more) {
+        synchronized (PAUSES) {
+            awaited += more;
+            PAUSES.notifyAll();
+        }
+    }
+
+    private static long afterPause(long begin, long end) {
+        return end + Math.min(PAUSE * (end - begin), LONGEST_PAUSE.toNanos());
+    }
+
+    private static void pauseUntil(long endNanos) {
+        synchronized (PAUSES) {
+            long leftNanos = endNanos - System.nanoTime();
+            while (awaited == 0 && leftNanos > 0) {
+                try {
+                    TimeUnit.NANOSECONDS.timedWait(PAUSES, leftNanos);
+                } catch (InterruptedException e) {
+                    // Nobody interrupts this thread: the work is done at once then.
+                    return;
+                }
+                leftNanos = endNanos - System.nanoTime();
+            }
         }
     }
 }
