@@ -91,6 +91,7 @@ class TorchCallsTest {
                 // Looked at when the whole batch is there.
                 predictor.batchPredict(inputs).forEach(list -> answers.add(Output.copyOf(list)));
             }
+            TorchMemory.settle();
         }
         return answers;
     }
