@@ -77,7 +77,13 @@ public final class DjlPlanProcess {
         // What is started from a script in the background ignores Ctrl-C: this does not.
         command.addAll(List.of("env", "--default-signal=INT"));
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(List.of("-Dai.djl.offline=true", "-cp", classPath));
+        command.addAll(
+                List.of(
+                        "-Dai.djl.offline=true",
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
+                        "-cp",
+                        classPath));
         command.add("org.djlplan.memplan.cli.DjlPlan");
         command.addAll(List.of(arguments));
         return new DjlPlanProcess(
