@@ -20,12 +20,18 @@ has_libc() {
 
 # -fexceptions: the engine's allocator throws through our frames when there is no memory.
 # nodelete: once the engine calls us, we must not be unloaded.
+# A library that is the same as before keeps its time: Maven would compile again what depends on it.
 compile() {
-    target=$out/native/$2
-    mkdir -p "$target"
+    library=$out/native/$2/libdjlplan.so
+    mkdir -p "$out/native/$2"
     # shellcheck disable=SC2086 # CFLAGS is a list of words
     "$1" -std=c11 -O2 -fPIC -fexceptions -shared -Wl,-z,nodelete -fvisibility=hidden \
-        -Wall -Wextra -Werror ${CFLAGS:-} "$src"/*.c -o "$target/libdjlplan.so" -ldl -lpthread
+        -Wall -Wextra -Werror ${CFLAGS:-} "$src"/*.c -o "$library.new" -ldl -lpthread
+    if cmp -s "$library.new" "$library"; then
+        rm "$library.new"
+    else
+        mv "$library.new" "$library"
+    fi
 }
 
 cc=${CC:-cc}
