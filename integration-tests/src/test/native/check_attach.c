@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { ATTACHING = 3, LOADING = 2, ROUNDS_CHANGING = 30000, ROUNDS_LOADED = 5000 };
+enum { ATTACHING = 3, LOADING = 2, ROUNDS_CHANGING = 30000, ROUNDS_LOADED = 1000 };
 
 static int rounds;
 static const char *file;

@@ -17,10 +17,11 @@ static int draw(int limit) {
 }
 
 static int64_t naive_find(int64_t bytes) {
-    int64_t free_from = 0, wanted = bytes / UINT64_C(64);
-    for (int64_t i = 0; i < GRANULES; i++) {
-        if (used[i]) free_from = i + 1;
-        if (i + 1 - free_from == wanted) return free_from * UNIT;
+    int64_t wanted = bytes / UNIT;
+    for (int64_t from = 0; from + wanted <= GRANULES;) {
+        const char *taken = memchr(used + from, 1, (size_t)wanted);
+        if (taken == NULL) return from * UNIT;
+        from = taken - used + 1;
     }
     return -1;
 }

@@ -8,8 +8,12 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import com.google.common.collect.ImmutableList;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -28,9 +32,16 @@ public final class NativeProgram {
     private static final Logger logger = LoggerFactory.getLogger(NativeProgram.class);
 
     private static final Path LIBRARY = Path.of("../djl-memplan/src/main/native");
+    private static final Path BUILT = Path.of("target", "native-code");
     private static final ImmutableList<String> OPTIONS =
             ImmutableList.of(
-                    "-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-I" + LIBRARY);
+                    "-std=c11",
+                    "-g",
+                    "-O1",
+                    "-Wall",
+                    "-Wextra",
+                    "-Werror",
+                    "-I" + LIBRARY.toAbsolutePath());
     private static final ImmutableList<String> MEMORY =
             ImmutableList.of(
                     "-fsanitize=address,undefined",
@@ -87,18 +98,73 @@ public final class NativeProgram {
         return new Checker(missing.isEmpty() ? THREADS : ImmutableList.of(), ImmutableList.of());
     }
 
-    /** Compiles the sources of a program together with the native library. */
+    /**
+     * Compiles the sources of a program together with the native library, unless that has been done
+     * since any of them changed.
+     */
     Path compile(Checker checker, List<Path> sources) throws IOException, InterruptedException {
-        Path program = Files.createTempDirectory(folder, "program").resolve("check");
+        String options = Integer.toHexString(List.of(compiler(), checker.options()).hashCode());
+        Path build = Files.createDirectories(BUILT.resolve(options));
+        Path program = build.resolve(sources.get(0).getFileName().toString().replace(".c", ""));
+        // Another JVM runs other tests at the same time.
+        try (FileChannel channel =
+                FileChannel.open(
+                        build.resolve("lock"),
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.WRITE)) {
+            FileLock unused = channel.lock();
+            if (!isNewer(program, List.of(LIBRARY, SOURCES))) {
+                List<String> command = command();
+                command.addAll(checker.options());
+                sources.forEach(source -> command.add(source.toString()));
+                String library = library(checker, build).toString();
+                command.addAll(List.of("-Wl,--whole-archive", library, "-Wl,--no-whole-archive"));
+                command.addAll(List.of("-o", program.toString(), "-ldl", "-lpthread"));
+                assertWorks(command);
+            }
+        }
+        return program;
+    }
+
+    /** Returns an archive of the native library's objects. */
+    private Path library(Checker checker, Path build) throws IOException, InterruptedException {
+        Path archive = build.resolve("library.a");
+        if (isNewer(archive, List.of(LIBRARY))) {
+            return archive;
+        }
+        Path objects = Files.createTempDirectory(folder, "objects");
+        List<String> archiver = new ArrayList<>(List.of("ar", "rcs", archive.toString()));
         List<String> command = command();
         command.addAll(checker.options());
-        sources.forEach(source -> command.add(source.toString()));
+        command.add("-c");
         try (Stream<Path> files = Files.list(LIBRARY)) {
-            files.map(Path::toString).filter(f -> f.endsWith(".c")).sorted().forEach(command::add);
+            for (Path source : files.filter(f -> f.toString().endsWith(".c")).sorted().toList()) {
+                command.add(source.toAbsolutePath().toString());
+                String name = source.getFileName().toString().replace(".c", ".o");
+                archiver.add(objects.resolve(name).toString());
+            }
         }
-        command.addAll(List.of("-o", program.toString(), "-ldl", "-lpthread"));
-        assertWorks(command);
-        return program;
+        Files.deleteIfExists(archive);
+        assertWorks(command, objects);
+        assertWorks(archiver);
+        return archive;
+    }
+
+    private static boolean isNewer(Path built, List<Path> folders) throws IOException {
+        if (!Files.exists(built)) {
+            return false;
+        }
+        FileTime time = Files.getLastModifiedTime(built);
+        for (Path each : folders) {
+            try (Stream<Path> files = Files.list(each)) {
+                for (Path file : (Iterable<Path>) files::iterator) {
+                    if (Files.getLastModifiedTime(file).compareTo(time) >= 0) {
+                        return false;
+                    }
+                }
+            }
+        }
+        return true;
     }
 
     /** Compiles a program of one source without the native library, as it would be shipped. */
@@ -143,7 +209,12 @@ public final class NativeProgram {
     }
 
     private void assertWorks(List<String> command) throws IOException, InterruptedException {
-        Result result = run(command);
+        assertWorks(command, Path.of(""));
+    }
+
+    private void assertWorks(List<String> command, Path directory)
+            throws IOException, InterruptedException {
+        Result result = run(command, directory);
         assertEquals(0, result.status(), result.output());
     }
 
@@ -196,9 +267,15 @@ public final class NativeProgram {
     }
 
     private Result run(List<String> command) throws IOException, InterruptedException {
+        return run(command, Path.of(""));
+    }
+
+    private Result run(List<String> command, Path directory)
+            throws IOException, InterruptedException {
         Path output = Files.createTempFile(folder, "output", ".txt");
         ProcessBuilder builder =
                 new ProcessBuilder(command)
+                        .directory(directory.toAbsolutePath().toFile())
                         .redirectErrorStream(true)
                         .redirectOutput(output.toFile());
         builder.environment()
