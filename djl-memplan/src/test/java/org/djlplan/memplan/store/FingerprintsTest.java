@@ -14,12 +14,15 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.djlplan.memplan.testing.Await;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,20 +31,35 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class FingerprintsTest {
 
-    @TempDir Path folder;
+    /** One for each test: what is just written must rest for a while, and all rest at once. */
+    private static final int MODELS = 20;
 
+    @TempDir static Path all;
+
+    private static final Deque<Path> FOLDERS = new ArrayDeque<>();
+
+    private Path folder;
     private Path cache;
     private Path model;
     private long readBytes;
     private Fingerprints fingerprints;
 
-    @BeforeEach
-    void writeModel() throws IOException {
-        cache = folder.resolve("cache");
-        model = folder.resolve("model.tflite");
+    @BeforeAll
+    static void writeModels() throws IOException {
         byte[] content = new byte[10_000_000];
         new Random(1).nextBytes(content);
-        Files.write(model, content);
+        for (int i = 0; i < MODELS; i++) {
+            Path each = Files.createDirectory(all.resolve("model-" + i));
+            Files.write(each.resolve("model.tflite"), content);
+            FOLDERS.add(each);
+        }
+    }
+
+    @BeforeEach
+    void takeModel() {
+        folder = FOLDERS.remove();
+        cache = folder.resolve("cache");
+        model = folder.resolve("model.tflite");
         fingerprints = new Fingerprints(cache, (file, offset, length) -> readBytes += length);
     }
 
@@ -145,6 +163,7 @@ class FingerprintsTest {
 
     @Test
     void of_fileChangedJustNow_isReadAgain() throws IOException {
+        Files.setLastModifiedTime(model, FileTime.from(Instant.now()));
         String one = content();
         assertEquals(one, content());
         assertEquals(20_000_000, readBytes);
