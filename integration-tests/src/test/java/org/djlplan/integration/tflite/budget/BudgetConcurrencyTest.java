@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 class BudgetConcurrencyTest {
 
     private static final int THREADS = 4;
-    private static final int PREDICTIONS = 25;
+    private static final int PREDICTIONS = 15;
     private static final int INPUTS = 5;
 
     @TempDir Path folder;

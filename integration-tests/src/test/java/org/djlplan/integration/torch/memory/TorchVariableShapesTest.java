@@ -36,7 +36,7 @@ class TorchVariableShapesTest {
     private static final int THREADS = 4;
     private static final int EACH = 40;
     private static final int MOST_ROWS = 40;
-    private static final int LARGE_SIDE = 640;
+    private static final int LARGE_SIDE = 400;
     private static final int PLANNED_KINDS = 8;
     private static final long LITTLE_BYTES = 2 << 20;
 
