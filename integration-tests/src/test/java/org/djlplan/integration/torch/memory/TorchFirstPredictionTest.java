@@ -63,7 +63,7 @@ class TorchFirstPredictionTest {
 
     @Test
     void predict_imperativeInASmallGroup_fitsFromTheFirstPrediction() throws Exception {
-        String[] network = {"resnet50", "8", "8"};
+        String[] network = {"resnet50", "4", "4"};
         try (MemoryGroup group = MemoryGroup.of(GROUP_BYTES)) {
             List<FirstPrediction.Figures> planned =
                     figures(predict(group.inside(), "planned", network));
@@ -88,7 +88,9 @@ class TorchFirstPredictionTest {
 
     @Test
     void predict_usersCompositeAndOtherShapes_needAShareOfStock() throws Exception {
-        String[] network = {FirstPrediction.COMPOSITE, "2", "2", "4", "4", "3x192", "3x192"};
+        String[] network = {
+            FirstPrediction.COMPOSITE, "2x64", "2x64", "4x64", "4x64", "3x96", "3x96"
+        };
         List<FirstPrediction.Figures> stock = figures(predict(List.of(), "stock", network));
         List<FirstPrediction.Figures> planned = figures(predict(List.of(), "planned", network));
         assertEquals(sums(stock), sums(planned));
