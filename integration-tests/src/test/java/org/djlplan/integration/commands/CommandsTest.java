@@ -207,6 +207,7 @@ class CommandsTest {
                 tuned.toString());
     }
 
+    @Tag("long")
     @Test
     void demo_smallEffort_writesItsReport() throws Exception {
         Result result = demo(DjlPlanProcess.run(folder, demoLine()));

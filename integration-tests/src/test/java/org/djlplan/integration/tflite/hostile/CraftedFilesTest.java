@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.djlplan.integration.support.ChildJvm;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Files of one operator with a number that breaks kernels, in the file or as an input: each is
  * refused with an exception, or answers planned as plain. Never a signal, never memory of others.
  */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class CraftedFilesTest {
 
     private static final int SECONDS = 6;

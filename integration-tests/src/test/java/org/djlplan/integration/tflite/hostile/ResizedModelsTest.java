@@ -11,7 +11,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.ChildJvm;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.support.TestModels;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Inputs of any shape to models made for another: an exception or the right answer, never a signal.
  * Published models are among them as far as they are there.
  */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class ResizedModelsTest {
 
     private static final int SECONDS = 6;

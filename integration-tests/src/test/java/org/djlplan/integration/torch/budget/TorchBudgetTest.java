@@ -31,7 +31,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.BlockModels;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
@@ -52,7 +52,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Small models in a budget: TorchScript files, and a block of large layers that is made here. */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class TorchBudgetTest {
 
     private static final int LAYERS = 8;

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.ChildJvm;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.Torch;
 import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.testing.Await;
@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** JVMs that end in the middle of a prediction. */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class EndOfJvmTest {
 
     private static final int JVMS = 3;

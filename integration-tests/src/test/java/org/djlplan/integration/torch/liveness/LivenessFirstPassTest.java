@@ -26,7 +26,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Supplier;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.memplan.config.Liveness;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.djl.purity.BlockCode;
@@ -35,7 +35,7 @@ import org.djlplan.memplan.source.block.LivenessTrace;
 import org.junit.jupiter.api.Test;
 
 /** The first pass for inputs of some shapes: what it needs, and what it must not do. */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class LivenessFirstPassTest {
 
     private static final int ATTEMPTS = 5;

@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.memplan.config.Liveness;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.djl.purity.BlockCode;
@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Blocks that keep state in Java: what they answer, and what is known of them beforehand. */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class LivenessStateTest {
 
     private static final Shape SHAPE = new Shape(1, 6);

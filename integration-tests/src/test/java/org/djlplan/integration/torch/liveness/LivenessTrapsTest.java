@@ -16,7 +16,7 @@ import ai.djl.nn.ParallelBlock;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.recurrent.LSTM;
 import ai.djl.util.NativeResource;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.memplan.config.Liveness;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
 import org.junit.jupiter.api.Test;
@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 
 /** What user code may do to arrays in a forward pass, and that it gives what it gives in DJL. */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class LivenessTrapsTest {
 
     private static final Shape SHAPE = new Shape(1, 4096);

@@ -8,7 +8,7 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import java.util.List;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.memplan.config.Liveness;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
 import org.djlplan.memplan.djl.purity.BlockCode;
@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** DJL's own networks give the same bits, in far less memory. */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class LivenessZooTest {
 
     private static final int MOST_LEFT_OPEN = 12;

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.BlockModels;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Batches of many sizes of one model. */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class TorchBatchFamilyTest {
 
     private static final int LARGEST = 8;

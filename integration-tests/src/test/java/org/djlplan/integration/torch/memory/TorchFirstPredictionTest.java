@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.djlplan.integration.support.ChildJvm;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.BlockModels;
 import org.djlplan.integration.torch.BlockModels.Kind;
 import org.djlplan.integration.torch.FirstPrediction;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The first predictions of imperative models, before any plan is kept. */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class TorchFirstPredictionTest {
 
     private static final long MIB = 1 << 20;

@@ -16,7 +16,7 @@ import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.ModelInputs;
 import org.djlplan.integration.torch.Output;
 import org.djlplan.integration.torch.Torch;
@@ -51,7 +51,7 @@ class TorchRandomModelsTest {
     /** The answer to a request that is kept. */
     private record Kept(Request request, NDList outputs) {}
 
-    @OnEveryDjl
+    @OnEveryDjlWhenLong
     @Test
     void predict_randomModelsAndSizes_answersAsStockWhileOutputsAreKept() throws Exception {
         Torch.threads(1);

@@ -18,7 +18,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.djlplan.integration.support.ChildJvm;
-import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.support.OnEveryDjlWhenLong;
 import org.djlplan.integration.torch.BareTranslator;
 import org.djlplan.integration.torch.InsideTranslator;
 import org.djlplan.integration.torch.ModelInputs;
@@ -40,7 +40,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** An array handed to the user never lies in memory that a later prediction uses. */
-@OnEveryDjl
+@OnEveryDjlWhenLong
 class TorchRetentionTest {
 
     private static final int RETAINED = 20;
