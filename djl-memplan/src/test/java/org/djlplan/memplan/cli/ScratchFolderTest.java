@@ -65,7 +65,8 @@ class ScratchFolderTest {
         Path folder = folder(process);
         assertEquals(List.of(folder), left());
 
-        process.destroy();
+        // A signal only: its input stays open, at whose end it ends as well.
+        assertTrue(process.toHandle().destroy());
 
         assertTrue(process.waitFor(60, TimeUnit.SECONDS));
         assertNotEquals(0, process.exitValue());
