@@ -113,7 +113,9 @@ class TuneCommandTest {
         DelegationReport report = load(model, Map.of("memplan.threads", "1"));
         assertEquals("STORED", report.origin());
         assertEquals(operators, report.delegatedOperators());
-        assertEquals(table.get("reason").getAsString(), report.reason());
+        // It may go on with what else the machine did meanwhile.
+        assertTrue(
+                report.reason().startsWith(table.get("reason").getAsString()), report.reason());
         assertEquals("UNVERIFIED", load(model, Map.of()).origin());
     }
 
