@@ -7,7 +7,8 @@ Without names: those that the tests need. Every classifier of torchvision (resne
 be named; encoders of a batch of any size of token numbers (int64) of any length up to 512, in the size
 of BERT base ("bert_base" for batches of one, "bert_text"), of all-MiniLM-L6-v2 ("minilm") and small
 ("tiny_text"); "decoder", which takes one number (int64) and the keys and values of all tokens before,
-and returns them with its own; and "ocr", which reads a grey image 32 high. Weights are random, and the
+and returns them with its own; "generator", a decoder of that size for DJL's text generation;
+"sentences", minilm that also takes a mask, as DJL's tokenizers make it; and "ocr", which reads a grey image 32 high. Weights are random, and the
 same at every run. A file that is there is left alone.
 
 Needs torch and torchvision. Debian: apt-get install python3-torch python3-torchvision; files of that
@@ -19,6 +20,7 @@ import pathlib
 import sys
 import tempfile
 import zlib
+from typing import List
 
 try:
     import torch
@@ -48,9 +50,11 @@ class Attention(nn.Module):
     def split(self, x):
         return x.view(x.size(0), x.size(1), self.heads, self.size).transpose(1, 2)
 
-    def forward(self, x):
+    def forward(self, x, hidden=None):
         query, key, value = self.split(self.query(x)), self.split(self.key(x)), self.split(self.value(x))
         scores = torch.matmul(query, key.transpose(2, 3)) / self.size**0.5
+        if hidden is not None:
+            scores = scores + hidden
         mixed = torch.matmul(torch.softmax(scores, 3), value)
         return self.output(mixed.transpose(1, 2).reshape(x.size(0), x.size(1), x.size(2)))
 
@@ -66,8 +70,8 @@ class Layer(nn.Module):
         self.outer = nn.Linear(hidden, width)
         self.normalised = nn.LayerNorm(width, eps=1e-12)
 
-    def forward(self, x):
-        x = self.attended(x + self.attention(x))
+    def forward(self, x, hidden=None):
+        x = self.attended(x + self.attention(x, hidden))
         return self.normalised(x + self.outer(nn.functional.gelu(self.inner(x))))
 
 
@@ -81,13 +85,17 @@ class Encoder(nn.Module):
         self.normalised = nn.LayerNorm(width, eps=1e-12)
         self.layers = nn.Sequential(*(Layer(width, heads, 4 * width) for _ in range(layers)))
 
-    def forward(self, tokens):
+    def forward(self, tokens, mask=None):
         places = torch.arange(tokens.size(1), device=tokens.device)
-        return self.layers(self.normalised(self.words(tokens) + self.places(places)))
+        hidden = None if mask is None else (1.0 - mask.float()).unsqueeze(1).unsqueeze(1) * -1e4
+        x = self.normalised(self.words(tokens) + self.places(places))
+        for layer in self.layers:
+            x = layer(x, hidden)
+        return x
 
 
 class CachedLayer(nn.Module):
-    """A layer of a decoder: one token looks at all before, whose keys and values it is given."""
+    """A layer of a decoder: tokens look at all before, whose keys and values it is given."""
 
     def __init__(self, width, heads):
         super().__init__()
@@ -100,11 +108,14 @@ class CachedLayer(nn.Module):
         self.outer = nn.Linear(4 * width, width)
         self.normalised = nn.LayerNorm(width)
 
-    def forward(self, x, keys, values):
-        query, key, value = self.inputs(x).view(x.size(0), 1, 3 * self.heads, self.size).transpose(1, 2).chunk(3, 1)
+    def forward(self, x, keys, values, hidden=None):
+        inputs = self.inputs(x).view(x.size(0), x.size(1), 3 * self.heads, self.size)
+        query, key, value = inputs.transpose(1, 2).chunk(3, 1)
         keys, values = torch.cat((keys, key), 2), torch.cat((values, value), 2)
-        scores = torch.softmax(torch.matmul(query, keys.transpose(2, 3)) / self.size**0.5, 3)
-        mixed = torch.matmul(scores, values).transpose(1, 2).reshape(x.size(0), 1, x.size(2))
+        scores = torch.matmul(query, keys.transpose(2, 3)) / self.size**0.5
+        if hidden is not None:
+            scores = scores.masked_fill(hidden, -1e4)
+        mixed = torch.matmul(torch.softmax(scores, 3), values).transpose(1, 2).reshape(x.size(0), x.size(1), x.size(2))
         x = self.attended(x + self.output(mixed))
         return self.normalised(x + self.outer(nn.functional.gelu(self.inner(x)))), keys, values
 
@@ -126,6 +137,29 @@ class Decoder(nn.Module):
             keys.append(key)
             values.append(value)
         return self.out(x), torch.stack((torch.stack(keys), torch.stack(values)))
+
+
+class Generator(nn.Module):
+    """A decoder for DJL's text generation; keys and values of each layer are (batch, heads, tokens, size)."""
+
+    def __init__(self, words=8192, width=256, heads=4, layers=4):
+        super().__init__()
+        self.heads = heads
+        self.words = nn.Embedding(words, width)
+        self.places = nn.Embedding(1024, width)
+        self.layers = nn.ModuleList(CachedLayer(width, heads) for _ in range(layers))
+        self.out = nn.Linear(width, words)
+
+    def forward(self, tokens, positions, mask, past: List[torch.Tensor]):
+        x = self.words(tokens) + self.places(positions)
+        before, length = past[0].size(2), tokens.size(1)
+        seen = torch.arange(before + length).unsqueeze(0) <= torch.arange(before, before + length).unsqueeze(1)
+        hidden = ~(seen & (mask > 0).unsqueeze(1).unsqueeze(1))
+        kept = []
+        for i, layer in enumerate(self.layers):
+            x, keys, values = layer(x, past[2 * i], past[2 * i + 1], hidden)
+            kept += [keys, values]
+        return (self.out(x), *kept, x)
 
 
 class Reader(nn.Module):
@@ -163,6 +197,12 @@ def build(name):
         return Encoder(**ENCODERS[name]), torch.randint(0, 4096, (1 if name == "bert_base" else 2, 128))
     if name == "decoder":
         return Decoder(), (torch.randint(0, 8192, (2, 1)), torch.rand(2, 4, 2, 4, 3, 64))
+    if name == "generator":
+        past = [torch.rand(2, 4, 3, 64) for _ in range(8)]
+        tokens = torch.randint(0, 8192, (2, 5))
+        return Generator(), (tokens, torch.arange(3, 8).repeat(2, 1), torch.ones(2, 8, dtype=torch.int64), past)
+    if name == "sentences":
+        return Encoder(**ENCODERS["minilm"]), (torch.randint(0, 4096, (2, 128)), torch.ones(2, 128, dtype=torch.int64))
     if name == "ocr":
         return Reader(), torch.rand(1, 1, 32, 100)
     maker = getattr(torchvision.models, name, None)

@@ -325,6 +325,148 @@ class Nonzero(nn.Module):
         return torch.nonzero(mask), x[mask] * 2.0
 
 
+class TextEncoder(nn.Module):
+    """A small transformer over token numbers and a mask, as DJL's tokenizers make them."""
+
+    def __init__(self, width=32, heads=4, words=64, places=160):
+        super().__init__()
+        self.heads = heads
+        self.words = nn.Embedding(words, width)
+        self.places = nn.Embedding(places, width)
+        self.qkv = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width)
+        self.attended = nn.LayerNorm(width)
+        self.up = nn.Linear(width, 4 * width)
+        self.down = nn.Linear(4 * width, width)
+        self.normalised = nn.LayerNorm(width)
+
+    def forward(self, tokens, mask):
+        batch, length = tokens.shape
+        x = self.words(tokens) + self.places(torch.arange(length, device=tokens.device))
+        width = x.size(2)
+        qkv = self.qkv(x).view(batch, length, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
+        hidden = (1.0 - mask.to(x.dtype)).view(batch, 1, 1, length) * -10000.0
+        weights = torch.softmax(qkv[0] @ qkv[1].transpose(-2, -1) * 0.35 + hidden, -1)
+        mixed = (weights @ qkv[2]).transpose(1, 2).reshape(batch, length, width)
+        x = self.attended(x + self.out(mixed))
+        return self.normalised(x + self.down(functional.gelu(self.up(x))))
+
+
+class TextStates(TextEncoder):
+    """The state of each token: DJL pools them to an embedding."""
+
+
+class TextAnswer(nn.Module):
+    """For each token, whether an answer begins or ends there."""
+
+    def __init__(self):
+        super().__init__()
+        self.encoder = TextEncoder()
+        self.head = nn.Linear(32, 2)
+
+    def forward(self, tokens, mask) -> Tuple[Tensor, Tensor]:
+        scores = self.head(self.encoder(tokens, mask)) * 4.0
+        return scores[:, :, 0].contiguous(), scores[:, :, 1].contiguous()
+
+
+class TextLabels(nn.Module):
+    """Scores of five labels for each token."""
+
+    def __init__(self):
+        super().__init__()
+        self.encoder = TextEncoder()
+        self.head = nn.Linear(32, 5)
+
+    def forward(self, tokens, mask):
+        return self.head(self.encoder(tokens, mask)) * 4.0
+
+
+class TextPair(nn.Module):
+    """One score for a pair of texts."""
+
+    def __init__(self):
+        super().__init__()
+        self.encoder = TextEncoder()
+        self.head = nn.Linear(32, 1)
+
+    def forward(self, tokens, mask):
+        return self.head(self.encoder(tokens, mask)[:, 0])
+
+
+class Generator(nn.Module):
+    """A decoder for DJL's text generation: it takes and returns keys and values, which grow."""
+
+    def __init__(self, layers=2, width=32, heads=4, words=64):
+        super().__init__()
+        self.heads = heads
+        self.words = nn.Embedding(words, width)
+        self.places = nn.Embedding(512, width)
+        self.qkv = nn.ModuleList([nn.Linear(width, 3 * width) for _ in range(layers)])
+        self.up = nn.ModuleList([nn.Linear(width, 2 * width) for _ in range(layers)])
+        self.down = nn.ModuleList([nn.Linear(2 * width, width) for _ in range(layers)])
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, words)
+
+    def forward(
+        self, tokens, positions, mask, past: List[Tensor]
+    ) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+        batch, length = tokens.shape
+        x = self.words(tokens) + self.places(positions)
+        width = x.size(2)
+        before = past[0].size(2)
+        seen = torch.arange(before + length).unsqueeze(0) <= (torch.arange(length) + before).unsqueeze(1)
+        allowed = seen.unsqueeze(0).unsqueeze(0) & (mask > 0).view(batch, 1, 1, before + length)
+        kept: List[Tensor] = []
+        for i, (qkv, up, down) in enumerate(zip(self.qkv, self.up, self.down)):
+            split = qkv(self.norm(x)).view(batch, length, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
+            keys = torch.cat([past[2 * i], split[1]], 2)
+            values = torch.cat([past[2 * i + 1], split[2]], 2)
+            scores = (split[0] @ keys.transpose(-2, -1) * 0.35).masked_fill(~allowed, -10000.0)
+            x = x + (torch.softmax(scores, -1) @ values).transpose(1, 2).reshape(batch, length, width)
+            x = x + down(functional.gelu(up(x)))
+            kept += [keys, values]
+        x = self.norm(x)
+        return self.head(x) * 4.0, kept[0], kept[1], kept[2], kept[3], x
+
+
+class CachedGenerator(nn.Module):
+    """A decoder of one token at a time, which writes keys and values into caches that it is given."""
+
+    def __init__(self, width=32, heads=4, words=64):
+        super().__init__()
+        self.heads = heads
+        self.words = nn.Embedding(words, width)
+        self.qkv = nn.Linear(width, 3 * width)
+        self.head = nn.Linear(width, words)
+
+    def forward(self, tokens, position, keys, values) -> Tuple[Tensor, Tensor, Tensor]:
+        x = self.words(tokens)
+        batch, width = x.size(0), x.size(2)
+        split = self.qkv(x).view(batch, 1, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
+        keys.index_copy_(2, position, split[1])
+        values.index_copy_(2, position, split[2])
+        later = torch.arange(keys.size(2)) > position
+        scores = (split[0] @ keys.transpose(-2, -1) * 0.35).masked_fill(later, -10000.0)
+        mixed = (torch.softmax(scores, -1) @ values).transpose(1, 2).reshape(batch, 1, width)
+        return self.head(x + mixed) * 4.0, keys, values
+
+
+class BufferedGenerator(nn.Module):
+    """As CachedGenerator, of one sequence, whose keys and values are the model's own."""
+
+    keys: Tensor
+    values: Tensor
+
+    def __init__(self):
+        super().__init__()
+        self.inner = CachedGenerator()
+        self.register_buffer("keys", torch.zeros(1, 4, 48, 8))
+        self.register_buffer("values", torch.zeros(1, 4, 48, 8))
+
+    def forward(self, tokens, position):
+        return self.inner(tokens, position, self.keys, self.values)[0]
+
+
 class Rehearsal(nn.Module):
     """What the command line runs before the model that it measures."""
 
@@ -366,7 +508,8 @@ def main():
     modules = [
         Cnn, Branch, Loop, Growing, ManyInputs, TupleOutputs, DictOutputs, ListOutputs, Embedding,
         Half, Bfloat16, Bytes, ViewOutput, InputAsOutput, SameTwice, InPlace, Lstm, Gru, Attention,
-        Fork, Counter, Wide, Nonzero,
+        Fork, Counter, Wide, Nonzero, TextStates, TextAnswer, TextLabels, TextPair, Generator,
+        CachedGenerator, BufferedGenerator,
     ]
     for module in modules:
         torch.manual_seed(1)

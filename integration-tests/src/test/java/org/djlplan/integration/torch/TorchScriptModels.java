@@ -64,6 +64,14 @@ public final class TorchScriptModels {
         return ALL.stream().filter(model -> model.name().equals(name)).findFirst().orElseThrow();
     }
 
+    /**
+     * Returns one of those that read or write text, which take numbers of tokens as DJL's
+     * tokenizers and its text generation make them.
+     */
+    public static TorchScriptModel text(String name) {
+        return new TorchScriptModel(name, List.of(), false, false);
+    }
+
     private static TorchScriptModel pure(String name, ModelInputs... inputSets) {
         return new TorchScriptModel(name, List.of(inputSets), false, false);
     }

@@ -1,0 +1,92 @@
+package org.djlplan.integration.text;
+
+import ai.djl.inference.Predictor;
+import ai.djl.modality.nlp.generate.CausalLMOutput;
+import ai.djl.modality.nlp.generate.SearchConfig;
+import ai.djl.modality.nlp.generate.TextGenerator;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.TranslateException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.stream.LongStream;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+
+/**
+ * Text generation with DJL's own search over a decoder whose cache grows with each token.
+ *
+ * @param layers of the decoder
+ * @param heads of each layer
+ * @param size of a head's keys and values
+ * @param words that it knows
+ */
+record Generation(int layers, int heads, int size, int words) {
+
+    private static final int PAD = 0;
+
+    /** The file among the test's resources. */
+    static final Generation SMALL = new Generation(2, 4, 8, 64);
+
+    /** The one that {@code torchscript_models.py generator} makes. */
+    static final Generation REAL = new Generation(4, 4, 64, 8192);
+
+    /** Loads the decoder, planned or as without djl-plan. */
+    ZooModel<NDList, CausalLMOutput> load(Path file, boolean planned) throws Exception {
+        DecoderTranslator translator = new DecoderTranslator(layers, heads, size);
+        Criteria.Builder<NDList, CausalLMOutput> criteria =
+                Criteria.builder()
+                        .setTypes(NDList.class, CausalLMOutput.class)
+                        .optEngine("PyTorch")
+                        .optModelPath(file);
+        if (planned) {
+            criteria.optTranslatorFactory(PlannedTranslatorFactory.wrap(translator));
+        } else {
+            criteria.optTranslator(translator);
+        }
+        return criteria.build().loadModel();
+    }
+
+    /**
+     * Returns the tokens of several sequences, one after the other.
+     *
+     * @param search {@code greedy}, {@code beam} or {@code contrastive}
+     * @param sequences how many there are at once
+     * @param prompt how many tokens each begins with
+     * @param length of each in the end
+     */
+    long[] generate(
+            Predictor<NDList, CausalLMOutput> predictor,
+            String search,
+            int sequences,
+            int prompt,
+            int length)
+            throws TranslateException {
+        SearchConfig config = new SearchConfig();
+        config.setMaxSeqLength(length);
+        config.setPadTokenId(PAD);
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            long[] numbers =
+                    LongStream.range(0, (long) sequences * prompt)
+                            .map(i -> 1 + i * 7 % (words - 1))
+                            .toArray();
+            TextGenerator generator = new TextGenerator(predictor, search, config);
+            return generator
+                    .generate(manager.create(numbers, new Shape(sequences, prompt)))
+                    .toLongArray();
+        }
+    }
+
+    /** Returns what was generated, to be compared. */
+    String print(
+            Predictor<NDList, CausalLMOutput> predictor,
+            String search,
+            int sequences,
+            int prompt,
+            int length)
+            throws TranslateException {
+        return Arrays.toString(generate(predictor, search, sequences, prompt, length));
+    }
+}

@@ -1,0 +1,374 @@
+package org.djlplan.integration.text;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
+import ai.djl.huggingface.translator.CrossEncoderTranslator;
+import ai.djl.huggingface.translator.QuestionAnsweringTranslatorFactory;
+import ai.djl.huggingface.translator.TextEmbeddingTranslatorFactory;
+import ai.djl.huggingface.translator.TokenClassificationTranslatorFactory;
+import ai.djl.inference.Predictor;
+import ai.djl.modality.Input;
+import ai.djl.modality.Output;
+import ai.djl.modality.nlp.qa.QAInput;
+import ai.djl.modality.nlp.translator.NamedEntity;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.TranslateException;
+import ai.djl.translate.Translator;
+import ai.djl.translate.TranslatorFactory;
+import ai.djl.util.StringPair;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.torch.Torch;
+import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.memplan.PlannedBlockFactory;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.report.PlanReport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Tasks of DJL's HuggingFace tokenizers through the one line: the same answers as stock, to the
+ * last bit, of texts of many lengths.
+ */
+@OnEveryDjl
+class TextTasksTest {
+
+    private static final int TEXTS = 40;
+    private static final int MOST_WORDS = 24;
+    private static final int THREADS = 4;
+
+    @TempDir Path folder;
+
+    @BeforeEach
+    void oneThread() {
+        Torch.threads(1);
+    }
+
+    @AfterEach
+    void everythingIsFreed() {
+        Torch.assertNoArenas();
+    }
+
+    private Path files(String name) throws Exception {
+        return TextFiles.write(TorchScriptModels.text(name).file(), folder);
+    }
+
+    private static List<String> texts() {
+        return TextFiles.texts(TEXTS, MOST_WORDS, 1);
+    }
+
+    private static <I, O> Criteria.Builder<I, O> criteria(Path file, Class<I> in, Class<O> out) {
+        return Criteria.builder().setTypes(in, out).optEngine("PyTorch").optModelPath(file);
+    }
+
+    private static <I, O> ZooModel<I, O> load(
+            Path file, Class<I> in, Class<O> out, TranslatorFactory factory) throws Exception {
+        return criteria(file, in, out).optTranslatorFactory(factory).build().loadModel();
+    }
+
+    /** Predicts one after the other, twice: the second time some shapes are known. */
+    private static <I, O> List<String> oneByOne(
+            ZooModel<I, O> model, List<I> inputs, Function<O, String> print)
+            throws TranslateException {
+        List<String> answers = new ArrayList<>();
+        try (Predictor<I, O> predictor = model.newPredictor()) {
+            for (int round = 0; round < 2; round++) {
+                for (I input : inputs) {
+                    answers.add(print.apply(predictor.predict(input)));
+                }
+            }
+        }
+        return answers;
+    }
+
+    /** Predicts in batches of 1, 2, 3 and more inputs. */
+    private static <I, O> List<String> inBatches(
+            ZooModel<I, O> model, List<I> inputs, Function<O, String> print)
+            throws TranslateException {
+        List<String> answers = new ArrayList<>();
+        try (Predictor<I, O> predictor = model.newPredictor()) {
+            int from = 0;
+            for (int size = 1; from < inputs.size(); size++) {
+                int to = Math.min(inputs.size(), from + size);
+                predictor.batchPredict(inputs.subList(from, to)).stream()
+                        .map(print)
+                        .forEach(answers::add);
+                from = to;
+            }
+        }
+        return answers;
+    }
+
+    private static void assertPlanned(ZooModel<?, ?> model, int passes) {
+        PlanReport report = Torch.report(model);
+        PlanReport.Predictions predictions = report.predictions();
+        assertTrue(report.planned(), report.toString());
+        assertEquals(passes, predictions.total());
+        // A pass has a plan, or gets its places as it comes: none is left to the engine.
+        assertEquals(predictions.unplanned(), predictions.online(), predictions.toString());
+        assertEquals(0, predictions.unplannedAllocations(), predictions.toString());
+    }
+
+    private <I, O> void assertSameOneByOne(
+            Path file,
+            Class<I> in,
+            Class<O> out,
+            TranslatorFactory factory,
+            List<I> inputs,
+            Function<O, String> print)
+            throws Exception {
+        try (ZooModel<I, O> stock = load(file, in, out, factory);
+                ZooModel<I, O> model =
+                        load(file, in, out, PlannedTranslatorFactory.wrap(factory))) {
+            assertEquals(oneByOne(stock, inputs, print), oneByOne(model, inputs, print));
+            assertPlanned(model, 2 * inputs.size());
+        }
+    }
+
+    private <I, O> void assertSameInBatches(
+            Path file,
+            Class<I> in,
+            Class<O> out,
+            TranslatorFactory factory,
+            List<I> inputs,
+            Function<O, String> print)
+            throws Exception {
+        try (ZooModel<I, O> stock = load(file, in, out, factory);
+                ZooModel<I, O> model =
+                        load(file, in, out, PlannedTranslatorFactory.wrap(factory))) {
+            assertEquals(inBatches(stock, inputs, print), inBatches(model, inputs, print));
+            assertPlanned(model, batches(inputs.size()));
+        }
+    }
+
+    private static int batches(int inputs) {
+        int count = 0;
+        for (int left = inputs; left > 0; left -= count) {
+            count++;
+        }
+        return count;
+    }
+
+    private static List<QAInput> questions() {
+        List<String> questions = TextFiles.texts(TEXTS, 6, 2);
+        List<String> paragraphs = texts();
+        return IntStream.range(0, TEXTS)
+                .mapToObj(i -> new QAInput(questions.get(i), paragraphs.get(i)))
+                .toList();
+    }
+
+    private static List<StringPair> pairs() {
+        List<String> second = TextFiles.texts(TEXTS, 9, 3);
+        List<String> first = texts();
+        return IntStream.range(0, TEXTS)
+                .mapToObj(i -> new StringPair(first.get(i), second.get(i)))
+                .toList();
+    }
+
+    @Test
+    void embed_textsOfManyLengths_answersAsStock() throws Exception {
+        Path file = files("text_states");
+        TranslatorFactory factory = new TextEmbeddingTranslatorFactory();
+        assertSameOneByOne(file, String.class, float[].class, factory, texts(), Arrays::toString);
+    }
+
+    @Test
+    @Tag("djl-current")
+    void embed_batchesOfManyLengths_answersAsStock() throws Exception {
+        Path file = files("text_states");
+        TranslatorFactory factory = new TextEmbeddingTranslatorFactory();
+        assertSameInBatches(file, String.class, float[].class, factory, texts(), Arrays::toString);
+    }
+
+    @Test
+    void answer_questionsOfManyLengths_answersAsStock() throws Exception {
+        Path file = files("text_answer");
+        TranslatorFactory factory = new QuestionAnsweringTranslatorFactory();
+        assertSameOneByOne(
+                file, QAInput.class, String.class, factory, questions(), Function.identity());
+    }
+
+    @Test
+    @Tag("djl-current")
+    void answer_batchesOfManyLengths_answersAsStock() throws Exception {
+        Path file = files("text_answer");
+        TranslatorFactory factory = new QuestionAnsweringTranslatorFactory();
+        assertSameInBatches(
+                file, QAInput.class, String.class, factory, questions(), Function.identity());
+    }
+
+    @Test
+    void label_textsOfManyLengths_answersAsStock() throws Exception {
+        Path file = files("text_labels");
+        TranslatorFactory factory = new TokenClassificationTranslatorFactory();
+        assertSameOneByOne(
+                file, String.class, NamedEntity[].class, factory, texts(), Arrays::toString);
+    }
+
+    @Test
+    @Tag("djl-current")
+    void label_batchesOfManyLengths_answersAsStock() throws Exception {
+        Path file = files("text_labels");
+        TranslatorFactory factory = new TokenClassificationTranslatorFactory();
+        assertSameInBatches(
+                file, String.class, NamedEntity[].class, factory, texts(), Arrays::toString);
+    }
+
+    /** A translator of the application's, as DJL's factories of pairs differ between releases. */
+    @Test
+    void scorePair_manyLengths_answersAsStock() throws Exception {
+        Path file = files("text_pair");
+        try (HuggingFaceTokenizer tokenizer = HuggingFaceTokenizer.newInstance(file.getParent())) {
+            Translator<StringPair, float[]> translator =
+                    CrossEncoderTranslator.builder(tokenizer).build();
+            Criteria.Builder<StringPair, float[]> plain =
+                    criteria(file, StringPair.class, float[].class);
+            Criteria<StringPair, float[]> planned =
+                    criteria(file, StringPair.class, float[].class)
+                            .optTranslatorFactory(PlannedTranslatorFactory.wrap(translator))
+                            .build();
+            try (ZooModel<StringPair, float[]> stock =
+                            plain.optTranslator(translator).build().loadModel();
+                    ZooModel<StringPair, float[]> model = planned.loadModel()) {
+                assertEquals(
+                        oneByOne(stock, pairs(), Arrays::toString),
+                        oneByOne(model, pairs(), Arrays::toString));
+                assertPlanned(model, 2 * TEXTS);
+            }
+        }
+    }
+
+    @Test
+    @Tag("djl-current")
+    void scorePair_batchesOfManyLengths_answersAsStock() throws Exception {
+        Path file = files("text_pair");
+        Criteria.Builder<StringPair, float[]> plain =
+                criteria(file, StringPair.class, float[].class)
+                        .optArgument("reranking", true)
+                        .optTranslatorFactory(new TextEmbeddingTranslatorFactory());
+        Criteria<StringPair, float[]> planned =
+                criteria(file, StringPair.class, float[].class)
+                        .optArgument("reranking", true)
+                        .optTranslatorFactory(
+                                PlannedTranslatorFactory.wrap(new TextEmbeddingTranslatorFactory()))
+                        .build();
+        try (ZooModel<StringPair, float[]> stock = plain.build().loadModel();
+                ZooModel<StringPair, float[]> model = planned.loadModel()) {
+            assertEquals(
+                    inBatches(stock, pairs(), Arrays::toString),
+                    inBatches(model, pairs(), Arrays::toString));
+            assertPlanned(model, batches(TEXTS));
+        }
+    }
+
+    @Test
+    void embed_manyThreads_answersAsStock() throws Exception {
+        Path file = files("text_states");
+        TranslatorFactory factory = new TextEmbeddingTranslatorFactory();
+        ExecutorService pool = Executors.newFixedThreadPool(THREADS);
+        try (ZooModel<String, float[]> stock = load(file, String.class, float[].class, factory);
+                ZooModel<String, float[]> model =
+                        load(
+                                file,
+                                String.class,
+                                float[].class,
+                                PlannedTranslatorFactory.wrap(factory))) {
+            List<String> expected = oneByOne(stock, texts(), Arrays::toString);
+            List<Future<List<String>>> answers = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++) {
+                answers.add(
+                        pool.submit(
+                                () -> {
+                                    Torch.threads(1);
+                                    return oneByOne(model, texts(), Arrays::toString);
+                                }));
+            }
+            for (Future<List<String>> answer : answers) {
+                assertEquals(expected, answer.get());
+            }
+            assertPlanned(model, THREADS * 2 * TEXTS);
+        } finally {
+            pool.shutdown();
+        }
+    }
+
+    /** As in a zoo's metadata or the URL of a model; DJL's arguments reach the inner factory. */
+    @Test
+    void embed_factoriesInQueryOfUrl_answersAsStock() throws Exception {
+        Path file = files("text_states");
+        String arguments = "pooling=max&normalize=false";
+        String url = file.toUri() + "?" + arguments;
+        String inner = TextEmbeddingTranslatorFactory.class.getName();
+        Criteria.Builder<String, float[]> plain =
+                Criteria.builder()
+                        .setTypes(String.class, float[].class)
+                        .optEngine("PyTorch")
+                        .optModelUrls(url + "&translatorFactory=" + inner);
+        Criteria.Builder<String, float[]> planned =
+                Criteria.builder()
+                        .setTypes(String.class, float[].class)
+                        .optEngine("PyTorch")
+                        .optModelUrls(
+                                url
+                                        + "&translatorFactory="
+                                        + PlannedTranslatorFactory.class.getName()
+                                        + "&memplan.translatorFactory="
+                                        + inner);
+        try (ZooModel<String, float[]> stock = plain.build().loadModel();
+                ZooModel<String, float[]> model = planned.build().loadModel()) {
+            assertEquals(
+                    oneByOne(stock, texts(), Arrays::toString),
+                    oneByOne(model, texts(), Arrays::toString));
+            assertPlanned(model, 2 * TEXTS);
+        }
+    }
+
+    /** Of a server, which knows nothing but bytes. */
+    @Test
+    void embed_blockFactoryInServingProperties_answersAsStock() throws Exception {
+        Path file = files("text_states");
+        List<Input> inputs = texts().stream().map(TextTasksTest::request).toList();
+        Function<Output, String> print = output -> output.getData().getAsString();
+        List<String> expected;
+        Criteria.Builder<Input, Output> criteria =
+                Criteria.builder()
+                        .setTypes(Input.class, Output.class)
+                        .optEngine("PyTorch")
+                        .optModelPath(file.getParent())
+                        .optModelName("text_states")
+                        .optTranslatorFactory(new TextEmbeddingTranslatorFactory());
+        try (ZooModel<Input, Output> stock = criteria.build().loadModel()) {
+            expected = oneByOne(stock, inputs, print);
+        }
+        Files.writeString(
+                file.resolveSibling("serving.properties"),
+                "blockFactory="
+                        + PlannedBlockFactory.class.getName()
+                        + "\noption.hasParameter=false\n");
+        try (ZooModel<Input, Output> model = criteria.build().loadModel()) {
+            assertEquals(expected, oneByOne(model, inputs, print));
+            assertPlanned(model, 2 * TEXTS);
+        }
+    }
+
+    private static Input request(String text) {
+        Input input = new Input();
+        input.add(text);
+        return input;
+    }
+}
