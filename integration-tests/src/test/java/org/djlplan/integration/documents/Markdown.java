@@ -80,9 +80,16 @@ record Markdown(Path file, String text, List<Block> blocks) {
         return new Markdown(file, text.toString(), List.copyOf(blocks));
     }
 
-    /** Returns whether a document is of a framework, whose code is compiled beside it. */
+    /** Returns whether a document's code is compiled in a module of its own, or in these tests. */
     static boolean isOfPipelines(Markdown document) {
-        return document.file().startsWith(ROOT.resolve("docs/pipelines"));
+        return document.file().startsWith(ROOT.resolve("docs/pipelines")) || isOfText(document);
+    }
+
+    /**
+     * Returns whether a document is the one of text, whose code is Spring Boot's and these tests'.
+     */
+    static boolean isOfText(Markdown document) {
+        return document.file().equals(ROOT.resolve("docs/text.md"));
     }
 
     /** Returns the blocks of one language. */

@@ -48,7 +48,13 @@ class PipelinePagesTest {
             List<Block> blocks = page.blocks("java");
             assertTrue(!blocks.isEmpty(), page.file() + " has no code");
             String sources =
-                    sources(page.file().getFileName().toString().replaceFirst("\\.md$", ""));
+                    Markdown.isOfText(page)
+                            ? sources("spring-boot") + sources(".")
+                            : sources(
+                                    page.file()
+                                            .getFileName()
+                                            .toString()
+                                            .replaceFirst("\\.md$", ""));
             for (Block block : blocks) {
                 if (!sources.contains(withoutSpaces(block.code()))) {
                     others.add(page.file() + ", line " + block.line());

@@ -1,0 +1,2 @@
+/** A web application of Spring Boot that embeds texts: code of docs/text.md. */
+package org.djlplan.integration.embedding;
