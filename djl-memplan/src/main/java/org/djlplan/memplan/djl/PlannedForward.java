@@ -9,6 +9,7 @@ import com.google.common.collect.ImmutableList;
 import java.util.Collections;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.djlplan.memplan.djl.liveness.ArrayTypes;
 import org.djlplan.memplan.djl.liveness.LivenessExecutor;
@@ -58,7 +59,6 @@ final class PlannedForward implements InferencePass {
         if (inputs.isEmpty() || inputs.head().getDevice().isGpu()) {
             return TorchMemory.runUnplanned(() -> stock.forward(parameters, inputs, params));
         }
-        ImmutableList<ArrayType> types = ArrayTypes.of(inputs);
         TorchSettings settings = TorchSettings.current();
         boolean changed =
                 settings.recordsGradients()
@@ -66,38 +66,56 @@ final class PlannedForward implements InferencePass {
                         && !VirtualThreads.isCurrent()
                         && inputs.stream().noneMatch(NDArray::hasGradient);
         if (!changed) {
-            return planned(types, parameters, inputs, params);
+            return planned(parameters, inputs, params);
         }
         settings.withoutGradients().install();
         try {
-            return planned(types, parameters, inputs, params);
+            return planned(parameters, inputs, params);
         } finally {
             settings.install();
         }
     }
 
     private NDList planned(
-            ImmutableList<ArrayType> types,
+            ParameterStore parameters, NDList inputs, Optional<PairList<String, Object>> params) {
+        boolean mayWait = PredictionScope.beginForward() && Workers.isRunning();
+        if (liveness.isEmpty()) {
+            return pass(
+                    memory.begin(() -> ArrayTypes.of(inputs), mayWait),
+                    parameters,
+                    inputs,
+                    params,
+                    prediction -> {});
+        }
+        LivenessExecutor executor = liveness.get();
+        ImmutableList<ArrayType> types = ArrayTypes.of(inputs);
+        prepare(executor, types, parameters, inputs, params);
+        if (!executor.settled(types)) {
+            return record(executor, types, parameters, inputs, params);
+        }
+        boolean borrows = executor.borrows(types);
+        return pass(
+                memory.begin(types, mayWait),
+                parameters,
+                inputs,
+                params,
+                prediction -> {
+                    if (borrows) {
+                        keepLearnt(executor, types, prediction);
+                    }
+                });
+    }
+
+    private NDList pass(
+            TorchPrediction prediction,
             ParameterStore parameters,
             NDList inputs,
-            Optional<PairList<String, Object>> params) {
-        boolean mayWait = PredictionScope.beginForward() && Workers.isRunning();
-        boolean borrows = false;
-        if (liveness.isPresent()) {
-            LivenessExecutor executor = liveness.get();
-            prepare(executor, types, parameters, inputs, params);
-            if (!executor.settled(types)) {
-                return record(executor, types, parameters, inputs, params);
-            }
-            borrows = executor.borrows(types);
-        }
-        TorchPrediction prediction = memory.begin(types, mayWait);
+            Optional<PairList<String, Object>> params,
+            Consumer<TorchPrediction> learns) {
         try {
             NDList outputs = inner(parameters, inputs, params);
             prediction.pause();
-            if (borrows) {
-                keepLearnt(liveness.get(), types, prediction);
-            }
+            learns.accept(prediction);
             return outputs;
         } catch (RuntimeException | Error e) {
             prediction.fail();

@@ -4,7 +4,10 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
 import com.google.common.primitives.Longs;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.djlplan.memplan.graph.ArrayType;
@@ -12,17 +15,27 @@ import org.djlplan.memplan.graph.ArrayType;
 /** Translates between DJL's types and ours. */
 public final class ArrayTypes {
 
+    private static final ImmutableMap<DataType, String> NAMES =
+            Arrays.stream(DataType.values())
+                    .collect(
+                            Maps.toImmutableEnumMap(
+                                    type -> type, type -> type.name().toLowerCase(Locale.ROOT)));
+
     private ArrayTypes() {}
 
     static ArrayType of(NDArray array) {
         return new ArrayType(
-                array.getDataType().name().toLowerCase(Locale.ROOT),
-                Longs.asList(array.getShape().getShape()));
+                NAMES.get(array.getDataType()), Longs.asList(array.getShape().getShape()));
     }
 
     /** Returns the types of a list of arrays, in order. */
     public static ImmutableList<ArrayType> of(List<NDArray> arrays) {
-        return arrays.stream().map(ArrayTypes::of).collect(ImmutableList.toImmutableList());
+        ImmutableList.Builder<ArrayType> types =
+                ImmutableList.builderWithExpectedSize(arrays.size());
+        for (NDArray array : arrays) {
+            types.add(of(array));
+        }
+        return types.build();
     }
 
     /**

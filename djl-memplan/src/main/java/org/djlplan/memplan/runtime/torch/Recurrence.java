@@ -21,13 +21,46 @@ final class Recurrence<K> {
 
     private static final int MOST_COUNTED = 1024;
 
+    /** How many predictions in a row have no plan before most are passed over. */
+    private static final int MANY = 256;
+
+    /** One in so many is looked at even then. */
+    private static final int LOOKED_AT = 4;
+
     private final AtomicInteger kinds = new AtomicInteger();
     private final AtomicLong counted = new AtomicLong();
+    private final AtomicInteger withoutPlan = new AtomicInteger();
+    private final AtomicInteger passedOver = new AtomicInteger();
     private final Cache<K, AtomicInteger> counts =
             CacheBuilder.newBuilder().maximumSize(MOST_COUNTED).concurrencyLevel(1).build();
 
+    /**
+     * Returns whether the next prediction's kind need not be asked for, because for long no kind
+     * had a plan or was worth one, as when text is generated.
+     */
+    boolean isPassedOver() {
+        return withoutPlan.get() >= MANY && passedOver.incrementAndGet() % LOOKED_AT != 0;
+    }
+
+    /** Notes that a prediction's kind has a plan, or is to have one. */
+    void found() {
+        if (withoutPlan.get() != 0) {
+            withoutPlan.set(0);
+        }
+    }
+
     /** Counts a kind that has no plan, and returns whether it is worth one. */
     boolean isWorthwhile(K kind) {
+        boolean worthwhile = count(kind);
+        if (worthwhile) {
+            found();
+        } else if (withoutPlan.get() < MANY) {
+            withoutPlan.incrementAndGet();
+        }
+        return worthwhile;
+    }
+
+    private boolean count(K kind) {
         long all = counted.incrementAndGet();
         AtomicInteger count = counts.getIfPresent(kind);
         if (count == null) {

@@ -155,15 +155,24 @@ public final class TorchMemory implements AutoCloseable {
      * when it ends, such as a lack of memory for the arena, leaves the model's allocations to the
      * engine from then on, with one warning.
      *
+     * @param inputs not asked for where predictions seldom have the same types
      * @param mayWait whether it may wait for an arena that another prediction gives back
      */
-    public TorchPrediction begin(List<ArrayType> inputs, boolean mayWait) {
+    public TorchPrediction begin(Supplier<ImmutableList<ArrayType>> inputs, boolean mayWait) {
         Optional<StreamedWeights.Turn> turn =
                 weights.map(
                         streamed ->
                                 streamed.begin(
-                                        inputs, TorchSettings.current().threads(), arenaBytes()));
+                                        inputs.get(),
+                                        TorchSettings.current().threads(),
+                                        arenaBytes()));
         return inTurn(turn, () -> allocate(inputs, mayWait));
+    }
+
+    /** Begins a prediction on this thread with inputs of these types. */
+    public TorchPrediction begin(List<ArrayType> inputs, boolean mayWait) {
+        ImmutableList<ArrayType> known = ImmutableList.copyOf(inputs);
+        return begin(() -> known, mayWait);
     }
 
     private static TorchPrediction inTurn(
@@ -178,7 +187,7 @@ public final class TorchMemory implements AutoCloseable {
         }
     }
 
-    private TorchPrediction allocate(List<ArrayType> inputs, boolean mayWait) {
+    private TorchPrediction allocate(Supplier<ImmutableList<ArrayType>> inputs, boolean mayWait) {
         if (closed || stopped.isPresent() || VirtualThreads.isCurrent()) {
             countUnplanned();
             return TorchPrediction.unplanned();
@@ -188,7 +197,7 @@ public final class TorchMemory implements AutoCloseable {
         // The model may be closed meanwhile.
         NativeLoader.Use beginning = NativeLoader.hold();
         try {
-            return begin(Kind.of(inputs), mayWait ? ArenaPool.LONGEST_WAIT : Duration.ZERO);
+            return begin(inputs, mayWait ? ArenaPool.LONGEST_WAIT : Duration.ZERO);
         } catch (RuntimeException | Error e) {
             stop(e);
             tally.unplannedPredictions.increment();
@@ -199,13 +208,17 @@ public final class TorchMemory implements AutoCloseable {
     }
 
     /** Of inputs that seldom come back nothing is looked up, noted or planned. */
-    private TorchPrediction begin(Kind kind, Duration wait) {
-        AllocationSequence known = sequences.getIfPresent(kind);
-        if (known == null && recurrence.isWorthwhile(kind)) {
-            known = sequence(kind);
-        }
-        if (known != null) {
-            return known.begin(wait);
+    private TorchPrediction begin(Supplier<ImmutableList<ArrayType>> inputs, Duration wait) {
+        if (!recurrence.isPassedOver()) {
+            Kind kind = Kind.of(inputs.get());
+            AllocationSequence known = sequences.getIfPresent(kind);
+            if (known != null) {
+                recurrence.found();
+                return known.begin(wait);
+            }
+            if (recurrence.isWorthwhile(kind)) {
+                return sequence(kind).begin(wait);
+            }
         }
         tally.unplannedPredictions.increment();
         return online.begin(wait, tally, guard).orElseGet(TorchPrediction::unplanned);

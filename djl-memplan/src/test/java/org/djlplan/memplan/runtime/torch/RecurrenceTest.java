@@ -45,4 +45,44 @@ class RecurrenceTest {
             assertEquals(kind < 8, recurrence.isWorthwhile(kind));
         }
     }
+
+    @Test
+    void isPassedOver_neverAPlanForLong_threeInFour() {
+        for (int kind = 0; kind < 264; kind++) {
+            assertFalse(recurrence.isPassedOver(), "kind " + kind);
+            boolean unused = recurrence.isWorthwhile(kind);
+        }
+        assertEquals(75, passedOver(100));
+    }
+
+    @Test
+    void isPassedOver_aPlanWasFound_noMore() {
+        for (int kind = 0; kind < 264; kind++) {
+            boolean unused = recurrence.isWorthwhile(kind);
+        }
+        recurrence.found();
+        assertEquals(0, passedOver(100));
+    }
+
+    /** One of few kinds that come back is looked at often enough to be worth a plan. */
+    @Test
+    void isPassedOver_aKindBeginsToComeBack_isWorthwhileSoon() {
+        for (int kind = 0; kind < 264; kind++) {
+            boolean unused = recurrence.isWorthwhile(kind);
+        }
+        int predictions = 1;
+        while (recurrence.isPassedOver() || !recurrence.isWorthwhile(7)) {
+            predictions++;
+        }
+        assertTrue(predictions <= 4 * 64, predictions + " predictions");
+        assertEquals(0, passedOver(100));
+    }
+
+    private int passedOver(int predictions) {
+        int count = 0;
+        for (int i = 0; i < predictions; i++) {
+            count += recurrence.isPassedOver() ? 1 : 0;
+        }
+        return count;
+    }
 }
