@@ -272,6 +272,13 @@ DJLPLAN_API int djlplan_tflite_place(struct djlplan_tflite_session *session, con
                                      const int64_t *offsets, int count, int64_t arena_bytes);
 
 /*
+ * Makes a plan and takes it, as _place does: for shapes that come only once. Writes how large an
+ * arena it needs to `places`, and after it where in it each output lies, -1 for one that is the
+ * engine's. MISMATCH if there is none, for instance as sizes are known only at run time.
+ */
+DJLPLAN_API int djlplan_tflite_fit(struct djlplan_tflite_session *session, int64_t *places);
+
+/*
  * Runs once with the planned tensors in `arena` (NULL for a stock session). Checks before that
  * every planned tensor still is ours, as large as planned, and at its place. A refused run changes
  * nothing: the plan stays.

@@ -159,7 +159,19 @@ public final class ArenaPool {
          * @throws NoArenaException if there is no memory for one
          */
         public Lease lease(int limit, Duration wait) throws InterruptedException {
-            return ArenaPool.this.lease(this, limit, wait);
+            return ArenaPool.this.lease(this, bytes, limit, wait);
+        }
+
+        /**
+         * Returns an arena of so many bytes as {@link #lease(int, Duration)} does, for somebody who
+         * knows that only now. It grows where it has to, and gives back what the last leases did
+         * not ask for.
+         *
+         * @throws NoArenaException if there is no memory for one
+         */
+        public Lease lease(long wantedBytes, int limit, Duration wait) throws InterruptedException {
+            checkState(grows, "arenas of this need do not grow");
+            return ArenaPool.this.lease(this, wantedBytes, limit, wait);
         }
 
         /**
@@ -199,12 +211,14 @@ public final class ArenaPool {
     public final class Lease implements AutoCloseable {
 
         private final Need need;
+        private final long bytes;
         private final Arena arena;
         private final boolean pooled;
         private boolean closed;
 
-        private Lease(Need need, Arena arena, boolean pooled) {
+        private Lease(Need need, long bytes, Arena arena, boolean pooled) {
             this.need = need;
+            this.bytes = bytes;
             this.arena = arena;
             this.pooled = pooled;
         }
@@ -222,7 +236,7 @@ public final class ArenaPool {
 
         @Override
         public void close() {
-            close(0);
+            close(bytes == ANY ? 0 : bytes);
         }
 
         /**
@@ -271,7 +285,7 @@ public final class ArenaPool {
                 return OptionalLong.empty();
             }
             leased.remove(arena);
-            OptionalLong keep = arena.note(need.grows ? reachedBytes : need.bytes);
+            OptionalLong keep = arena.note(need.grows ? reachedBytes : bytes);
             if (arena.abandoned() || isTooLarge(arena)) {
                 arena.abandon();
                 freeUnlessLeased(arena);
@@ -296,16 +310,17 @@ public final class ArenaPool {
         return !(arena.grows() && growing > 0) && arena.bytes() > largestArenaBytes;
     }
 
-    private Lease lease(Need need, int limit, Duration wait) throws InterruptedException {
+    private Lease lease(Need need, long bytes, int limit, Duration wait)
+            throws InterruptedException {
         lock.lockInterruptibly();
         try {
             checkState(!need.closed, "the need of an arena is over");
             awaitFewer(need, limit, wait);
             if (leased.size() >= limit) {
                 overflows++;
-                return new Lease(need, create(need), false);
+                return new Lease(need, bytes, create(need, bytes), false);
             }
-            return take(need);
+            return take(need, bytes);
         } finally {
             lock.unlock();
         }
@@ -319,7 +334,7 @@ public final class ArenaPool {
                 overflows++;
                 return Optional.empty();
             }
-            return Optional.of(take(need));
+            return Optional.of(take(need, need.bytes));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return Optional.empty();
@@ -341,14 +356,14 @@ public final class ArenaPool {
         Waits.end(Waits.Lack.ARENAS, since);
     }
 
-    private Lease take(Need need) {
-        Arena arena = need.bytes == ANY ? takeLeased().orElse(null) : null;
+    private Lease take(Need need, long bytes) {
+        Arena arena = bytes == ANY ? takeLeased().orElse(null) : null;
         if (arena == null) {
-            arena = takeIdle(need);
-            arena.setJoinable(need.bytes == ANY);
+            arena = takeIdle(need, bytes);
+            arena.setJoinable(bytes == ANY);
         }
         leased.add(arena);
-        return new Lease(need, arena, true);
+        return new Lease(need, bytes, arena, true);
     }
 
     /** An arena that others use, if it is worth while to use it with them. */
@@ -377,8 +392,8 @@ public final class ArenaPool {
      * The smallest idle arena that is large enough; else the largest one grows, or gives way to a
      * new one.
      */
-    private Arena takeIdle(Need need) {
-        long wanted = need.bytes == ANY ? ANY : Arena.roundedBytes(need.bytes);
+    private Arena takeIdle(Need need, long bytes) {
+        long wanted = bytes == ANY ? ANY : Arena.roundedBytes(bytes);
         Arena best = null;
         for (Arena arena : idle) {
             if (suits(need, arena)
@@ -391,12 +406,12 @@ public final class ArenaPool {
         }
         if (best != null) {
             idle.remove(best);
-            if (suits(need, best) && best.ensure(need.bytes)) {
+            if (suits(need, best) && best.ensure(bytes)) {
                 return best;
             }
             source.free(best);
         }
-        return create(need);
+        return create(need, bytes);
     }
 
     private static boolean suits(Need need, Arena arena) {
@@ -456,15 +471,15 @@ public final class ArenaPool {
     }
 
     /** Where there is no memory, the idle arenas give theirs. */
-    private Arena create(Need need) {
+    private Arena create(Need need, long bytes) {
         try {
-            return source.create(need.bytes, need.grows);
+            return source.create(bytes, need.grows);
         } catch (NoArenaException e) {
             if (idle.isEmpty()) {
                 throw e;
             }
             freeIdle();
-            return source.create(need.bytes, need.grows);
+            return source.create(bytes, need.grows);
         }
     }
 

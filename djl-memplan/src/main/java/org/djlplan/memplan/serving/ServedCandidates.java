@@ -106,6 +106,22 @@ final class ServedCandidates implements InterpreterPool.Supply {
         }
     }
 
+    @Override
+    public boolean reshapes(ModelInterpreter interpreter, List<List<Integer>> shapes) {
+        return factory.reshapes(interpreter, shapes);
+    }
+
+    @Override
+    public boolean comesBack(List<List<Integer>> shapes) {
+        return factory.comesBack(shapes);
+    }
+
+    @Override
+    public void reshape(ModelInterpreter interpreter, List<List<Integer>> shapes)
+            throws UnplannableException {
+        factory.reshape(interpreter, shapes);
+    }
+
     private static DelegationChoice without(DelegationChoice choice, Candidate failed, String why) {
         List<Candidate> others =
                 choice.candidates().stream().filter(other -> !other.equals(failed)).toList();

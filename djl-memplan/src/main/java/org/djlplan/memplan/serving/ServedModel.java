@@ -363,15 +363,18 @@ public final class ServedModel implements TfLiteModel {
         if (factory.leftToEngine().isPresent()) {
             return Optional.empty();
         }
-        Optional<ArenaPool.Need> need = interpreter.need();
-        if (need.isEmpty()) {
-            return Optional.of(interpreter.runStock(values));
-        }
-        try (ArenaPool.Lease lease = need.get().lease(passesAtOnce, ArenaPool.LONGEST_WAIT)) {
-            if (!lease.pooled()) {
-                countUnplanned.run();
+        try {
+            Optional<ArenaPool.Lease> leased =
+                    interpreter.lease(passesAtOnce, ArenaPool.LONGEST_WAIT);
+            if (leased.isEmpty()) {
+                return Optional.of(interpreter.runStock(values));
             }
-            return interpreter.run(values, lease.arena());
+            try (ArenaPool.Lease lease = leased.get()) {
+                if (!lease.pooled()) {
+                    countUnplanned.run();
+                }
+                return interpreter.run(values, lease.arena());
+            }
         } catch (NoArenaException e) {
             factory.leaveToEngine(e.getMessage());
             return Optional.empty();

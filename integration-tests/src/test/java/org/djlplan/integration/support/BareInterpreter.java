@@ -69,6 +69,21 @@ public final class BareInterpreter {
         if (TfLiteInterpreterAllocateTensors(interpreter) != 0) {
             throw new IllegalStateException(file + " has no plan of the engine");
         }
+        findTensors();
+    }
+
+    /** Gives input 0 another shape. */
+    public void resize(int... shape) {
+        if (TfLiteInterpreterResizeInputTensor(interpreter, 0, shape, shape.length) != 0
+                || TfLiteInterpreterAllocateTensors(interpreter) != 0) {
+            throw new IllegalStateException("no tensors for another shape");
+        }
+        findTensors();
+    }
+
+    private void findTensors() {
+        inputs.clear();
+        outputs.clear();
         for (int i = 0; i < TfLiteInterpreterGetInputTensorCount(interpreter); i++) {
             inputs.add(
                     cleared(TfLiteTensorByteSize(TfLiteInterpreterGetInputTensor(interpreter, i))));
@@ -148,6 +163,9 @@ public final class BareInterpreter {
     static native Pointer TfLiteInterpreterCreate(Pointer model, Pointer options);
 
     static native int TfLiteInterpreterAllocateTensors(Pointer interpreter);
+
+    static native int TfLiteInterpreterResizeInputTensor(
+            Pointer interpreter, int index, int[] shape, int rank);
 
     static native int TfLiteInterpreterGetInputTensorCount(Pointer interpreter);
 

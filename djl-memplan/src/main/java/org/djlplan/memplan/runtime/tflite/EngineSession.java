@@ -163,6 +163,22 @@ public interface EngineSession extends AutoCloseable {
      */
     boolean place(int[] ids, long[] offsets, long arenaBytes);
 
+    /**
+     * Places of tensors that the native library found by itself.
+     *
+     * @param arenaBytes how large an arena they need
+     * @param outputOffsets where in it each output lies, −1 for one in the engine's memory
+     */
+    record Fitted(long arenaBytes, long[] outputOffsets) {}
+
+    /**
+     * Has the native library find places, quickly, and takes them as a plan: for shapes that may
+     * never come back.
+     *
+     * @return empty if there are none: sizes may be known only at run time
+     */
+    Optional<Fitted> fit();
+
     /** Runs once without planned tensors. */
     void invokeStock();
 

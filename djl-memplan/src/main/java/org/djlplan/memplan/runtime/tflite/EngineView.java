@@ -33,6 +33,15 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
         arenaOffsets = ImmutableMap.copyOf(arenaOffsets);
     }
 
+    /**
+     * A session's graph as it is allocated.
+     *
+     * @param graph the live graph
+     * @param nodes what the engine executes
+     * @param tensors as the engine has them
+     */
+    record Live(Graph graph, List<LiveNode> nodes, List<LiveTensor> tensors) {}
+
     private static final Operator.InPlace NOWHERE = new Operator.InPlace(Set.of(), false);
 
     /**
@@ -59,10 +68,9 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
                 session.resize(i, shapes.get(i));
             }
             session.allocate();
+            Live live = live(model.graph(), session);
             return new EngineView(
-                    graph(model.graph(), session.nodes(), session),
-                    arenaBytes(session.tensors()),
-                    arenaOffsets(session.tensors()));
+                    live.graph(), arenaBytes(live.tensors()), arenaOffsets(live.tensors()));
         } catch (IllegalStateException e) {
             throw new UnplannableException(e.getMessage());
         }
@@ -100,8 +108,8 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
      * @throws UnplannableException if the engine's graph is not the file's, or has tensors whose
      *     size is known only at run time
      */
-    static Graph graph(Graph file, List<LiveNode> nodes, EngineSession session)
-            throws UnplannableException {
+    static Live live(Graph file, EngineSession session) throws UnplannableException {
+        List<LiveNode> nodes = session.nodes();
         List<LiveTensor> tensors = session.tensors();
         requireSame(file, nodes, tensors, session);
         List<Tensor> graphTensors = new ArrayList<>();
@@ -125,7 +133,10 @@ public record EngineView(Graph graph, long arenaBytes, Map<Integer, Long> arenaO
                             present(node.temporaries()),
                             inPlace(node)));
         }
-        return new Graph(file.name(), operators, graphTensors, file.inputs(), file.outputs());
+        return new Live(
+                new Graph(file.name(), operators, graphTensors, file.inputs(), file.outputs()),
+                nodes,
+                tensors);
     }
 
     /** What the engine tells, which counts absent inputs; no kernel of those writes over others. */

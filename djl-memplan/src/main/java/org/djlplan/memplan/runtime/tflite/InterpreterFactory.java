@@ -26,6 +26,12 @@ public final class InterpreterFactory {
     private static final int KEPT_PLANS = 64;
     private static final int KEPT_REASONS = 256;
 
+    /** Of so many shapes it is known that they were there. */
+    private static final int KEPT_SHAPES = 256;
+
+    /** What comes so often gets a plan of the portfolio's. */
+    private static final int OFTEN = 8;
+
     private final EngineSession.Source sessions;
     private final Graph file;
     private final PlanFinder planner;
@@ -40,6 +46,9 @@ public final class InterpreterFactory {
     /** By the inputs' shapes and the candidate. */
     private final Map<Map.Entry<List<List<Integer>>, Candidate>, Placement> plans =
             latest(KEPT_PLANS);
+
+    /** How often interpreters were allocated for shapes other than the file's. */
+    private final Map<List<List<Integer>>, Integer> seen = latest(KEPT_SHAPES);
 
     /** Why interpreters for some shapes are stock ones; as many as a caller's shapes may fill. */
     private final Map<List<List<Integer>>, String> unplannable = latest(KEPT_REASONS);
@@ -64,13 +73,6 @@ public final class InterpreterFactory {
             for (int i = 0; i < ids.length; i++) {
                 offsets[i] = plan.plan().offsetOf(ids[i]);
             }
-        }
-
-        /** Empty if no tensor needs a place. */
-        Optional<ArenaPool.Need> announce(ArenaPool pool) {
-            return ids.length == 0
-                    ? Optional.empty()
-                    : Optional.of(pool.announce(plan.plan().totalBytes()));
         }
 
         boolean fits(EngineSession session) {
@@ -120,7 +122,13 @@ public final class InterpreterFactory {
      */
     public ModelInterpreter build(List<List<Integer>> shapes, Candidate candidate, boolean timed)
             throws UnplannableException {
-        if (!candidate.delegates() || !shapes.equals(shapesInFile)) {
+        return buildFor(canonical(shapes), candidate, timed);
+    }
+
+    private ModelInterpreter buildFor(
+            List<List<Integer>> shapes, Candidate candidate, boolean timed)
+            throws UnplannableException {
+        if (!candidate.delegates() || shapes != shapesInFile) {
             return build(shapes, candidate, timed, Optional.empty(), Optional.empty());
         }
         Optional<PackedWeights.Share> packed =
@@ -162,53 +170,168 @@ public final class InterpreterFactory {
             throws UnplannableException {
         Optional<String> unplanned =
                 leftToEngine.or(() -> Optional.ofNullable(unplannable.get(shapes)));
-        boolean stock = unplanned.isPresent();
         EngineSession.Spec spec =
                 new EngineSession.Spec(
                         candidate.threads(),
-                        stock ? Optional.empty() : Optional.of(plannable),
+                        unplanned.isPresent() ? Optional.empty() : Optional.of(plannable),
                         delegate.map(d -> new EngineSession.Delegated(d, candidate.operators())),
                         timed);
         EngineSession session = sessions.open(spec);
-        Optional<ArenaPool.Need> need = Optional.empty();
+        Optional<ModelInterpreter> built = Optional.empty();
         try {
             if (packed.isPresent()) {
                 packed.get().finish();
             }
-            resize(session, shapes);
+            resize(session, shapesInFile, shapes);
             session.allocate();
-            List<EngineSession.LiveNode> nodes = session.nodes();
+            EngineView.Live live = EngineView.live(file, session);
             EngineView.requireChosen(
-                    nodes, delegate.isPresent() ? candidate.operators() : Set.of());
-            Graph live = EngineView.graph(file, nodes, session);
-            Candidate effective =
-                    delegate.isPresent() ? candidate : Candidate.cpu(candidate.threads());
-            Optional<Placement> placement =
-                    stock
-                            ? Optional.empty()
-                            : Optional.of(plan(shapes, effective, toPlan(live, session)));
-            if (placement.isPresent() && !placement.get().fits(session)) {
-                throw new UnplannableException(session.error());
-            }
-            need = placement.flatMap(p -> p.announce(arenas));
+                    live.nodes(), delegate.isPresent() ? candidate.operators() : Set.of());
             Optional<WorkspacePool.Resident> workspace =
                     shares ? delegate.flatMap(Delegates::share) : Optional.empty();
-            return new ModelInterpreter(
-                    session,
-                    delegate,
-                    candidate,
-                    nodes,
-                    live,
-                    shapes,
-                    placement.map(p -> p.plan),
-                    unplanned,
-                    need,
-                    workspace);
+            built =
+                    Optional.of(new ModelInterpreter(session, delegate, candidate, workspace));
+            ModelInterpreter interpreter = built.get();
+            if (unplanned.isPresent()
+                    || isOften(shapes)
+                    || !fit(interpreter, shapes, live.nodes())) {
+                place(interpreter, shapes, live, unplanned);
+            }
+            return interpreter;
         } catch (UnplannableException | RuntimeException | Error e) {
-            need.ifPresent(ArenaPool.Need::close);
-            session.close();
+            if (built.isPresent()) {
+                built.get().close();
+            } else {
+                session.close();
+            }
             throw e;
         }
+    }
+
+    /** Gives the tensors of an allocated session their places. */
+    private void place(
+            ModelInterpreter interpreter,
+            List<List<Integer>> shapes,
+            EngineView.Live live,
+            Optional<String> unplanned)
+            throws UnplannableException {
+        Candidate candidate = interpreter.candidate();
+        boolean delegated = interpreter.delegates();
+        Optional<Placement> placement =
+                unplanned.isPresent()
+                        ? Optional.empty()
+                        : Optional.of(
+                                plan(
+                                        shapes,
+                                        delegated ? candidate : Candidate.cpu(candidate.threads()),
+                                        toPlan(live)));
+        if (placement.isPresent() && !placement.get().fits(interpreter.session())) {
+            throw new UnplannableException(interpreter.session().error());
+        }
+        long bytes = placement.map(p -> p.plan.plan().totalBytes()).orElse(0L);
+        interpreter.allocated(
+                shapes,
+                live.nodes(),
+                live.tensors(),
+                new SessionTensors(
+                        file,
+                        live.tensors(),
+                        i ->
+                                placement
+                                        .orElseThrow()
+                                        .plan
+                                        .plan()
+                                        .offsetOf(file.outputs().get(i))),
+                new ModelInterpreter.Places(placement.map(p -> p.plan), unplanned, bytes),
+                need(interpreter, shapes, bytes),
+                shapes != shapesInFile);
+    }
+
+    /** Returns the right to lease arenas, which is one of all shapes other than the file's. */
+    private Optional<ArenaPool.Need> need(
+            ModelInterpreter interpreter, List<List<Integer>> shapes, long bytes) {
+        if (bytes == 0) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                shapes == shapesInFile
+                        ? arenas.announce(bytes)
+                        : interpreter.growingNeed().orElseGet(arenas::announceAny));
+    }
+
+    /**
+     * Has the native library find places, for shapes that were not there often.
+     *
+     * @param nodes that the session executes, as at its other shapes
+     * @return whether it found some
+     */
+    private boolean fit(
+            ModelInterpreter interpreter,
+            List<List<Integer>> shapes,
+            List<EngineSession.LiveNode> nodes) {
+        Optional<EngineSession.Fitted> fitted = interpreter.session().fit();
+        if (fitted.isEmpty()) {
+            return false;
+        }
+        List<EngineSession.LiveTensor> tensors = interpreter.session().tensors();
+        long bytes = fitted.get().arenaBytes();
+        interpreter.allocated(
+                shapes,
+                nodes,
+                tensors,
+                new SessionTensors(file, tensors, i -> fitted.get().outputOffsets()[i]),
+                new ModelInterpreter.Places(Optional.empty(), Optional.empty(), bytes),
+                need(interpreter, shapes, bytes),
+                true);
+        return true;
+    }
+
+    /** Counts that there are inputs of these shapes, and returns whether a plan pays for them. */
+    private boolean isOften(List<List<Integer>> shapes) {
+        return shapes == shapesInFile
+                || seen.merge(shapes, 1, Integer::sum) >= OFTEN;
+    }
+
+    /** Returns the same list for the shapes in the file. */
+    private List<List<Integer>> canonical(List<List<Integer>> shapes) {
+        return shapes.equals(shapesInFile) ? shapesInFile : shapes;
+    }
+
+    /**
+     * Returns whether an interpreter can be allocated for other shapes: it has a plan, and would
+     * run the same nodes then.
+     */
+    public boolean reshapes(ModelInterpreter interpreter, List<List<Integer>> shapes) {
+        return interpreter.planned()
+                && leftToEngine.isEmpty()
+                && !unplannable.containsKey(shapes)
+                && interpreter.delegates()
+                        == (interpreter.candidate().delegates() && shapes.equals(shapesInFile));
+    }
+
+    /**
+     * Allocates an interpreter that {@link #reshapes} for other shapes. If that fails, it is only
+     * good for closing.
+     *
+     * @throws UnplannableException if it cannot be planned (see {@link #giveUp})
+     */
+    public void reshape(ModelInterpreter interpreter, List<List<Integer>> shapes)
+            throws UnplannableException {
+        List<List<Integer>> wanted = canonical(shapes);
+        resize(interpreter.session(), interpreter.shapes(), wanted);
+        interpreter.session().allocate();
+        if (isOften(wanted) || !fit(interpreter, wanted, interpreter.nodes())) {
+            place(
+                    interpreter,
+                    wanted,
+                    EngineView.live(file, interpreter.session()),
+                    Optional.empty());
+        }
+    }
+
+    /** Returns whether there were inputs of these shapes before. */
+    public boolean comesBack(List<List<Integer>> shapes) {
+        return shapes.equals(shapesInFile) || seen.containsKey(shapes);
     }
 
     /**
@@ -241,21 +364,22 @@ public final class InterpreterFactory {
         return leftToEngine;
     }
 
-    private void resize(EngineSession session, List<List<Integer>> shapes) {
+    private static void resize(
+            EngineSession session, List<List<Integer>> before, List<List<Integer>> shapes) {
         for (int i = 0; i < shapes.size(); i++) {
-            List<Integer> inFile = file.tensors().get(file.inputs().get(i)).shape();
-            if (!shapes.get(i).equals(inFile)) {
+            if (!shapes.get(i).equals(before.get(i))) {
                 session.resize(i, shapes.get(i));
             }
         }
     }
 
-    private static Graph toPlan(Graph live, EngineSession session) {
-        List<EngineSession.LiveTensor> tensors = session.tensors();
+    private static Graph toPlan(EngineView.Live live) {
         return EngineView.withReadOutputs(
-                live,
+                live.graph(),
                 ImmutableSortedSet.copyOf(
-                        live.outputs().stream().filter(id -> tensors.get(id).ours()).toList()));
+                        live.graph().outputs().stream()
+                                .filter(id -> live.tensors().get(id).ours())
+                                .toList()));
     }
 
     private Placement plan(List<List<Integer>> shapes, Candidate candidate, Graph live) {

@@ -43,6 +43,20 @@ public final class InterpreterPool implements AutoCloseable {
          */
         ModelInterpreter build(List<List<Integer>> shapes, Candidate wanted)
                 throws UnplannableException;
+
+        /** Returns whether an interpreter can be allocated for other shapes. */
+        boolean reshapes(ModelInterpreter interpreter, List<List<Integer>> shapes);
+
+        /** Returns whether inputs of these shapes were there before. */
+        boolean comesBack(List<List<Integer>> shapes);
+
+        /**
+         * Allocates an interpreter for other shapes. If that fails, it is closed by the caller.
+         *
+         * @throws UnplannableException if the model cannot be planned for these shapes
+         */
+        void reshape(ModelInterpreter interpreter, List<List<Integer>> shapes)
+                throws UnplannableException;
     }
 
     private final int limit;
@@ -54,7 +68,7 @@ public final class InterpreterPool implements AutoCloseable {
     private final Deque<Idle> idle = new ArrayDeque<>();
     private final Set<ModelInterpreter> busy = new HashSet<>();
 
-    /** Interpreters that borrowers are building. */
+    /** Interpreters that borrowers are building, or allocate for other shapes. */
     private int building;
 
     /** Interpreters that are being closed: outside of the lock, as that may take long. */
@@ -90,6 +104,7 @@ public final class InterpreterPool implements AutoCloseable {
     public ModelInterpreter borrow(List<List<Integer>> shapes, Candidate wanted)
             throws InterruptedException, UnplannableException {
         List<ModelInterpreter> evicted = List.of();
+        ModelInterpreter reshaped;
         long since = 0;
         lock.lockInterruptibly();
         try {
@@ -102,7 +117,8 @@ public final class InterpreterPool implements AutoCloseable {
                         countWait(since);
                         return found;
                     }
-                    if (hasRoom()) {
+                    reshaped = takeOther(shapes, supply.serving(wanted));
+                    if (reshaped != null || hasRoom()) {
                         break;
                     }
                     if (!idle.isEmpty()) {
@@ -119,7 +135,50 @@ public final class InterpreterPool implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        return build(shapes, wanted, evicted);
+        if (reshaped == null) {
+            return finish(evicted, () -> supply.build(shapes, wanted));
+        }
+        ModelInterpreter other = reshaped;
+        return finish(evicted, () -> reshape(other, shapes));
+    }
+
+    /**
+     * Takes an idle interpreter to allocate it for these shapes: as the engine does by itself, the
+     * one that was not used for longest. If there is room for one more, shapes that were there
+     * before get it, and an interpreter for the shapes in the file is let be. The
+     * caller holds the lock.
+     *
+     * @return null if there is none
+     */
+    private ModelInterpreter takeOther(List<List<Integer>> shapes, Candidate wanted) {
+        boolean room = hasRoom();
+        if (room && supply.comesBack(shapes)) {
+            return null;
+        }
+        for (Iterator<Idle> i = idle.descendingIterator(); i.hasNext(); ) {
+            ModelInterpreter interpreter = i.next().interpreter();
+            if (interpreter.delegates(wanted)
+                    && supply.reshapes(interpreter, shapes)
+                    && !(room && interpreter.hasShapesInFile())) {
+                i.remove();
+                return interpreter;
+            }
+        }
+        return null;
+    }
+
+    private ModelInterpreter reshape(ModelInterpreter interpreter, List<List<Integer>> shapes)
+            throws UnplannableException {
+        boolean fits = false;
+        try {
+            supply.reshape(interpreter, shapes);
+            fits = true;
+            return interpreter;
+        } finally {
+            if (!fits) {
+                interpreter.close();
+            }
+        }
     }
 
     /**
@@ -258,13 +317,17 @@ public final class InterpreterPool implements AutoCloseable {
         }
     }
 
-    private ModelInterpreter build(
-            List<List<Integer>> shapes, Candidate wanted, List<ModelInterpreter> evictedBefore)
+    /** Makes an interpreter. */
+    private interface Work {
+        ModelInterpreter run() throws UnplannableException;
+    }
+
+    private ModelInterpreter finish(List<ModelInterpreter> evictedBefore, Work work)
             throws UnplannableException {
         ModelInterpreter built = null;
         try {
             dispose(evictedBefore);
-            built = supply.build(shapes, wanted);
+            built = work.run();
             return built;
         } finally {
             lock.lock();

@@ -5,7 +5,6 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.runtime.ArenaPool;
@@ -17,7 +16,8 @@ import org.djlplan.memplan.spi.NativeDelegate;
 
 /**
  * An interpreter of the engine with its delegate, allocated for certain input shapes and, unless it
- * is a stock one, with a plan of its tensors. For one thread at a time.
+ * is a stock one, with a plan of its tensors; it may be allocated for others later. For one thread
+ * at a time.
  */
 public final class ModelInterpreter implements AutoCloseable {
 
@@ -27,23 +27,53 @@ public final class ModelInterpreter implements AutoCloseable {
     private final Optional<NativeDelegate> delegate;
 
     private final Candidate candidate;
-    private final ImmutableList<LiveNode> nodes;
-    private final List<List<Integer>> shapes;
-    private final Optional<ArenaPool.Need> need;
     private final Optional<WorkspacePool.Resident> workspace;
-    private final SessionTensors io;
-    private final Description description;
+
+    /** Changed by the thread that uses this, and read by those that report. */
+    private volatile Allocated allocated;
+
     private Optional<ArenaPool.Lease> kept = Optional.empty();
     private long lastNanos;
 
     /**
-     * The properties of an interpreter that do not change while it lives.
+     * What the engine allocated for the shapes of the inputs.
+     *
+     * @param shapes of the inputs
+     * @param nodes that the session executes
+     * @param io inputs and outputs
+     * @param description what does not change until there are other shapes
+     * @param need the right to lease arenas for the plan; empty if no tensor needs a place
+     * @param grows whether these are other shapes than in the file, and the arena is one for inputs
+     *     of any shape
+     */
+    private record Allocated(
+            List<List<Integer>> shapes,
+            ImmutableList<LiveNode> nodes,
+            SessionTensors io,
+            Description description,
+            Optional<ArenaPool.Need> need,
+            boolean grows) {}
+
+    /**
+     * Where tensors lie.
+     *
+     * @param plan empty for a stock interpreter, and where the native library found the places
+     * @param unplannedReason why it is a stock one; empty if it is not
+     * @param arenaBytes how large an arena they need
+     */
+    record Places(
+            Optional<EvaluatedPlan> plan, Optional<String> unplannedReason, long arenaBytes) {}
+
+    /**
+     * The properties of an interpreter that do not change while it has the same shapes.
      *
      * @param inputs the model's inputs
      * @param outputs its outputs
-     * @param plan the plan; empty for a stock interpreter
-     * @param unplannedReason why there is none; empty if there is one
+     * @param plan the plan; empty for a stock interpreter, and for shapes that were not there often
+     *     enough
+     * @param unplannedReason why it is a stock interpreter; empty if it is not
      * @param ownBytes bytes of the engine's own arena
+     * @param arenaBytes bytes of the arena that it leases, 0 for a stock interpreter
      * @param delegatedOperators how many operators are delegated
      * @param partitions how many delegate kernels they are
      */
@@ -53,71 +83,100 @@ public final class ModelInterpreter implements AutoCloseable {
             Optional<EvaluatedPlan> plan,
             Optional<String> unplannedReason,
             long ownBytes,
+            long arenaBytes,
             int delegatedOperators,
-            int partitions) {
-
-        /** Returns the size of the planned arena in bytes, 0 for a stock interpreter. */
-        public long arenaBytes() {
-            return plan.map(EvaluatedPlan::arenaBytes).orElse(0L);
-        }
-    }
+            int partitions) {}
 
     /**
      * @param session allocated and, with a plan, placed
      * @param delegate its delegate, if it has one
      * @param candidate what was asked for
-     * @param nodes the nodes that the session executes
-     * @param graph the engine's graph
-     * @param plan empty for a stock interpreter
-     * @param unplannedReason why it is one; empty if it is not
-     * @param need the right to lease arenas for the plan, given up when this is closed
      * @param workspace of the delegate, where it is shared with others
      */
     ModelInterpreter(
             EngineSession session,
             Optional<NativeDelegate> delegate,
             Candidate candidate,
-            List<LiveNode> nodes,
-            Graph graph,
-            List<List<Integer>> shapes,
-            Optional<EvaluatedPlan> plan,
-            Optional<String> unplannedReason,
-            Optional<ArenaPool.Need> need,
             Optional<WorkspacePool.Resident> workspace) {
         this.session = session;
         this.workspace = workspace;
         this.delegate = delegate;
         this.candidate = candidate;
-        this.nodes = ImmutableList.copyOf(nodes);
-        this.need = need;
-        this.shapes = shapes;
-        List<LiveTensor> tensors = session.tensors();
-        io = new SessionTensors(graph, tensors, plan.map(EvaluatedPlan::plan));
-        description =
+    }
+
+    /** Returns the engine's session. */
+    EngineSession session() {
+        return session;
+    }
+
+    /**
+     * Says what the session was allocated for.
+     *
+     * @param shapes of the inputs
+     * @param nodes that the session executes
+     * @param tensors as the session has them
+     * @param io inputs and outputs
+     * @param places of the tensors that are ours
+     * @param need the right to lease arenas for them; given up when this is closed, or gets another
+     * @param grows whether these are other shapes than in the file, and the need is one of arenas
+     *     for inputs of any shape
+     */
+    void allocated(
+            List<List<Integer>> shapes,
+            List<LiveNode> nodes,
+            List<LiveTensor> tensors,
+            SessionTensors io,
+            Places places,
+            Optional<ArenaPool.Need> need,
+            boolean grows) {
+        Optional<ArenaPool.Need> before =
+                allocated == null ? Optional.empty() : allocated.need();
+        Description description =
                 new Description(
                         io.inputInfos(),
                         io.outputInfos(),
-                        plan,
-                        unplannedReason,
+                        places.plan(),
+                        places.unplannedReason(),
                         EngineView.arenaBytes(tensors),
+                        places.arenaBytes(),
                         nodes.stream().mapToInt(node -> node.replaced().size()).sum(),
                         (int) nodes.stream().filter(LiveNode::delegated).count());
+        allocated =
+                new Allocated(
+                        shapes, ImmutableList.copyOf(nodes), io, description, need, grows);
+        before.filter(n -> need.isEmpty() || need.get() != n).ifPresent(ArenaPool.Need::close);
     }
 
-    /** Returns what does not change while the interpreter lives. */
+    /** Returns the need of arenas for inputs of any shape, if it has one. */
+    Optional<ArenaPool.Need> growingNeed() {
+        return allocated == null || !allocated.grows() ? Optional.empty() : allocated.need();
+    }
+
+    /** Returns whether a delegate runs some of its operators. */
+    boolean delegates() {
+        return delegate.isPresent();
+    }
+
+    /** Returns what does not change while the interpreter has the same shapes. */
     public Description description() {
-        return description;
+        return allocated.description();
     }
 
     /** Returns the shapes of the inputs. */
     public List<List<Integer>> shapes() {
-        return shapes;
+        return allocated.shapes();
     }
 
     /** Returns whether it was allocated for these shapes. */
     public boolean hasShapes(List<List<Integer>> wanted) {
         // Nearly always the file's own, which is the same object.
+        List<List<Integer>> shapes = allocated.shapes();
         return shapes == wanted || shapes.equals(wanted);
+    }
+
+    /** Returns whether it was allocated for the shapes in the file. */
+    boolean hasShapesInFile() {
+        return !allocated.grows();
     }
 
     /** Returns the candidate that it was built for. */
@@ -138,7 +197,7 @@ public final class ModelInterpreter implements AutoCloseable {
 
     /** Returns the nodes that it executes. */
     public List<LiveNode> nodes() {
-        return nodes;
+        return allocated.nodes();
     }
 
     /** Returns the nanoseconds of each node in the last prediction; none unless they are taken. */
@@ -146,14 +205,29 @@ public final class ModelInterpreter implements AutoCloseable {
         return session.times();
     }
 
-    /** Returns whether it has a plan: if not, it is a stock one. */
+    /** Returns whether its tensors have places in an arena: if not, it is a stock one. */
     public boolean planned() {
-        return description.plan().isPresent();
+        return description().unplannedReason().isEmpty();
     }
 
-    /** Returns the right to lease arenas; empty if no tensor needs a place in one. */
-    public Optional<ArenaPool.Need> need() {
-        return need;
+    /**
+     * Returns an arena for the plan.
+     *
+     * @param limit how many arenas of the pool may be in use at once
+     * @param wait how long to wait for one; after that the lease is of memory of its own
+     * @return empty if no tensor needs a place in one
+     * @throws org.djlplan.memplan.runtime.NoArenaException if there is no memory for one
+     */
+    public Optional<ArenaPool.Lease> lease(int limit, Duration wait) throws InterruptedException {
+        Allocated now = allocated;
+        if (now.need().isEmpty()) {
+            return Optional.empty();
+        }
+        ArenaPool.Need need = now.need().get();
+        return Optional.of(
+                now.grows()
+                        ? need.lease(now.description().arenaBytes(), limit, wait)
+                        : need.lease(limit, wait));
     }
 
     /**
@@ -162,6 +236,7 @@ public final class ModelInterpreter implements AutoCloseable {
      * @return empty if the plan does not fit the engine's tensors any more; nothing ran then
      */
     public Optional<List<OutputTensor>> run(List<ByteBuffer> values, Arena arena) {
+        SessionTensors io = allocated.io();
         io.fill(values);
         boolean fitted = invoke(Optional.of(arena));
         return fitted ? Optional.of(io.results(Optional.of(arena))) : Optional.empty();
@@ -169,6 +244,7 @@ public final class ModelInterpreter implements AutoCloseable {
 
     /** Predicts in the engine's own memory. */
     public List<OutputTensor> runStock(List<ByteBuffer> values) {
+        SessionTensors io = allocated.io();
         io.fill(values);
         boolean unused = invoke(Optional.empty());
         return io.results(Optional.empty());
@@ -202,8 +278,8 @@ public final class ModelInterpreter implements AutoCloseable {
      * one run and the next.
      */
     public void keepArena() throws InterruptedException {
-        if (need.isPresent() && kept.isEmpty()) {
-            kept = Optional.of(need.get().lease(Integer.MAX_VALUE, Duration.ZERO));
+        if (kept.isEmpty()) {
+            kept = lease(Integer.MAX_VALUE, Duration.ZERO);
         }
     }
 
@@ -244,7 +320,9 @@ public final class ModelInterpreter implements AutoCloseable {
                 delegate.ifPresent(NativeDelegate::close);
             } finally {
                 workspace.ifPresent(WorkspacePool.Resident::close);
-                need.ifPresent(ArenaPool.Need::close);
+                if (allocated != null) {
+                    allocated.need().ifPresent(ArenaPool.Need::close);
+                }
                 kept.ifPresent(ArenaPool.Lease::close);
             }
         }

@@ -8,9 +8,9 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.IntToLongFunction;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Tensor;
-import org.djlplan.memplan.plan.OffsetPlan;
 import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.runtime.tflite.EngineSession.LiveTensor;
 
@@ -29,37 +29,38 @@ final class SessionTensors {
     private final ImmutableList<Output> outputs;
 
     /**
-     * @param graph the session's graph
+     * @param file the graph as the file has it
      * @param tensors the session's tensors
-     * @param plan of those that are ours to place
+     * @param offsets where in the arena the outputs lie that are ours to place, by their numbers
      */
-    SessionTensors(Graph graph, List<LiveTensor> tensors, Optional<OffsetPlan> plan) {
-        inputInfos = infos(graph, graph.inputs());
-        outputInfos = infos(graph, graph.outputs());
-        inputs =
-                ImmutableList.copyOf(
-                        graph.inputs().stream().map(id -> memory(tensors.get(id))).toList());
-        outputs =
-                ImmutableList.copyOf(
-                        graph.outputs().stream()
-                                .map(id -> output(info(graph.tensors().get(id)), id, tensors, plan))
-                                .toList());
+    SessionTensors(Graph file, List<LiveTensor> tensors, IntToLongFunction offsets) {
+        inputInfos = infos(file, file.inputs(), tensors);
+        outputInfos = infos(file, file.outputs(), tensors);
+        ImmutableList.Builder<ByteBuffer> memory = ImmutableList.builder();
+        file.inputs().forEach(id -> memory.add(memory(tensors.get(id))));
+        inputs = memory.build();
+        ImmutableList.Builder<Output> found = ImmutableList.builder();
+        for (int i = 0; i < outputInfos.size(); i++) {
+            LiveTensor tensor = tensors.get(file.outputs().get(i));
+            TensorInfo info = outputInfos.get(i);
+            found.add(
+                    tensor.ours() && tensor.bytes() > 0
+                            ? new Output(info, Optional.empty(), offsets.applyAsLong(i))
+                            : new Output(info, Optional.of(memory(tensor)), 0));
+        }
+        outputs = found.build();
     }
 
-    private static Output output(
-            TensorInfo info, int id, List<LiveTensor> tensors, Optional<OffsetPlan> plan) {
-        LiveTensor tensor = tensors.get(id);
-        return tensor.ours() && tensor.bytes() > 0
-                ? new Output(info, Optional.empty(), plan.orElseThrow().offsetOf(id))
-                : new Output(info, Optional.of(memory(tensor)), 0);
-    }
-
-    private static ImmutableList<TensorInfo> infos(Graph graph, List<Integer> ids) {
-        return ImmutableList.copyOf(ids.stream().map(id -> info(graph.tensors().get(id))).toList());
-    }
-
-    private static TensorInfo info(Tensor tensor) {
-        return new TensorInfo(tensor.name(), tensor.type(), tensor.shape(), tensor.bytes());
+    private static ImmutableList<TensorInfo> infos(
+            Graph file, List<Integer> ids, List<LiveTensor> tensors) {
+        ImmutableList.Builder<TensorInfo> infos = ImmutableList.builder();
+        for (int id : ids) {
+            Tensor declared = file.tensors().get(id);
+            LiveTensor live = tensors.get(id);
+            infos.add(
+                    new TensorInfo(declared.name(), declared.type(), live.shape(), live.bytes()));
+        }
+        return infos.build();
     }
 
     /**

@@ -53,7 +53,7 @@ public final class StreamedInterpreter implements AutoCloseable {
         this.delegate = delegate;
         this.graph = graph;
         this.stream = stream;
-        io = new SessionTensors(graph, session.tensors(), Optional.empty());
+        io = new SessionTensors(graph, session.tensors(), StreamedInterpreter::noPlace);
         derived = ImmutableList.copyOf(session.derived());
     }
 
@@ -100,6 +100,10 @@ public final class StreamedInterpreter implements AutoCloseable {
         }
     }
 
+    private static long noPlace(int output) {
+        throw new IllegalStateException("output " + output + " is not in the engine's memory");
+    }
+
     /** Takes the session, but not the delegate if it fails. */
     private static StreamedInterpreter open(
             OpenModel model,
@@ -116,7 +120,7 @@ public final class StreamedInterpreter implements AutoCloseable {
             if (delegate.isEmpty()) {
                 EngineView.requireChosen(session.nodes(), Set.of());
             }
-            Graph graph = EngineView.graph(model.graph(), session.nodes(), session);
+            Graph graph = EngineView.live(model.graph(), session).graph();
             WeightStream stream = WeightStream.open(model.file(), way);
             return new StreamedInterpreter(session, delegate, graph, stream);
         } catch (UnsupportedPlatformException | IllegalStateException e) {

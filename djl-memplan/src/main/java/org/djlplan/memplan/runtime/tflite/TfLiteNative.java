@@ -88,6 +88,8 @@ final class TfLiteNative {
     static native int djlplan_tflite_place(
             Pointer session, int[] ids, long[] offsets, int count, long arenaBytes);
 
+    static native int djlplan_tflite_fit(Pointer session, long[] places);
+
     static native int djlplan_tflite_invoke(Pointer session, Pointer arena, long arenaBytes);
 
     static native void djlplan_tflite_session_stream(Pointer session);

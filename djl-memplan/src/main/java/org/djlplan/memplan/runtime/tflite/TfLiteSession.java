@@ -176,6 +176,14 @@ final class TfLiteSession implements StreamedSession {
     }
 
     @Override
+    public Optional<Fitted> fit() {
+        long[] places = new long[1 + TfLiteNative.djlplan_tflite_output_count(handle())];
+        return TfLiteNative.djlplan_tflite_fit(handle(), places) == TfLiteNative.OK
+                ? Optional.of(new Fitted(places[0], Arrays.copyOfRange(places, 1, places.length)))
+                : Optional.empty();
+    }
+
+    @Override
     public void invokeStock() {
         check(TfLiteNative.djlplan_tflite_invoke(handle(), null, 0));
     }

@@ -126,6 +126,22 @@ public final class FakeEngine implements EngineSession.Source {
                 throws UnplannableException {
             return factory.build(shapes, serving(wanted), false);
         }
+
+        @Override
+        public boolean reshapes(ModelInterpreter interpreter, List<List<Integer>> shapes) {
+            return factory.reshapes(interpreter, shapes);
+        }
+
+        @Override
+        public boolean comesBack(List<List<Integer>> shapes) {
+            return factory.comesBack(shapes);
+        }
+
+        @Override
+        public void reshape(ModelInterpreter interpreter, List<List<Integer>> shapes)
+                throws UnplannableException {
+            factory.reshape(interpreter, shapes);
+        }
     }
 
     /** Returns the choice of the CPU kernels. */
@@ -208,6 +224,14 @@ public final class FakeEngine implements EngineSession.Source {
         public boolean place(int[] ids, long[] offsets, long arenaBytes) {
             assertEquals(spec.delegated().isPresent() ? 0 : 1, ids.length);
             return true;
+        }
+
+        @Override
+        public Optional<Fitted> fit() {
+            boolean placed = spec.planned().isPresent() && spec.delegated().isEmpty();
+            return placed
+                    ? Optional.of(new Fitted(bytes(shape), new long[] {-1}))
+                    : Optional.empty();
         }
 
         @Override

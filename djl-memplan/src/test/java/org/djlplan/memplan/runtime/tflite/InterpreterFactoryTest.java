@@ -35,13 +35,10 @@ class InterpreterFactoryTest {
 
     @Test
     void build_failsAtTheLastStep_keepsNeitherSessionNorDelegateNorArena() {
-        AtomicInteger calls = new AtomicInteger();
         InterpreterFactory factory = engine.factory(threads -> delegate());
         engine.beforeTensors =
                 () -> {
-                    if (calls.incrementAndGet() == 2) {
-                        throw new IllegalStateException("no luck");
-                    }
+                    throw new IllegalStateException("no luck");
                 };
         assertThrows(
                 IllegalStateException.class,
@@ -137,7 +134,7 @@ class InterpreterFactoryTest {
         for (List<List<Integer>> shapes : List.of(FakeEngine.IN_FILE, FakeEngine.OTHER)) {
             try (ModelInterpreter built = factory.build(shapes, Candidate.cpu(1), false)) {
                 assertEquals(Optional.of("no memory"), built.description().unplannedReason());
-                assertEquals(Optional.empty(), built.need());
+                assertEquals(Optional.empty(), built.lease(1, Duration.ZERO));
             }
         }
         assertFreed();
