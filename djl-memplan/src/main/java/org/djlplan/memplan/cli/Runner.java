@@ -3,6 +3,7 @@ package org.djlplan.memplan.cli;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
 import ai.djl.tflite.engine.TfLiteDataType;
 import ai.djl.translate.TranslateException;
 import ai.djl.util.Progress;
@@ -191,10 +192,34 @@ sealed interface Runner extends AutoCloseable {
             }
         }
 
+        /**
+         * Where the shapes in a file are placeholders, the engine cannot allocate anything for
+         * them, and a block describes dimensions that are open.
+         */
+        private static ArraysModel withShapes(ArraysModel loaded, RunOptions options) {
+            if (options.engine() == EngineKind.TFLITE
+                    && options.model() instanceof ModelRef.OfFile file
+                    && options.inputs().equals(InputSpec.OfTfLite.read(file.readable()))) {
+                List<Shape> open =
+                        loaded.model().describeInput().values().stream()
+                                .filter(shape -> shape.size() < 0)
+                                .toList();
+                if (!open.isEmpty()) {
+                    loaded.close();
+                    throw new Failure(
+                            "the shapes in the file are placeholders of %s: give --input-shape"
+                                    .formatted(open));
+                }
+            }
+            return loaded;
+        }
+
         /** Loads the model as DJL does without this project. */
         static OfDjl loadStock(RunOptions options, List<ModelInput> inputs) {
             return new OfDjl(
-                    ArraysModel.load(options, ArraysModel.stockFactory(), Map.of()),
+                    withShapes(
+                            ArraysModel.load(options, ArraysModel.stockFactory(), Map.of()),
+                            options),
                     inputs,
                     options.engine());
         }
@@ -207,10 +232,12 @@ sealed interface Runner extends AutoCloseable {
                             ? Optional.of(new ProgressLine.ToParent(System.err))
                             : Optional.empty();
             return new OfDjl(
-                    ArraysModel.load(
-                            options,
-                            PlannedLoading.translatorFactory(arguments, progress),
-                            PlannedLoading.othersArguments(arguments)),
+                    withShapes(
+                            ArraysModel.load(
+                                    options,
+                                    PlannedLoading.translatorFactory(arguments, progress),
+                                    PlannedLoading.othersArguments(arguments)),
+                            options),
                     inputs,
                     options.engine());
         }

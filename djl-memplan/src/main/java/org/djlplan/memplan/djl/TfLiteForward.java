@@ -23,12 +23,14 @@ import org.djlplan.memplan.runtime.tflite.InputShapes;
 import org.djlplan.memplan.runtime.tflite.OutputTensor;
 import org.djlplan.memplan.runtime.tflite.TensorInfo;
 import org.djlplan.memplan.serving.TfLiteModel;
+import org.djlplan.memplan.serving.UnplannedModelException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The forward pass of a planned TFLite block: from DJL's arrays to a served model and back. Once a
- * class turns out to be missing, the model runs in a block of the engine's.
+ * class turns out to be missing, or that it cannot be planned, the model runs in a block of the
+ * engine's.
  */
 final class TfLiteForward implements UnaryOperator<NDList> {
 
@@ -47,6 +49,7 @@ final class TfLiteForward implements UnaryOperator<NDList> {
 
     private Optional<Block> stock = Optional.empty();
     private volatile boolean failed;
+    private volatile String reason = "";
 
     /** The shapes in the file. */
     private record Inputs(List<Shape> shapes, List<List<Integer>> dimensions) {}
@@ -93,7 +96,9 @@ final class TfLiteForward implements UnaryOperator<NDList> {
             try {
                 return forward(list);
             } catch (LinkageError e) {
-                leaveToEngine(e);
+                leaveToEngine(e.toString(), "a class is missing");
+            } catch (UnplannedModelException e) {
+                leaveToEngine(e.getMessage(), e.getMessage());
             } catch (IllegalStateException e) {
                 // Perhaps another thread found it meanwhile and closed what we used.
                 if (!failed) {
@@ -158,13 +163,14 @@ final class TfLiteForward implements UnaryOperator<NDList> {
 
     PlanReport report() {
         PlanReport report = served.report();
-        return failed ? report.stopped("a class is missing") : report;
+        return failed ? report.stopped(reason) : report;
     }
 
-    private synchronized void leaveToEngine(LinkageError problem) {
+    private synchronized void leaveToEngine(String problem, String why) {
         if (!failed) {
+            reason = why;
             failed = true;
-            logger.warn("{} runs as without djl-plan: {}", model, problem.toString());
+            logger.warn("{} runs as without djl-plan: {}", model, problem);
             served.close();
         }
     }

@@ -48,7 +48,14 @@ public final class ServedModel implements TfLiteModel {
     /** How long an interpreter that is not the model's last is kept without use. */
     private static final Duration IDLE_AFTER = Duration.ofSeconds(30);
 
+    private static final String WAITS =
+            "the shapes in its file are placeholders: it is not measured for those of its inputs";
+
     private final OpenModel model;
+
+    /** Whether nothing can be allocated before there is a prediction. */
+    private final boolean waits;
+
     private final InterpreterFactory factory;
     private final ServedCandidates candidates;
     private final InterpreterPool pool;
@@ -78,9 +85,8 @@ public final class ServedModel implements TfLiteModel {
             boolean sharesWorkspaces) {
 
         /** Everything runs in the CPU kernels. */
-        private static DelegationChoice none(int threads) {
-            return new DelegationChoice(
-                    Candidate.cpu(threads), Origin.UNVERIFIED, "delegation is off");
+        private static DelegationChoice without(int threads, String why) {
+            return new DelegationChoice(Candidate.cpu(threads), Origin.UNVERIFIED, why);
         }
     }
 
@@ -116,7 +122,7 @@ public final class ServedModel implements TfLiteModel {
         ServedModel served;
         try {
             served = new ServedModel(model, options, planner, delegation, idleAfter);
-        } catch (RuntimeException | Error e) {
+        } catch (UnplannableException | RuntimeException | Error e) {
             model.close();
             throw e;
         }
@@ -129,14 +135,21 @@ public final class ServedModel implements TfLiteModel {
             PlanOptions options,
             PlanFinder planner,
             Optional<Delegation> delegation,
-            Duration idleAfter) {
+            Duration idleAfter)
+            throws UnplannableException {
         this.model = model;
+        waits = model.waitsForShapes();
         delegate = delegation.map(Delegation::name);
         engine = delegation.map(Delegation::engine).orElse("");
         DelegationChoice choice =
-                delegation
-                        .map(d -> d.choice().apply(model.graph()))
-                        .orElseGet(() -> Delegation.none(options.threads()));
+                waits
+                        ? Delegation.without(options.threads(), WAITS)
+                        : delegation
+                                .map(d -> d.choice().apply(model.graph()))
+                                .orElseGet(
+                                        () ->
+                                                Delegation.without(
+                                                        options.threads(), "delegation is off"));
         // State is in the interpreter: it cannot move to another if an arena is not to be had
         // again, and a second one would have its own.
         stateful = ServedCandidates.isStateful(model.graph());
@@ -160,6 +173,13 @@ public final class ServedModel implements TfLiteModel {
 
     /** Builds the first interpreter; if that fails, the model is closed. */
     private void start() throws UnplannableException {
+        if (waits) {
+            described =
+                    ModelInterpreter.Description.before(
+                            model.inputsBeforeShapes(), model.outputsBeforeShapes());
+            factory.planNext();
+            return;
+        }
         try {
             Candidate lightest = candidates.choice().lightest();
             ModelInterpreter first = borrow(factory.shapesInFile(), lightest);
@@ -300,6 +320,9 @@ public final class ServedModel implements TfLiteModel {
                     factory.giveUp(effective, "the engine's tensors changed after planning");
                 }
             } catch (UnplannableException e) {
+                if (waits) {
+                    throw new UnplannedModelException(UnplannableException.reason(e), e);
+                }
                 if (!factory.giveUp(effective, e.getMessage())) {
                     throw new IllegalStateException(model.file() + ": " + e.getMessage(), e);
                 }
@@ -336,7 +359,9 @@ public final class ServedModel implements TfLiteModel {
             ModelInterpreter interpreter, List<ByteBuffer> values) {
         Optional<List<OutputTensor>> results = Optional.empty();
         try {
-            if (!interpreter.planned() && interpreter.hasShapes(factory.shapesInFile())) {
+            if (waits) {
+                noteFirstPlan(interpreter.description());
+            } else if (!interpreter.planned() && interpreter.hasShapes(factory.shapesInFile())) {
                 described = interpreter.description();
             }
             results = predict(interpreter, values, unplanned::increment);
@@ -347,6 +372,12 @@ public final class ServedModel implements TfLiteModel {
             } else {
                 pool.discard(interpreter);
             }
+        }
+    }
+
+    private void noteFirstPlan(ModelInterpreter.Description first) {
+        if (described.plan().isEmpty() && first.plan().isPresent()) {
+            described = first.of(described.inputs(), described.outputs());
         }
     }
 
@@ -421,11 +452,14 @@ public final class ServedModel implements TfLiteModel {
         return factory.leftToEngine().map(report::stopped).orElse(report);
     }
 
-    /** Returns what an interpreter of the file's shapes is like that serves now. */
+    /**
+     * Returns what an interpreter of the file's shapes is like that serves now; where those are
+     * placeholders, what the first one was like.
+     */
     private ModelInterpreter.Description serving() {
         Candidate now = candidates.governor().serving();
         return pool.interpreters().stream()
-                .filter(i -> i.delegates(now) && i.hasShapes(factory.shapesInFile()))
+                .filter(i -> !waits && i.delegates(now) && i.hasShapes(factory.shapesInFile()))
                 .map(ModelInterpreter::description)
                 .findFirst()
                 .orElse(described);

@@ -15,7 +15,7 @@ import org.djlplan.memplan.runtime.tflite.TensorInfo;
  */
 public interface TfLiteModel extends AutoCloseable {
 
-    /** Returns the inputs with the shapes in the file. */
+    /** Returns the inputs with the shapes in the file; with −1 where those are placeholders. */
     ImmutableList<TensorInfo> inputs();
 
     /** Returns the outputs for the shapes in the file. */

@@ -123,8 +123,7 @@ public final class TfLiteShapesApplication {
                     case "zipf" -> {
                         int at =
                                 Arrays.binarySearch(
-                                        cumulative,
-                                        random.nextDouble() * cumulative[SHAPES - 1]);
+                                        cumulative, random.nextDouble() * cumulative[SHAPES - 1]);
                         yield at >= 0 ? at : -at - 1;
                     }
                     default -> throw new IllegalArgumentException(distribution);

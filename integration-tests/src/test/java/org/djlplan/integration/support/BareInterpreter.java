@@ -59,13 +59,16 @@ public final class BareInterpreter {
     private final List<Memory> inputs = new ArrayList<>();
     private final List<Memory> outputs = new ArrayList<>();
 
-    private BareInterpreter(Path file, int threads, Pointer delegate) {
+    private BareInterpreter(Path file, int threads, Pointer delegate, List<int[]> shapes) {
         Pointer options = TfLiteInterpreterOptionsCreate();
         TfLiteInterpreterOptionsSetNumThreads(options, threads);
         if (delegate != null) {
             TfLiteInterpreterOptionsAddDelegate(options, delegate);
         }
         interpreter = TfLiteInterpreterCreate(TfLiteModelCreateFromFile(file.toString()), options);
+        for (int i = 0; i < shapes.size(); i++) {
+            resize(i, shapes.get(i));
+        }
         if (TfLiteInterpreterAllocateTensors(interpreter) != 0) {
             throw new IllegalStateException(file + " has no plan of the engine");
         }
@@ -74,11 +77,17 @@ public final class BareInterpreter {
 
     /** Gives input 0 another shape. */
     public void resize(int... shape) {
-        if (TfLiteInterpreterResizeInputTensor(interpreter, 0, shape, shape.length) != 0
-                || TfLiteInterpreterAllocateTensors(interpreter) != 0) {
+        resize(0, shape);
+        if (TfLiteInterpreterAllocateTensors(interpreter) != 0) {
             throw new IllegalStateException("no tensors for another shape");
         }
         findTensors();
+    }
+
+    private void resize(int input, int[] shape) {
+        if (TfLiteInterpreterResizeInputTensor(interpreter, input, shape, shape.length) != 0) {
+            throw new IllegalStateException("input " + input + " takes no other shape");
+        }
     }
 
     private void findTensors() {
@@ -104,7 +113,12 @@ public final class BareInterpreter {
 
     /** Opens a model in the CPU kernels. */
     public static BareInterpreter cpu(Path file, int threads) {
-        return new BareInterpreter(file, threads, null);
+        return new BareInterpreter(file, threads, null, List.of());
+    }
+
+    /** Opens a model in the CPU kernels for other shapes than those in its file. */
+    public static BareInterpreter resized(Path file, int threads, List<int[]> shapes) {
+        return new BareInterpreter(file, threads, null, shapes);
     }
 
     /** Opens a model with XNNPACK for everything that it takes, with its own default options. */
@@ -115,7 +129,10 @@ public final class BareInterpreter {
         options.threads = threads;
         Function create = LIBRARY.getFunction("TfLiteXNNPackDelegateCreate");
         return new BareInterpreter(
-                file, threads, create.invokePointer(new Object[] {byReference(options)}));
+                file,
+                threads,
+                create.invokePointer(new Object[] {byReference(options)}),
+                List.of());
     }
 
     private static Pointer byReference(XnnPackOptions options) {

@@ -171,6 +171,23 @@ public final class ModelSketch {
         return input(Form.of(type, shape));
     }
 
+    /** Says which dimensions of a tensor are left to the caller: −1 in its signature. */
+    public void leaveOpen(int tensor, Integer... signature) {
+        TfLiteTensor was = tensors.get(tensor);
+        tensors.set(
+                tensor,
+                new TfLiteTensor(
+                        was.shape(),
+                        List.of(signature),
+                        was.typeCode(),
+                        was.buffer(),
+                        was.name(),
+                        was.quantization(),
+                        was.isVariable(),
+                        was.sparsity(),
+                        was.hasRank()));
+    }
+
     /** Adds a tensor without content. */
     public int tensor(Form form) {
         return add(form, 0, false);

@@ -31,6 +31,14 @@ public enum RealModels {
             "MobileFaceNet",
             "FaceAntiSpoofing",
             "selfie_segmentation"),
+    /** openWakeWord's, whose inputs have other lengths or batches than the file says. */
+    OPEN_SHAPES(
+            Path.of("models"),
+            ".tflite",
+            "fetch-models.sh",
+            "DJLPLAN_REQUIRE_MODELS",
+            "melspectrogram",
+            "embedding_model"),
     /** Networks of torchvision that take an image of 224 × 224, with random weights. */
     TORCHSCRIPT(
             Path.of("models", "torchscript"),

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.runtime.ArenaPool;
@@ -53,6 +54,7 @@ public final class InterpreterFactory {
     /** Why interpreters for some shapes are stock ones; as many as a caller's shapes may fill. */
     private final Map<List<List<Integer>>, String> unplannable = latest(KEPT_REASONS);
 
+    private final AtomicBoolean planNext = new AtomicBoolean();
     private volatile Optional<String> leftToEngine = Optional.empty();
 
     /** A plan in the form that the native library takes. */
@@ -105,6 +107,11 @@ public final class InterpreterFactory {
         packedWeights = new PackedWeights(file);
         plannable = EngineView.plannable(file, sessions.placesOutputs());
         shapesInFile = file.inputs().stream().map(id -> file.tensors().get(id).shape()).toList();
+    }
+
+    /** Has the next shapes planned, whatever they are: those in the file are placeholders. */
+    public void planNext() {
+        planNext.set(true);
     }
 
     /** Returns the shapes of the inputs in the file. */
@@ -189,8 +196,7 @@ public final class InterpreterFactory {
                     live.nodes(), delegate.isPresent() ? candidate.operators() : Set.of());
             Optional<WorkspacePool.Resident> workspace =
                     shares ? delegate.flatMap(Delegates::share) : Optional.empty();
-            built =
-                    Optional.of(new ModelInterpreter(session, delegate, candidate, workspace));
+            built = Optional.of(new ModelInterpreter(session, delegate, candidate, workspace));
             ModelInterpreter interpreter = built.get();
             if (unplanned.isPresent()
                     || isOften(shapes)
@@ -236,12 +242,7 @@ public final class InterpreterFactory {
                 new SessionTensors(
                         file,
                         live.tensors(),
-                        i ->
-                                placement
-                                        .orElseThrow()
-                                        .plan
-                                        .plan()
-                                        .offsetOf(file.outputs().get(i))),
+                        i -> placement.orElseThrow().plan.plan().offsetOf(file.outputs().get(i))),
                 new ModelInterpreter.Places(placement.map(p -> p.plan), unplanned, bytes),
                 need(interpreter, shapes, bytes),
                 shapes != shapesInFile);
@@ -288,8 +289,8 @@ public final class InterpreterFactory {
 
     /** Counts that there are inputs of these shapes, and returns whether a plan pays for them. */
     private boolean isOften(List<List<Integer>> shapes) {
-        return shapes == shapesInFile
-                || seen.merge(shapes, 1, Integer::sum) >= OFTEN;
+        boolean often = seen.merge(shapes, 1, Integer::sum) >= OFTEN;
+        return shapes == shapesInFile || often || planNext.getAndSet(false);
     }
 
     /** Returns the same list for the shapes in the file. */

@@ -145,8 +145,8 @@ public final class InterpreterPool implements AutoCloseable {
     /**
      * Takes an idle interpreter to allocate it for these shapes: as the engine does by itself, the
      * one that was not used for longest. If there is room for one more, shapes that were there
-     * before get it, and an interpreter for the shapes in the file is let be. The
-     * caller holds the lock.
+     * before get it, and an interpreter for the shapes in the file is let be. The caller holds the
+     * lock.
      *
      * @return null if there is none
      */

@@ -85,7 +85,28 @@ public final class ModelInterpreter implements AutoCloseable {
             long ownBytes,
             long arenaBytes,
             int delegatedOperators,
-            int partitions) {}
+            int partitions) {
+
+        /** Returns the same with other inputs and outputs. */
+        public Description of(
+                ImmutableList<TensorInfo> otherInputs, ImmutableList<TensorInfo> otherOutputs) {
+            return new Description(
+                    otherInputs,
+                    otherOutputs,
+                    plan,
+                    unplannedReason,
+                    ownBytes,
+                    arenaBytes,
+                    delegatedOperators,
+                    partitions);
+        }
+
+        /** Returns what is known before there are shapes. */
+        public static Description before(
+                ImmutableList<TensorInfo> inputs, ImmutableList<TensorInfo> outputs) {
+            return new Description(inputs, outputs, Optional.empty(), Optional.empty(), 0, 0, 0, 0);
+        }
+    }
 
     /**
      * @param session allocated and, with a plan, placed
@@ -129,8 +150,7 @@ public final class ModelInterpreter implements AutoCloseable {
             Places places,
             Optional<ArenaPool.Need> need,
             boolean grows) {
-        Optional<ArenaPool.Need> before =
-                allocated == null ? Optional.empty() : allocated.need();
+        Optional<ArenaPool.Need> before = allocated == null ? Optional.empty() : allocated.need();
         Description description =
                 new Description(
                         io.inputInfos(),
@@ -142,8 +162,7 @@ public final class ModelInterpreter implements AutoCloseable {
                         nodes.stream().mapToInt(node -> node.replaced().size()).sum(),
                         (int) nodes.stream().filter(LiveNode::delegated).count());
         allocated =
-                new Allocated(
-                        shapes, ImmutableList.copyOf(nodes), io, description, need, grows);
+                new Allocated(shapes, ImmutableList.copyOf(nodes), io, description, need, grows);
         before.filter(n -> need.isEmpty() || need.get() != n).ifPresent(ArenaPool.Need::close);
     }
 

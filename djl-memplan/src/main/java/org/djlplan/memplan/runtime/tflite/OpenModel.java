@@ -36,6 +36,7 @@ public final class OpenModel implements AutoCloseable {
     private final MappedFile mapping;
     private final Graph graph;
     private final ImmutableList<List<Integer>> inputSignatures;
+    private final ImmutableList<List<Integer>> outputSignatures;
     private final Pointer handle;
     private final NativeLoader.Use use;
 
@@ -47,12 +48,14 @@ public final class OpenModel implements AutoCloseable {
             MappedFile mapping,
             Graph graph,
             List<List<Integer>> inputSignatures,
+            List<List<Integer>> outputSignatures,
             Pointer handle,
             NativeLoader.Use use) {
         this.file = file;
         this.mapping = mapping;
         this.graph = graph;
         this.inputSignatures = ImmutableList.copyOf(inputSignatures);
+        this.outputSignatures = ImmutableList.copyOf(outputSignatures);
         this.handle = handle;
         this.use = use;
     }
@@ -97,19 +100,26 @@ public final class OpenModel implements AutoCloseable {
             if (handle == null) {
                 throw new UnplannableException("the engine does not take the file");
             }
+            TfLiteSubgraph main = content.main();
             return new OpenModel(
-                    file, mapping, graph, inputSignatures(content.main()), handle, use);
+                    file,
+                    mapping,
+                    graph,
+                    signatures(main, main.inputs()),
+                    signatures(main, main.outputs()),
+                    handle,
+                    use);
         } catch (IOException | UnplannableException | RuntimeException | Error e) {
             mapping.close();
             throw e;
         }
     }
 
-    private static List<List<Integer>> inputSignatures(TfLiteSubgraph graph) {
-        List<List<Integer>> signatures = new ArrayList<>(graph.inputs().size());
-        for (int id : graph.inputs()) {
-            TfLiteTensor input = graph.tensors().get(id);
-            signatures.add(input.shape().contains(-1) ? input.shape() : input.shapeSignature());
+    private static List<List<Integer>> signatures(TfLiteSubgraph graph, List<Integer> ids) {
+        List<List<Integer>> signatures = new ArrayList<>(ids.size());
+        for (int id : ids) {
+            TfLiteTensor tensor = graph.tensors().get(id);
+            signatures.add(tensor.shape().contains(-1) ? tensor.shape() : tensor.shapeSignature());
         }
         return signatures;
     }
@@ -138,6 +148,58 @@ public final class OpenModel implements AutoCloseable {
      */
     public ImmutableList<List<Integer>> inputSignatures() {
         return inputSignatures;
+    }
+
+    /**
+     * Returns whether the model leaves dimensions of its inputs to the caller: those in the file
+     * may be placeholders, with which nothing can be allocated.
+     */
+    boolean leavesDimensions() {
+        return inputSignatures.stream().anyMatch(signature -> signature.contains(-1));
+    }
+
+    /**
+     * Returns whether the shapes in the file are placeholders: the engine cannot allocate the model
+     * before it is given others.
+     *
+     * @throws UnplannableException if it cannot build an interpreter of the model at all
+     */
+    public boolean waitsForShapes() throws UnplannableException {
+        if (!leavesDimensions()) {
+            return false;
+        }
+        try (EngineSession session = sessions().open(EngineSession.Spec.stock(Threads.DEFAULT))) {
+            session.allocate();
+            return false;
+        } catch (IllegalStateException e) {
+            return true;
+        }
+    }
+
+    /** Returns the inputs as far as they are known before there is a shape: −1 for what is not. */
+    public ImmutableList<TensorInfo> inputsBeforeShapes() {
+        return beforeShapes(graph.inputs(), inputSignatures);
+    }
+
+    /** Returns the outputs as {@link #inputsBeforeShapes} does. */
+    public ImmutableList<TensorInfo> outputsBeforeShapes() {
+        return beforeShapes(graph.outputs(), outputSignatures);
+    }
+
+    private ImmutableList<TensorInfo> beforeShapes(
+            List<Integer> ids, List<List<Integer>> signatures) {
+        ImmutableList.Builder<TensorInfo> infos = ImmutableList.builder();
+        for (int i = 0; i < ids.size(); i++) {
+            Tensor tensor = graph.tensors().get(ids.get(i));
+            List<Integer> known = signatures.get(i);
+            infos.add(
+                    new TensorInfo(
+                            tensor.name(),
+                            tensor.type(),
+                            known.size() == tensor.shape().size() ? known : tensor.shape(),
+                            0));
+        }
+        return infos.build();
     }
 
     /** Returns whether size and time of the file are as they were when it was opened. */

@@ -24,15 +24,23 @@ final class PlainInterpreter implements AutoCloseable {
     private boolean dynamic;
 
     /**
-     * Allocates it for the shapes in the file. If that fails, the session is closed.
+     * An interpreter that is allocated once it is known for which shapes.
      *
      * @param session as {@link EngineSession.Spec#stock} asks for
      * @param file the graph as the file has it
-     * @throws UnplannableException if the engine cannot prepare the model
      */
-    PlainInterpreter(EngineSession session, Graph file) throws UnplannableException {
+    PlainInterpreter(EngineSession session, Graph file) {
         this.session = session;
         this.file = file;
+        shapes = List.of();
+    }
+
+    /**
+     * Allocates it for the shapes in the file. If that fails, the session is closed.
+     *
+     * @throws UnplannableException if the engine cannot prepare the model
+     */
+    void allocate() throws UnplannableException {
         try {
             session.allocate();
             look();

@@ -34,14 +34,31 @@ public final class PlainModel implements AutoCloseable {
     private PlainModel(OpenModel model, int threads) throws UnplannableException {
         this.model = model;
         this.threads = threads;
-        PlainInterpreter first = build();
-        inputs = first.inputs();
-        outputs = first.outputs();
-        shapesInFile = inputs.stream().map(TensorInfo::shape).toList();
+        Optional<PlainInterpreter> first = first();
+        inputs = first.map(PlainInterpreter::inputs).orElseGet(model::inputsBeforeShapes);
+        outputs = first.map(PlainInterpreter::outputs).orElseGet(model::outputsBeforeShapes);
+        shapesInFile =
+                model.graph().inputs().stream()
+                        .map(id -> model.graph().tensors().get(id).shape())
+                        .toList();
         boolean stateful =
                 model.graph().tensors().stream().anyMatch(t -> t.storage() == Storage.VARIABLE);
         permits = new Semaphore(stateful ? 1 : Machine.cores(), true);
-        idle.push(first);
+        first.ifPresent(idle::push);
+    }
+
+    /** Empty if the shapes in the file are placeholders, with which nothing can be allocated. */
+    private Optional<PlainInterpreter> first() throws UnplannableException {
+        PlainInterpreter built = build();
+        try {
+            built.allocate();
+            return Optional.of(built);
+        } catch (UnplannableException e) {
+            if (model.leavesDimensions()) {
+                return Optional.empty();
+            }
+            throw e;
+        }
     }
 
     /**
@@ -66,7 +83,7 @@ public final class PlainModel implements AutoCloseable {
         return new PlainInterpreter(session, model.graph());
     }
 
-    /** Returns the inputs with the shapes in the file. */
+    /** Returns the inputs with the shapes in the file; with −1 where those are placeholders. */
     public ImmutableList<TensorInfo> inputs() {
         return inputs;
     }

@@ -57,8 +57,7 @@ final class SessionTensors {
         for (int id : ids) {
             Tensor declared = file.tensors().get(id);
             LiveTensor live = tensors.get(id);
-            infos.add(
-                    new TensorInfo(declared.name(), declared.type(), live.shape(), live.bytes()));
+            infos.add(new TensorInfo(declared.name(), declared.type(), live.shape(), live.bytes()));
         }
         return infos.build();
     }
