@@ -31,7 +31,7 @@ public final class InterpreterFactory {
     private static final int KEPT_SHAPES = 256;
 
     /** What comes so often gets a plan of the portfolio's. */
-    private static final int OFTEN = 8;
+    private static final int OFTEN = 64;
 
     private final EngineSession.Source sessions;
     private final Graph file;
@@ -77,7 +77,15 @@ public final class InterpreterFactory {
             }
         }
 
-        boolean fits(EngineSession session) {
+        /** Takes the plan, if sizes are as they were when it was made. */
+        boolean fits(EngineSession session, List<EngineSession.LiveTensor> tensors) {
+            List<UsageRecord> records = plan.plan().problem().records();
+            for (int i = 0; i < ids.length; i++) {
+                if (ids[i] >= tensors.size()
+                        || tensors.get(ids[i]).bytes() > records.get(i).bytes()) {
+                    return false;
+                }
+            }
             return session.place(ids, offsets, plan.plan().totalBytes());
         }
     }
@@ -221,31 +229,58 @@ public final class InterpreterFactory {
             EngineView.Live live,
             Optional<String> unplanned)
             throws UnplannableException {
-        Candidate candidate = interpreter.candidate();
-        boolean delegated = interpreter.delegates();
         Optional<Placement> placement =
                 unplanned.isPresent()
                         ? Optional.empty()
-                        : Optional.of(
-                                plan(
-                                        shapes,
-                                        delegated ? candidate : Candidate.cpu(candidate.threads()),
-                                        toPlan(live)));
-        if (placement.isPresent() && !placement.get().fits(interpreter.session())) {
+                        : Optional.of(plan(key(interpreter, shapes), toPlan(live)));
+        if (placement.isPresent()
+                && !placement.get().fits(interpreter.session(), live.tensors())) {
             throw new UnplannableException(interpreter.session().error());
         }
+        place(interpreter, shapes, live.nodes(), live.tensors(), placement, unplanned);
+    }
+
+    private void place(
+            ModelInterpreter interpreter,
+            List<List<Integer>> shapes,
+            List<EngineSession.LiveNode> nodes,
+            List<EngineSession.LiveTensor> tensors,
+            Optional<Placement> placement,
+            Optional<String> unplanned) {
         long bytes = placement.map(p -> p.plan.plan().totalBytes()).orElse(0L);
         interpreter.allocated(
                 shapes,
-                live.nodes(),
-                live.tensors(),
+                nodes,
+                tensors,
                 new SessionTensors(
                         file,
-                        live.tensors(),
+                        tensors,
                         i -> placement.orElseThrow().plan.plan().offsetOf(file.outputs().get(i))),
                 new ModelInterpreter.Places(placement.map(p -> p.plan), unplanned, bytes),
                 need(interpreter, shapes, bytes),
                 shapes != shapesInFile);
+    }
+
+    /** Gives tensors the places of a plan that is kept. Returns whether there is one that fits. */
+    private boolean placeAsKept(ModelInterpreter interpreter, List<List<Integer>> shapes) {
+        Optional<Placement> kept = Optional.ofNullable(plans.get(key(interpreter, shapes)));
+        if (kept.isEmpty()) {
+            return false;
+        }
+        List<EngineSession.LiveTensor> tensors = interpreter.session().tensors();
+        if (!kept.get().fits(interpreter.session(), tensors)) {
+            return false;
+        }
+        place(interpreter, shapes, interpreter.nodes(), tensors, kept, Optional.empty());
+        return true;
+    }
+
+    private static Map.Entry<List<List<Integer>>, Candidate> key(
+            ModelInterpreter interpreter, List<List<Integer>> shapes) {
+        Candidate candidate = interpreter.candidate();
+        return Map.entry(
+                shapes,
+                interpreter.delegates() ? candidate : Candidate.cpu(candidate.threads()));
     }
 
     /** Returns the right to lease arenas, which is one of all shapes other than the file's. */
@@ -321,7 +356,11 @@ public final class InterpreterFactory {
         List<List<Integer>> wanted = canonical(shapes);
         resize(interpreter.session(), interpreter.shapes(), wanted);
         interpreter.session().allocate();
-        if (isOften(wanted) || !fit(interpreter, wanted, interpreter.nodes())) {
+        boolean often = isOften(wanted);
+        if (placeAsKept(interpreter, wanted)) {
+            return;
+        }
+        if (often || !fit(interpreter, wanted, interpreter.nodes())) {
             place(
                     interpreter,
                     wanted,
@@ -383,8 +422,7 @@ public final class InterpreterFactory {
                                 .toList()));
     }
 
-    private Placement plan(List<List<Integer>> shapes, Candidate candidate, Graph live) {
-        Map.Entry<List<List<Integer>>, Candidate> key = Map.entry(shapes, candidate);
+    private Placement plan(Map.Entry<List<List<Integer>>, Candidate> key, Graph live) {
         Placement known = plans.get(key);
         if (known != null) {
             return known;
