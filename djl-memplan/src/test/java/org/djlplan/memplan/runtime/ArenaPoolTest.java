@@ -92,6 +92,30 @@ class ArenaPoolTest {
     }
 
     @Test
+    void lease_sizesThatAreKnownOnlyThen_useOneArenaThatGrows() throws Exception {
+        try (Need need = pool.announceAny()) {
+            Arena arena = null;
+            for (long bytes : List.of(SMALL, LARGE, MIDDLE, LARGE)) {
+                try (Lease lease = need.lease(bytes, 1, Duration.ZERO)) {
+                    assertTrue(lease.pooled());
+                    assertTrue(lease.arena().bytes() >= bytes);
+                    assertTrue(arena == null || arena == lease.arena());
+                    assertFalse(lease.arena().joinable(), "nobody else may use it");
+                    arena = lease.arena();
+                }
+            }
+            assertEquals(1, pool.metric().arenas());
+        }
+    }
+
+    @Test
+    void lease_sizeOfAnArenaThatDoesNotGrow_isRefused() {
+        try (Need need = pool.announce(SMALL)) {
+            assertThrows(IllegalStateException.class, () -> need.lease(SMALL, 1, Duration.ZERO));
+        }
+    }
+
+    @Test
     void close_theLargestNeed_freesWhatNobodyElseNeeds() {
         Need small = pool.announce(SMALL);
         Need large = pool.announce(LARGE);

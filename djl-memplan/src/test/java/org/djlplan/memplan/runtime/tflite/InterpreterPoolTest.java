@@ -155,6 +155,69 @@ class InterpreterPoolTest {
         assertEquals(1, engine.mostOpen.get());
     }
 
+    private static List<List<Integer>> length(int length) {
+        return List.of(List.of(1, length));
+    }
+
+    @Test
+    void borrow_newShapes_haveTheSameInterpreterAllocatedAnew() throws Exception {
+        try (InterpreterPool pool = pool(3)) {
+            ModelInterpreter inFile = borrow(pool);
+            pool.giveBack(inFile);
+            ModelInterpreter other = borrow(pool, length(10));
+            assertNotSame(inFile, other);
+            pool.giveBack(other);
+            for (int length = 11; length < 40; length++) {
+                assertSame(other, borrow(pool, length(length)));
+                assertTrue(other.hasShapes(length(length)));
+                pool.giveBack(other);
+            }
+            assertSame(inFile, borrow(pool));
+            pool.giveBack(inFile);
+            assertEquals(2, engine.mostOpen.get());
+        }
+        assertEnded();
+    }
+
+    @Test
+    void borrow_shapesThatComeBack_getAnInterpreterWhereThereIsRoom() throws Exception {
+        try (InterpreterPool pool = pool(3)) {
+            pool.giveBack(borrow(pool));
+            pool.giveBack(borrow(pool, length(10)));
+            pool.giveBack(borrow(pool, length(11)));
+            ModelInterpreter back = borrow(pool, length(10));
+            pool.giveBack(back);
+            ModelInterpreter stays = borrow(pool, length(11));
+            pool.giveBack(stays);
+            assertNotSame(stays, back);
+            assertSame(back, borrow(pool, length(10)));
+            pool.giveBack(back);
+            // No room: the one that was not used for longest, even if it is for the file's shapes.
+            pool.giveBack(borrow(pool, length(12)));
+            assertEquals(3, engine.mostOpen.get());
+        }
+        assertEnded();
+    }
+
+    @Test
+    void borrow_shapesThatTheEngineRefuses_closeTheInterpreterThatWasToTakeThem()
+            throws Exception {
+        try (InterpreterPool pool = pool(2)) {
+            pool.giveBack(borrow(pool));
+            pool.giveBack(borrow(pool, length(10)));
+            engine.beforeTensors =
+                    () -> {
+                        throw new IllegalStateException("refused");
+                    };
+            assertThrows(IllegalStateException.class, () -> borrow(pool, length(11)));
+            engine.beforeTensors = () -> {};
+            assertEquals(1, engine.open.get());
+            pool.giveBack(borrow(pool, length(11)));
+            assertEquals(2, engine.open.get());
+        }
+        assertEnded();
+    }
+
     @Test
     void switchTo_allBusy_lendsNoMoreThanTheLimit() throws Exception {
         try (InterpreterPool pool = pool(1)) {
