@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
-import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.djlplan.integration.support.BareInterpreter;
 import org.djlplan.integration.support.ModelSketch;
@@ -50,28 +49,48 @@ class PlaceholderTest {
 
     /** A model, and shapes of its inputs by a length. */
     private enum Case {
-        WINDOW(n -> List.of(List.of(1, n, n + 2, 3))) {
+        WINDOW {
+            @Override
+            List<List<Integer>> shapes(int n) {
+                return List.of(List.of(1, n, n + 2, 3));
+            }
+
             @Override
             void build(ModelSketch model) {
                 int x = open(model, 1, -1, -1, 3);
                 model.output(relu(model, window(model, "CONV_2D", x, 3, 4)));
             }
         },
-        BATCH_AND_WINDOW(n -> List.of(List.of(n, n + 1, 7, 3))) {
+        BATCH_AND_WINDOW {
+            @Override
+            List<List<Integer>> shapes(int n) {
+                return List.of(List.of(n, n + 1, 7, 3));
+            }
+
             @Override
             void build(ModelSketch model) {
                 int x = open(model, -1, -1, -1, 3);
                 model.output(relu(model, window(model, "CONV_2D", x, 3, 4)));
             }
         },
-        DEPTHWISE(n -> List.of(List.of(1, n, n, 2))) {
+        DEPTHWISE {
+            @Override
+            List<List<Integer>> shapes(int n) {
+                return List.of(List.of(1, n, n, 2));
+            }
+
             @Override
             void build(ModelSketch model) {
                 int x = open(model, 1, -1, -1, 2);
                 model.output(relu(model, window(model, "DEPTHWISE_CONV_2D", x, 2, 2)));
             }
         },
-        POOL(n -> List.of(List.of(1, n + 1, n, 2))) {
+        POOL {
+            @Override
+            List<List<Integer>> shapes(int n) {
+                return List.of(List.of(1, n + 1, n, 2));
+            }
+
             @Override
             void build(ModelSketch model) {
                 int x = open(model, 1, -1, -1, 2);
@@ -87,19 +106,34 @@ class PlaceholderTest {
                                         x)));
             }
         },
-        ROWS(n -> List.of(List.of(1, 4 * n))) {
+        ROWS {
+            @Override
+            List<List<Integer>> shapes(int n) {
+                return List.of(List.of(1, 4 * n));
+            }
+
             @Override
             void build(ModelSketch model) {
                 model.output(relu(model, rows(model, open(model, 1, -1))));
             }
         },
-        ROWS_OF_A_BATCH(n -> List.of(List.of(n, 8))) {
+        ROWS_OF_A_BATCH {
+            @Override
+            List<List<Integer>> shapes(int n) {
+                return List.of(List.of(n, 8));
+            }
+
             @Override
             void build(ModelSketch model) {
                 model.output(relu(model, rows(model, open(model, -1, -1))));
             }
         },
-        SUM_OF_TWO(n -> List.of(List.of(1, 4 * n), List.of(n, 4))) {
+        SUM_OF_TWO {
+            @Override
+            List<List<Integer>> shapes(int n) {
+                return List.of(List.of(1, 4 * n), List.of(n, 4));
+            }
+
             @Override
             void build(ModelSketch model) {
                 int x = rows(model, open(model, 1, -1));
@@ -115,7 +149,12 @@ class PlaceholderTest {
                                         y)));
             }
         },
-        TWO_LENGTHS(n -> List.of(List.of(1, 4 * n), List.of(1, 8 * n))) {
+        TWO_LENGTHS {
+            @Override
+            List<List<Integer>> shapes(int n) {
+                return List.of(List.of(1, 4 * n), List.of(1, 8 * n));
+            }
+
             @Override
             void build(ModelSketch model) {
                 int x = relu(model, rows(model, open(model, 1, -1)));
@@ -123,7 +162,12 @@ class PlaceholderTest {
                 model.output(x, y);
             }
         },
-        SEQUENCE(n -> List.of(List.of(1, 8 * n))) {
+        SEQUENCE {
+            @Override
+            List<List<Integer>> shapes(int n) {
+                return List.of(List.of(1, 8 * n));
+            }
+
             @Override
             void build(ModelSketch model) {
                 int x = open(model, 1, -1);
@@ -137,7 +181,12 @@ class PlaceholderTest {
                                 model.ints(0)));
             }
         },
-        PARTS(n -> List.of(List.of(1, 3 * n))) {
+        PARTS {
+            @Override
+            List<List<Integer>> shapes(int n) {
+                return List.of(List.of(1, 3 * n));
+            }
+
             @Override
             void build(ModelSketch model) {
                 int x = relu(model, open(model, 1, -1));
@@ -155,11 +204,8 @@ class PlaceholderTest {
             }
         };
 
-        private final IntFunction<List<List<Integer>>> shapes;
-
-        Case(IntFunction<List<List<Integer>>> shapes) {
-            this.shapes = shapes;
-        }
+        /** Returns shapes of the inputs that the model can take. */
+        abstract List<List<Integer>> shapes(int length);
 
         abstract void build(ModelSketch model);
 
@@ -273,7 +319,7 @@ class PlaceholderTest {
             }
             for (int round = 0; round < 2; round++) {
                 for (int length : LENGTHS) {
-                    List<List<Integer>> shapes = each.shapes.apply(length);
+                    List<List<Integer>> shapes = each.shapes(length);
                     assertEquals(
                             expected(file, shapes),
                             Planned.predict(model, values(shapes), shapes),
@@ -327,7 +373,7 @@ class PlaceholderTest {
                                                 values(List.of(List.of(2, 2, 3))),
                                                 List.of(List.of(2, 2, 3))));
                 assertTrue(wrongRank.toString().contains("[1, -1]"), "" + wrongRank);
-                List<List<Integer>> good = Case.ROWS.shapes.apply(3 + round);
+                List<List<Integer>> good = Case.ROWS.shapes(3 + round);
                 assertEquals(expected(file, good), Planned.predict(model, values(good), good));
             }
         }

@@ -81,7 +81,6 @@ public final class TfLiteShapesApplication {
         void predict(ByteBuffer input, int[] shape, int request) throws Exception;
     }
 
-    private final Kind kind;
     private final String distribution;
     private final int requests;
     private final AtomicInteger next = new AtomicInteger();
@@ -91,7 +90,6 @@ public final class TfLiteShapesApplication {
     private final double[] cumulative = new double[SHAPES];
 
     private TfLiteShapesApplication(Kind kind, String distribution, int requests) {
-        this.kind = kind;
         this.distribution = distribution;
         this.requests = requests;
         nanos = new long[requests];

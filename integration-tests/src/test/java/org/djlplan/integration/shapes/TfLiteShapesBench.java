@@ -74,8 +74,7 @@ class TfLiteShapesBench {
         ways.forEach(way -> runs.add(new ArrayList<>()));
         for (int round = 0; round < FRESH; round++) {
             for (int way = 0; way < ways.size(); way++) {
-                runs.get(way)
-                        .add(run(ways.get(way), model, kind, distribution, threads, requests));
+                runs.get(way).add(run(ways.get(way), model, kind, distribution, threads, requests));
             }
         }
         if (!headed) {

@@ -233,8 +233,7 @@ public final class InterpreterFactory {
                 unplanned.isPresent()
                         ? Optional.empty()
                         : Optional.of(plan(key(interpreter, shapes), toPlan(live)));
-        if (placement.isPresent()
-                && !placement.get().fits(interpreter.session(), live.tensors())) {
+        if (placement.isPresent() && !placement.get().fits(interpreter.session(), live.tensors())) {
             throw new UnplannableException(interpreter.session().error());
         }
         place(interpreter, shapes, live.nodes(), live.tensors(), placement, unplanned);
@@ -279,8 +278,7 @@ public final class InterpreterFactory {
             ModelInterpreter interpreter, List<List<Integer>> shapes) {
         Candidate candidate = interpreter.candidate();
         return Map.entry(
-                shapes,
-                interpreter.delegates() ? candidate : Candidate.cpu(candidate.threads()));
+                shapes, interpreter.delegates() ? candidate : Candidate.cpu(candidate.threads()));
     }
 
     /** Returns the right to lease arenas, which is one of all shapes other than the file's. */

@@ -200,8 +200,7 @@ class InterpreterPoolTest {
     }
 
     @Test
-    void borrow_shapesThatTheEngineRefuses_closeTheInterpreterThatWasToTakeThem()
-            throws Exception {
+    void borrow_shapesThatTheEngineRefuses_closeTheInterpreterThatWasToTakeThem() throws Exception {
         try (InterpreterPool pool = pool(2)) {
             pool.giveBack(borrow(pool));
             pool.giveBack(borrow(pool, length(10)));
