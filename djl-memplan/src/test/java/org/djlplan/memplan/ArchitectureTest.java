@@ -59,6 +59,8 @@ class ArchitectureTest {
                     .definedBy(ROOT + ".source..")
                     .layer("budget")
                     .definedBy(ROOT + ".budget")
+                    .layer("formula")
+                    .definedBy(ROOT + ".formula..")
                     .layer("slicing")
                     .definedBy(ROOT + ".slicing..")
                     .layer("plan")
@@ -106,6 +108,7 @@ class ArchitectureTest {
                     .mayOnlyBeAccessedByLayers("runtime", "planning", "engine", "djl", "cli")
                     .whereLayer("source")
                     .mayOnlyBeAccessedByLayers(
+                            "formula",
                             "slicing",
                             "store",
                             "runtime",
@@ -127,10 +130,12 @@ class ArchitectureTest {
                             "cli",
                             "budget",
                             "study")
+                    .whereLayer("formula")
+                    .mayOnlyBeAccessedByLayers("store", "runtime", "planning")
                     .whereLayer("usage")
                     .mayOnlyBeAccessedByLayers(
-                            "plan", "budget", "slicing", "store", "runtime", "source", "cli",
-                            "study")
+                            "plan", "budget", "formula", "slicing", "store", "runtime", "source",
+                            "cli", "study")
                     .whereLayer("config")
                     .mayOnlyBeAccessedByLayers(
                             "facade",
@@ -202,6 +207,23 @@ class ArchitectureTest {
                             ROOT + ".budget",
                             ROOT + ".slicing..",
                             ROOT + ".source.tflite..");
+
+    /** What it is made of are recordings, as types. */
+    @ArchTest
+    static final ArchRule formulasArePure =
+            classes()
+                    .that()
+                    .resideInAPackage(ROOT + ".formula..")
+                    .should()
+                    .onlyDependOnClassesThat()
+                    .resideInAnyPackage(
+                            "java.lang..",
+                            "java.math",
+                            "java.util..",
+                            "com.google.common..",
+                            ROOT + ".usage..",
+                            ROOT + ".formula..",
+                            ROOT + ".source.trace..");
 
     /** What it is to run, and how, comes from above: of planning only finished plans. */
     @ArchTest

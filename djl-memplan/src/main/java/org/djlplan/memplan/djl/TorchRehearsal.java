@@ -6,7 +6,6 @@ import org.djlplan.memplan.planning.AllocationPlanning;
 import org.djlplan.memplan.runtime.torch.TorchMemory;
 import org.djlplan.memplan.store.Store;
 import org.djlplan.memplan.store.StoreKey;
-import org.djlplan.memplan.store.StoredPlan;
 
 /**
  * Predicts nothing, so that the classes that a PyTorch model's first prediction needs are there.
@@ -16,18 +15,18 @@ final class TorchRehearsal {
     private TorchRehearsal() {}
 
     /** Keeps nothing. */
-    private static final class Nowhere implements Store<StoredPlan> {
+    private static final class Nowhere<T> implements Store<T> {
 
         @Override
-        public Optional<StoredPlan> load(StoreKey key) {
+        public Optional<T> load(StoreKey key) {
             return Optional.empty();
         }
 
         @Override
-        public void save(StoreKey key, StoredPlan value) {}
+        public void save(StoreKey key, T value) {}
 
         @Override
-        public void offer(StoreKey key, StoredPlan value) {}
+        public void offer(StoreKey key, T value) {}
 
         @Override
         public void flush() {}
@@ -36,6 +35,6 @@ final class TorchRehearsal {
     /** Needs no engine. */
     static void run() {
         StoreKey key = new StoreKey("rehearsal", ImmutableMap.of());
-        TorchMemory.rehearse(new AllocationPlanning(new Nowhere(), key));
+        TorchMemory.rehearse(new AllocationPlanning(new Nowhere<>(), new Nowhere<>(), key));
     }
 }

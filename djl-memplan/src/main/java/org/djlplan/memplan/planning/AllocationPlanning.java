@@ -1,9 +1,13 @@
 package org.djlplan.memplan.planning;
 
 import com.google.common.collect.ImmutableMap;
+import com.google.common.primitives.ImmutableLongArray;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.djlplan.memplan.formula.LearntShapes;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.plan.portfolio.MemoryPlanner;
@@ -14,6 +18,7 @@ import org.djlplan.memplan.source.trace.AllocationTrace;
 import org.djlplan.memplan.store.BackgroundStore;
 import org.djlplan.memplan.store.FolderStore;
 import org.djlplan.memplan.store.PlanCodec;
+import org.djlplan.memplan.store.ShapesCodec;
 import org.djlplan.memplan.store.Store;
 import org.djlplan.memplan.store.StoreKey;
 import org.djlplan.memplan.store.StoredPlan;
@@ -26,14 +31,19 @@ import org.djlplan.memplan.store.StoredPlan;
 public final class AllocationPlanning implements AllocationPlans {
 
     private final Store<StoredPlan> store;
+    private final Store<LearntShapes> shapeStore;
     private final StoreKey model;
+    private final Map<StoreKey, Shapes> shapes = new ConcurrentHashMap<>();
 
     /**
      * @param store where plans are kept
+     * @param shapeStore where what recordings tell of other shapes is kept
      * @param model the key that all plans of the model have in common: without inputs and threads
      */
-    public AllocationPlanning(Store<StoredPlan> store, StoreKey model) {
+    public AllocationPlanning(
+            Store<StoredPlan> store, Store<LearntShapes> shapeStore, StoreKey model) {
         this.store = store;
+        this.shapeStore = shapeStore;
         this.model = model;
     }
 
@@ -46,29 +56,53 @@ public final class AllocationPlanning implements AllocationPlans {
      */
     public static AllocationPlanning of(StoreKey model, Path folder, Path cacheFolder) {
         return new AllocationPlanning(
-                new BackgroundStore<>(FolderStore.at(new PlanCodec(), folder, cacheFolder)), model);
+                new BackgroundStore<>(FolderStore.at(new PlanCodec(), folder, cacheFolder)),
+                new BackgroundStore<>(FolderStore.at(new ShapesCodec(), folder, cacheFolder)),
+                model);
     }
 
     @Override
     public OfInputs of(List<ArrayType> inputs, int threads) {
         return new Predictions(
-                new StoreKey(
-                        model.model(),
-                        ImmutableMap.<String, String>builder()
-                                .putAll(model.facts())
-                                .put("inputs", inputs.toString())
-                                .put("threads", Integer.toString(threads))
-                                .buildOrThrow()));
+                key("inputs", inputs.toString(), threads),
+                Shapes.shape(inputs),
+                ofShapes(inputs, threads));
+    }
+
+    private StoreKey key(String fact, String value, int threads) {
+        return new StoreKey(
+                model.model(),
+                ImmutableMap.<String, String>builder()
+                        .putAll(model.facts())
+                        .put(fact, value)
+                        .put("threads", Integer.toString(threads))
+                        .buildOrThrow());
+    }
+
+    @Override
+    public Shapes ofShapes(List<ArrayType> inputs, int threads) {
+        StringBuilder types = new StringBuilder();
+        inputs.forEach(
+                input ->
+                        types.append(input.dataType())
+                                .append(':')
+                                .append(input.shape().size())
+                                .append(' '));
+        return shapes.computeIfAbsent(
+                key("types", types.toString(), threads), key -> new Shapes(shapeStore, key));
     }
 
     @Override
     public void flush() {
         store.flush();
+        shapeStore.flush();
     }
 
     private final class Predictions implements OfInputs {
 
         private final StoreKey key;
+        private final ImmutableLongArray shape;
+        private final Shapes ofShapes;
 
         /**
          * Held while something is written: predictions go on meanwhile, as files may be far away.
@@ -83,8 +117,10 @@ public final class AllocationPlanning implements AllocationPlans {
         /** Whether inputs of these types were seen again, so that the plan is worth its place. */
         private boolean cameBack;
 
-        Predictions(StoreKey key) {
+        Predictions(StoreKey key, ImmutableLongArray shape, Shapes ofShapes) {
             this.key = key;
+            this.shape = shape;
+            this.ofShapes = ofShapes;
             Optional<StoredPlan> stored = store.load(key);
             liveness = stored.flatMap(StoredPlan::liveness);
             allocations = stored.flatMap(StoredPlan::allocations);
@@ -114,6 +150,7 @@ public final class AllocationPlanning implements AllocationPlans {
 
         @Override
         public Placement plan(AllocationTrace trace) {
+            ofShapes.learn(shape, trace);
             return new Placement(trace, MemoryPlanner.plan(trace.problem(), Strategies.BEST));
         }
 

@@ -109,6 +109,8 @@ public record PlanReport(
      * @param recorded how many were recorded in order to be planned
      * @param escaped how many allocations outlived their prediction in an arena, before that was
      *     known of them
+     * @param byFormula how many had inputs of a shape that was not recorded, and a plan of sizes
+     *     that recordings of other shapes told
      */
     public record Predictions(
             long total,
@@ -116,10 +118,11 @@ public record PlanReport(
             long online,
             long unplannedAllocations,
             long recorded,
-            long escaped) {
+            long escaped,
+            long byFormula) {
 
         /** What a model has that nobody used. */
-        public static final Predictions NONE = new Predictions(0, 0, 0, 0, 0, 0);
+        public static final Predictions NONE = new Predictions(0, 0, 0, 0, 0, 0, 0);
 
         /** Returns one line for people. */
         @Override
@@ -130,6 +133,7 @@ public record PlanReport(
                     + " unplanned ("
                     + online
                     + " online), "
+                    + (byFormula > 0 ? byFormula + " by formula, " : "")
                     + recorded
                     + " recorded, "
                     + unplannedAllocations

@@ -45,6 +45,9 @@ public final class ArenaPool {
      */
     static final long WORTH_SHARING_BYTES = 4L << 20;
 
+    /** After so many leases without another at the same time, the next will be alone as well. */
+    static final int ALONE = 64;
+
     /** The allocator of arenas. */
     interface Source {
         Arena create(long bytes, boolean grows);
@@ -71,6 +74,9 @@ public final class ArenaPool {
 
     /** One for each lease: an arena that several use is there several times. */
     private final List<Arena> leased = new ArrayList<>();
+
+    /** How many leases there were since two were open at once, no more than {@link #ALONE}. */
+    private int sinceOverlap = ALONE;
 
     /** How many users need an arena of how many bytes. */
     private final NavigableMap<Long, Integer> needs = new TreeMap<>();
@@ -184,6 +190,23 @@ public final class ArenaPool {
          */
         public Optional<Lease> tryLease(int limit, Duration wait) {
             return ArenaPool.this.tryLease(this, limit, wait);
+        }
+
+        /** Returns whether {@link #tryLeaseAlone} would return an arena. */
+        public boolean isAlone() {
+            return ArenaPool.this.isAlone(this);
+        }
+
+        /**
+         * Returns an arena that nobody else uses until the lease is closed; empty if another lease
+         * of this pool is open, or was at the same time as one of the last few, and when this need
+         * is over. Does not wait.
+         *
+         * @param atLeastBytes its size
+         * @throws NoArenaException if there is no memory for one
+         */
+        public Optional<Lease> tryLeaseAlone(long atLeastBytes) {
+            return ArenaPool.this.tryLeaseAlone(this, atLeastBytes);
         }
 
         @Override
@@ -318,7 +341,7 @@ public final class ArenaPool {
             awaitFewer(need, limit, wait);
             if (leased.size() >= limit) {
                 overflows++;
-                return new Lease(need, bytes, create(need, bytes), false);
+                return new Lease(need, bytes, create(bytes, need.grows), false);
             }
             return take(need, bytes);
         } finally {
@@ -343,6 +366,35 @@ public final class ArenaPool {
         }
     }
 
+    private boolean isAlone(Need need) {
+        lock.lock();
+        try {
+            return !need.closed && leased.isEmpty() && sinceOverlap >= ALONE;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Optional<Lease> tryLeaseAlone(Need need, long bytes) {
+        lock.lock();
+        try {
+            if (!isAlone(need)) {
+                return Optional.empty();
+            }
+            Arena arena = takeIdle(need, bytes);
+            arena.setJoinable(false);
+            return Optional.of(lease(need, need.bytes, arena));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Lease lease(Need need, long bytes, Arena arena) {
+        sinceOverlap = leased.isEmpty() ? Math.min(sinceOverlap + 1, ALONE) : 0;
+        leased.add(arena);
+        return new Lease(need, bytes, arena, true);
+    }
+
     /** Waits until fewer arenas are in use, the need is over, or the time. */
     private void awaitFewer(Need need, int limit, Duration wait) throws InterruptedException {
         long left = wait.toNanos();
@@ -362,8 +414,7 @@ public final class ArenaPool {
             arena = takeIdle(need, bytes);
             arena.setJoinable(bytes == ANY);
         }
-        leased.add(arena);
-        return new Lease(need, bytes, arena, true);
+        return lease(need, bytes, arena);
     }
 
     /** An arena that others use, if it is worth while to use it with them. */
@@ -411,7 +462,7 @@ public final class ArenaPool {
             }
             source.free(best);
         }
-        return create(need, bytes);
+        return create(bytes, need.grows);
     }
 
     private static boolean suits(Need need, Arena arena) {
@@ -471,15 +522,15 @@ public final class ArenaPool {
     }
 
     /** Where there is no memory, the idle arenas give theirs. */
-    private Arena create(Need need, long bytes) {
+    private Arena create(long bytes, boolean grows) {
         try {
-            return source.create(bytes, need.grows);
+            return source.create(bytes, grows);
         } catch (NoArenaException e) {
             if (idle.isEmpty()) {
                 throw e;
             }
             freeIdle();
-            return source.create(bytes, need.grows);
+            return source.create(bytes, grows);
         }
     }
 

@@ -446,7 +446,8 @@ public final class ServedModel implements TfLiteModel {
                         serving.unplannedReason(),
                         PlanFigures.of(serving.plan(), serving.ownBytes()),
                         interpreters,
-                        new PlanReport.Predictions(predictions.sum(), unplanned.sum(), 0, 0, 0, 0),
+                        new PlanReport.Predictions(
+                                predictions.sum(), unplanned.sum(), 0, 0, 0, 0, 0),
                         delegate.map(name -> delegation(name, serving)),
                         Optional.empty());
         return factory.leftToEngine().map(report::stopped).orElse(report);

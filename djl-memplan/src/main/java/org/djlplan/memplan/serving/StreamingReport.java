@@ -36,7 +36,7 @@ final class StreamingReport {
                 Optional.empty(),
                 PlanFigures.of(plan, ownBytes),
                 List.of(new PlanReport.Interpreter(shapes, ownBytes, plan.arenaBytes())),
-                new PlanReport.Predictions(predictions, 0, 0, 0, 0, 0),
+                new PlanReport.Predictions(predictions, 0, 0, 0, 0, 0, 0),
                 Optional.empty(),
                 Optional.of(budget(serving, budgetBytes, threads, lastStallNanos)));
     }

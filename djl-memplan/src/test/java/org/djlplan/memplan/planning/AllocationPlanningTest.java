@@ -37,7 +37,10 @@ class AllocationPlanningTest {
     private final MemoryStore<StoredPlan> store = new MemoryStore<>();
 
     private AllocationPlans.OfInputs plans() {
-        return new AllocationPlanning(store, new StoreKey("model", Map.of("engine", "PyTorch")))
+        return new AllocationPlanning(
+                        store,
+                        new MemoryStore<>(),
+                        new StoreKey("model", Map.of("engine", "PyTorch")))
                 .of(INPUTS, 1);
     }
 

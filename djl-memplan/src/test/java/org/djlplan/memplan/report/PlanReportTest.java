@@ -38,7 +38,7 @@ class PlanReportTest {
                     Optional.empty(),
                     new Plan("greedy-by-size+in-place", 64, 3, 900, 400, 384, true, 60),
                     List.of(new Interpreter(List.of(List.of(1, 8)), 60, 384)),
-                    new Predictions(7, 2, 1, 0, 1, 0),
+                    new Predictions(7, 2, 1, 0, 1, 0, 0),
                     Optional.of(
                             new DelegationReport(
                                     "xnnpack",

@@ -320,6 +320,36 @@ class ArenaPoolTest {
     }
 
     @Test
+    void tryLeaseAlone_nobodyElse_hasTheArenaToItself() {
+        try (Need any = pool.announceAny()) {
+            reach(any, ArenaPool.WORTH_SHARING_BYTES);
+            Lease alone = any.tryLeaseAlone(5L << 20).orElseThrow();
+            assertTrue(alone.arena().bytes() >= 5L << 20);
+            assertFalse(any.isAlone());
+            assertEquals(Optional.empty(), any.tryLeaseAlone(64));
+            Lease other = leased(any);
+            assertFalse(alone.arena().equals(other.arena()));
+            other.close();
+            alone.close();
+        }
+    }
+
+    @Test
+    void tryLeaseAlone_twoOverlappedOfLate_isEmpty() {
+        try (Need any = pool.announceAny()) {
+            Lease first = leased(any);
+            Lease second = leased(any);
+            first.close();
+            second.close();
+            for (int i = 0; i < ArenaPool.ALONE; i++) {
+                assertEquals(Optional.empty(), any.tryLeaseAlone(64));
+                leased(any).close();
+            }
+            any.tryLeaseAlone(64).orElseThrow().close();
+        }
+    }
+
+    @Test
     void lease_smallArenaOfOnesThatKnowNoSize_isNotShared() {
         try (Need any = pool.announceAny()) {
             reach(any, ArenaPool.WORTH_SHARING_BYTES / 2);

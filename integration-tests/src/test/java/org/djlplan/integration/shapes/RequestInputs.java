@@ -20,6 +20,7 @@ final class RequestInputs {
     private static final int MOST_ROWS = 8;
     private static final int LEAST_TOKENS = 5;
     private static final int MOST_TOKENS = 256;
+    private static final int TILE = 32;
     private static final int LINE_HEIGHT = 32;
 
     /** Spreads numbers that follow each other, whose first random numbers would be alike. */
@@ -37,6 +38,8 @@ final class RequestInputs {
         TEXT,
         /** A colour image, sides of 96 to 352 in steps of 8. */
         IMAGE,
+        /** 1 to 4 colour images, sides of 96 to 352 in steps of 32. */
+        BATCH,
         /** A grey image of a line of text, 32 high and 32 to 640 wide. */
         LINE
     }
@@ -101,6 +104,12 @@ final class RequestInputs {
                             1 + random.nextInt(MOST_ROWS),
                             size(random, LEAST_TOKENS, MOST_TOKENS, 3.5, 0.8));
             case IMAGE -> new Shape(1, 3, side(random), side(random));
+            case BATCH ->
+                    new Shape(
+                            1 + random.nextInt(4),
+                            3,
+                            side(random) / TILE * TILE,
+                            side(random) / TILE * TILE);
             case LINE -> new Shape(1, 1, LINE_HEIGHT, size(random, LINE_HEIGHT, 640, 5, 0.7));
         };
     }

@@ -30,7 +30,7 @@ import org.djlplan.memplan.report.PlanReport;
 /**
  * Serves requests of many shapes with one model, stock or planned, and prints figures as JSON.
  *
- * <p>Usage: {@code stock|planned text|image|line|decoder DISTRIBUTION MODEL THREADS REQUESTS}
+ * <p>Usage: {@code stock|planned text|image|batch|line|decoder DISTRIBUTION MODEL THREADS REQUESTS}
  */
 public final class ShapesApplication {
 

@@ -2,8 +2,11 @@ package org.djlplan.memplan.runtime.torch;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import com.google.common.primitives.ImmutableLongArray;
 import java.util.List;
 import java.util.Optional;
+import org.djlplan.memplan.formula.Guess;
+import org.djlplan.memplan.formula.QuickPlan;
 import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.plan.portfolio.EvaluatedPlan;
 import org.djlplan.memplan.source.block.LivenessTrace;
@@ -33,8 +36,31 @@ public interface AllocationPlans {
     /** Returns what is known of predictions with inputs of certain types and so many threads. */
     OfInputs of(List<ArrayType> inputs, int threads);
 
+    /**
+     * Returns what is known of predictions with inputs of the same types and ranks, of any shape.
+     */
+    OfShapes ofShapes(List<ArrayType> inputs, int threads);
+
     /** Waits until everything is written, but not for long. */
     void flush();
+
+    /** What recordings of some shapes tell of others. Thread-safe. */
+    interface OfShapes {
+
+        /**
+         * Returns what a prediction of a shape is expected to allocate, if that is known for sure.
+         */
+        Optional<Guess> guess(ImmutableLongArray shape);
+
+        /** Returns whether a recording of a shape that is not known would tell of others. */
+        boolean wants(ImmutableLongArray shape);
+
+        /** Plans in little time; empty if the machine has no memory for it. */
+        Optional<QuickPlan> plan(Guess guess);
+
+        /** Learns what a prediction of a shape allocated, and keeps it. */
+        void learn(ImmutableLongArray shape, AllocationTrace trace);
+    }
 
     /** The plans of predictions that allocate in the same way. */
     interface OfInputs {

@@ -59,18 +59,35 @@ final class AllocationSequence implements AutoCloseable {
         final LongAdder unplannedAllocations = new LongAdder();
         final LongAdder recordings = new LongAdder();
         final LongAdder escaped = new LongAdder();
+        final LongAdder byFormula = new LongAdder();
 
         /** Finishes a run that had no plan. */
         AllocationWatch.Outcome finish(AllocationWatch.Run run) {
             AllocationWatch.Outcome outcome = run.finish();
             online.increment();
+            count(outcome, "without a plan");
+            return outcome;
+        }
+
+        /** Finishes a run that had the plan of a shape that was not recorded. */
+        AllocationWatch.Outcome finishPlaced(AllocationWatch.Run run) {
+            AllocationWatch.Outcome outcome = run.finish();
+            byFormula.increment();
+            if (!outcome.asRecorded()) {
+                unplannedPredictions.increment();
+            }
+            count(outcome, "by formula");
+            return outcome;
+        }
+
+        private void count(AllocationWatch.Outcome outcome, String how) {
             unplannedAllocations.add(outcome.unplanned());
             escaped.add(outcome.escaped());
             logger.trace(
-                    "A prediction without a plan reached {} bytes of an arena for {} in use",
+                    "A prediction {} reached {} bytes of an arena for {} in use",
+                    how,
                     outcome.reachedBytes(),
                     outcome.mostBytes());
-            return outcome;
         }
 
         /** Whether a plan was told of: those of other input types are told to who debugs. */

@@ -3,6 +3,7 @@ package org.djlplan.memplan.runtime.torch;
 import com.google.common.collect.ImmutableSet;
 import java.util.Optional;
 import java.util.Set;
+import org.djlplan.memplan.formula.QuickPlan;
 import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 
@@ -31,6 +32,13 @@ interface AllocationWatch extends AutoCloseable {
      * @throws IllegalArgumentException if it refuses the plan
      */
     Placing take(AllocationPlans.Placement placement);
+
+    /**
+     * Takes the plan of a shape over that was not recorded.
+     *
+     * @throws IllegalArgumentException if it refuses the plan
+     */
+    Placing take(QuickPlan plan);
 
     /** A plan as predictions use it. Runs that use it keep it; closing it is then deferred. */
     interface Placing extends AutoCloseable {

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import org.djlplan.memplan.formula.QuickPlan;
 import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.source.trace.Allocation;
 import org.djlplan.memplan.source.trace.AllocationTrace;
@@ -36,6 +37,11 @@ final class NativeWatch implements AllocationWatch {
     @Override
     public Placing take(AllocationPlans.Placement placement) {
         return NativePlan.of(placement);
+    }
+
+    @Override
+    public Placing take(QuickPlan plan) {
+        return NativePlan.of(plan);
     }
 
     @Override
@@ -69,9 +75,22 @@ final class NativeWatch implements AllocationWatch {
                                 ? placement.plan().plan().offsetOf(i)
                                 : LEFT_TO_THE_ENGINE;
             }
+            return of(bytes, offsets, placement.plan().arenaBytes());
+        }
+
+        static NativePlan of(QuickPlan quick) {
+            long[] bytes = new long[quick.guess().size()];
+            long[] offsets = new long[bytes.length];
+            for (int i = 0; i < bytes.length; i++) {
+                bytes[i] = quick.guess().bytes(i);
+                offsets[i] = quick.offset(i);
+            }
+            return of(bytes, offsets, quick.arenaBytes());
+        }
+
+        private static NativePlan of(long[] bytes, long[] offsets, long arenaBytes) {
             Pointer plan =
-                    TorchNative.djlplan_torch_plan_create(
-                            bytes, offsets, bytes.length, placement.plan().arenaBytes());
+                    TorchNative.djlplan_torch_plan_create(bytes, offsets, bytes.length, arenaBytes);
             if (plan == null) {
                 throw new IllegalArgumentException(
                         "the native library refuses a plan of " + bytes.length + " allocations");

@@ -2,6 +2,8 @@ package org.djlplan.memplan.runtime.torch;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Function;
+import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.runtime.ArenaPool;
 
 /**
@@ -64,9 +66,18 @@ final class OnlineArenas implements AutoCloseable {
         if (lease.isEmpty()) {
             return Optional.empty();
         }
-        Optional<AllocationWatch.Run> run = watch.fit(lease.get().arena(), recorded);
+        return begin(
+                lease.get(), watch.fit(lease.get().arena(), recorded), recorded, ending, guard);
+    }
+
+    private static Optional<TorchPrediction> begin(
+            ArenaPool.Lease lease,
+            Optional<AllocationWatch.Run> run,
+            boolean needsPlaces,
+            Ending ending,
+            TorchPrediction.Guard guard) {
         if (run.isEmpty()) {
-            lease.get().close();
+            lease.close();
             return Optional.empty();
         }
         return Optional.of(
@@ -75,33 +86,51 @@ final class OnlineArenas implements AutoCloseable {
                         () ->
                                 guard.guarded(
                                         (ended, failed) ->
-                                                end(
-                                                        ended,
-                                                        failed,
-                                                        lease.get(),
-                                                        recorded,
-                                                        ending))));
+                                                end(ended, failed, lease, needsPlaces, ending))));
+    }
+
+    /** Returns whether a prediction would have an arena to itself, as those before it had. */
+    boolean isAlone() {
+        return need.isAlone();
+    }
+
+    /**
+     * Begins a prediction on this thread that has an arena to itself; empty if it would have none.
+     *
+     * @param bytes of the arena
+     * @param replay begins the run
+     * @param guard what an ending that fails is handed to
+     */
+    Optional<TorchPrediction> beginAlone(
+            long bytes,
+            Function<Arena, Optional<AllocationWatch.Run>> replay,
+            Ending ending,
+            TorchPrediction.Guard guard) {
+        return need.tryLeaseAlone(bytes)
+                .flatMap(lease -> begin(lease, replay.apply(lease.arena()), true, ending, guard));
     }
 
     private static void end(
             AllocationWatch.Run run,
             boolean failed,
             ArenaPool.Lease lease,
-            boolean recorded,
+            boolean needsPlaces,
             Ending ending) {
         Optional<AllocationWatch.Outcome> outcome = Optional.empty();
         try {
             outcome = Optional.of(ending.end(run, failed));
         } finally {
-            close(lease, outcome, recorded);
+            close(lease, outcome, needsPlaces);
             ending.closed();
         }
     }
 
-    /** What is recorded will have a plan, whose places shall be free. */
+    /**
+     * @param needsPlaces whether those to come have plans, whose places shall be free
+     */
     private static void close(
-            ArenaPool.Lease lease, Optional<AllocationWatch.Outcome> outcome, boolean recorded) {
-        if (recorded && outcome.isPresent() && outcome.get().escaped() > 0) {
+            ArenaPool.Lease lease, Optional<AllocationWatch.Outcome> outcome, boolean needsPlaces) {
+        if (needsPlaces && outcome.isPresent() && outcome.get().escaped() > 0) {
             lease.abandon();
         } else {
             lease.close(outcome.map(AllocationWatch.Outcome::reachedBytes).orElse(0L));

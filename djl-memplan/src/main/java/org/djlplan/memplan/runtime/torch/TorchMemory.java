@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 import org.djlplan.memplan.budget.BudgetTooSmallException;
@@ -48,6 +49,7 @@ public final class TorchMemory implements AutoCloseable {
     private final Supplier<AllocationPlans> plans;
     private final AllocationWatch watch;
     private final OnlineArenas online;
+    private final ShapePlans shapes;
     private final AllocationSequence.Tally tally = new AllocationSequence.Tally();
     private final Cache<Kind, AllocationSequence> sequences =
             CacheBuilder.newBuilder()
@@ -125,6 +127,15 @@ public final class TorchMemory implements AutoCloseable {
         pool = weights.isPresent() ? new ArenaPool() : ArenaPool.shared();
         mostArenas = weights.isPresent() ? 1 : workers.arenas();
         online = new OnlineArenas(watch, pool, mostArenas);
+        shapes =
+                new ShapePlans(
+                        this::known,
+                        watch,
+                        online,
+                        Analysis::offer,
+                        tally,
+                        guard,
+                        System::nanoTime);
         passes = Passes.open();
     }
 
@@ -207,21 +218,39 @@ public final class TorchMemory implements AutoCloseable {
         }
     }
 
-    /** Of inputs that seldom come back nothing is looked up, noted or planned. */
+    /** Of inputs that seldom come back there is no plan but by what is known of others. */
     private TorchPrediction begin(Supplier<ImmutableList<ArrayType>> inputs, Duration wait) {
-        if (!recurrence.isPassedOver()) {
-            Kind kind = Kind.of(inputs.get());
-            AllocationSequence known = sequences.getIfPresent(kind);
-            if (known != null) {
-                recurrence.found();
-                return known.begin(wait);
-            }
-            if (recurrence.isWorthwhile(kind)) {
-                return sequence(kind).begin(wait);
-            }
+        if (recurrence.isPassedOver()) {
+            tally.unplannedPredictions.increment();
+            return online.begin(wait, tally, guard).orElseGet(TorchPrediction::unplanned);
+        }
+        Kind kind = Kind.of(inputs.get());
+        AllocationSequence known = sequences.getIfPresent(kind);
+        if (known != null) {
+            recurrence.found();
+            return known.begin(wait);
+        }
+        if (recurrence.isWorthwhile(kind)) {
+            return sequence(kind).begin(wait);
+        }
+        Optional<TorchPrediction> begun = shapes.begin(kind.inputs(), kind.threads(), wait);
+        if (begun.isPresent()) {
+            recurrence.found();
+            return begun.get();
         }
         tally.unplannedPredictions.increment();
-        return online.begin(wait, tally, guard).orElseGet(TorchPrediction::unplanned);
+        return shapes.beginOnline(kind.inputs(), kind.threads(), wait)
+                .orElseGet(TorchPrediction::unplanned);
+    }
+
+    /**
+     * Returns how many bytes the tensors of a prediction are expected to take at once: its arena
+     * and what outlives it; empty if what was recorded does not tell.
+     */
+    public OptionalLong expectedBytes(List<ArrayType> inputs) {
+        return closed || stopped.isPresent()
+                ? OptionalLong.empty()
+                : shapes.bytes(inputs, TorchSettings.current().threads());
     }
 
     /**
@@ -277,6 +306,7 @@ public final class TorchMemory implements AutoCloseable {
         }
         logger.debug("This is what happened", problem);
         sequences.invalidateAll();
+        shapes.close();
         online.close();
     }
 
@@ -343,13 +373,17 @@ public final class TorchMemory implements AutoCloseable {
         }
     }
 
-    private AllocationSequence newSequence(Kind kind) {
+    private AllocationPlans known() {
         AllocationPlans known = plans.get();
         asked = Optional.of(known);
+        return known;
+    }
+
+    private AllocationSequence newSequence(Kind kind) {
         return new AllocationSequence(
                 model + ", inputs " + kind.inputs(),
                 mostArenas,
-                known.of(kind.inputs(), kind.threads()),
+                known().of(kind.inputs(), kind.threads()),
                 watch,
                 pool,
                 online,
@@ -395,7 +429,8 @@ public final class TorchMemory implements AutoCloseable {
                         tally.online.sum(),
                         tally.unplannedAllocations.sum(),
                         tally.recordings.sum(),
-                        tally.escaped.sum()),
+                        tally.escaped.sum(),
+                        tally.byFormula.sum()),
                 Optional.empty(),
                 weights.map(streamed -> streamed.report(arenaBytes())));
     }
@@ -406,6 +441,7 @@ public final class TorchMemory implements AutoCloseable {
         closed = true;
         settling.close();
         sequences.invalidateAll();
+        shapes.close();
         asked.ifPresent(AllocationPlans::flush);
         weights.ifPresent(StreamedWeights::close);
         online.close();

@@ -74,7 +74,7 @@ class AllocationSequenceTest {
                 new AllocationSequence(
                         "model",
                         1,
-                        new AllocationPlanning(used, MODEL).of(INPUTS, 1),
+                        new AllocationPlanning(used, new MemoryStore<>(), MODEL).of(INPUTS, 1),
                         watch,
                         pool,
                         online,

@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import org.djlplan.memplan.formula.QuickPlan;
 import org.djlplan.memplan.runtime.Arena;
 import org.djlplan.memplan.source.trace.AllocationTrace;
 
@@ -63,6 +64,15 @@ final class FakeWatch implements AllocationWatch {
 
     @Override
     public Placing take(AllocationPlans.Placement placement) {
+        return take(placement.plan().arenaBytes());
+    }
+
+    @Override
+    public Placing take(QuickPlan plan) {
+        return take(plan.arenaBytes());
+    }
+
+    private Placing take(long arenaBytes) {
         if (refuses) {
             throw new IllegalArgumentException("refused");
         }
@@ -73,7 +83,7 @@ final class FakeWatch implements AllocationWatch {
             @Override
             public Optional<Run> replay(Arena arena) {
                 assertFalse(closed, "used after it was closed");
-                assertTrue(arena.bytes() >= placement.plan().arenaBytes());
+                assertTrue(arena.bytes() >= arenaBytes);
                 if (occupied) {
                     return Optional.empty();
                 }

@@ -1,0 +1,75 @@
+package org.djlplan.memplan.formula;
+
+import org.djlplan.memplan.source.trace.AllocationTrace;
+import org.djlplan.memplan.usage.UsageRecords;
+
+/** What a prediction of a shape is expected to allocate. Immutable. */
+public final class Guess {
+
+    static final long ALIGNMENT_BYTES = UsageRecords.ALIGNMENT_BYTES;
+
+    private final LearntStructure learnt;
+    private final long[] sizeOfRow;
+    private final long sumBytes;
+
+    /**
+     * @param sizeOfRow bytes of each row
+     * @param sumBytes of all allocations
+     */
+    Guess(LearntStructure learnt, long[] sizeOfRow, long sumBytes) {
+        this.learnt = learnt;
+        this.sizeOfRow = sizeOfRow;
+        this.sumBytes = sumBytes;
+    }
+
+    /** Returns how many allocations there are. */
+    public int size() {
+        return learnt.structure().size();
+    }
+
+    /** Returns the size of an allocation as it is asked for. */
+    public long bytes(int number) {
+        return sizeOfRow[learnt.rowOf().get(number)];
+    }
+
+    long alignedBytes(int number) {
+        return UsageRecords.alignedBytes(bytes(number));
+    }
+
+    /** Returns the number of the first allocation that is made after one was freed. */
+    int end(int number) {
+        return learnt.structure().ends().get(number);
+    }
+
+    /**
+     * Returns whether a plan places an allocation: it is not empty and does not outlive the
+     * prediction.
+     */
+    boolean isPlaced(int number) {
+        return bytes(number) > 0 && !learnt.isLeft(number);
+    }
+
+    /** Returns all allocations, largest first. */
+    int[] bySize() {
+        return learnt.bySize(sizeOfRow);
+    }
+
+    /** Returns the sizes of all allocations together. */
+    public long sumBytes() {
+        return sumBytes;
+    }
+
+    /** Returns the sizes of those together that outlive the prediction, as its outputs do. */
+    public long leftBytes() {
+        return learnt.left().stream().mapToLong(this::bytes).sum();
+    }
+
+    /** Returns the allocations. */
+    public AllocationTrace trace() {
+        long[] bytes = new long[size()];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = bytes(i);
+        }
+        return learnt.structure().trace(bytes, learnt.left());
+    }
+}

@@ -1,0 +1,44 @@
+package org.djlplan.memplan.formula;
+
+import java.math.BigInteger;
+import java.util.OptionalLong;
+
+/**
+ * A size in bytes as a function of dimensions: {@code added + factor · m / divisor}, where m is a
+ * product of powers of dimensions. All integers; what is no integer or more than a long holds is no
+ * size.
+ *
+ * @param added bytes, not negative
+ * @param factor not negative
+ * @param divisor positive, without a factor in common with {@code factor}
+ * @param monomial which product of powers of dimensions m is
+ */
+record SizeFormula(long added, long factor, long divisor, int monomial) {
+
+    /** Returns c·m, which has a value at one shape. */
+    static SizeFormula proportional(long bytes, long product, int monomial) {
+        long common =
+                BigInteger.valueOf(bytes)
+                        .gcd(BigInteger.valueOf(product))
+                        .max(BigInteger.ONE)
+                        .longValueExact();
+        return new SizeFormula(0, bytes / common, product / common, monomial);
+    }
+
+    /**
+     * Returns the size.
+     *
+     * @param product the value of the product of dimensions
+     */
+    OptionalLong at(long product) {
+        if (product % divisor != 0) {
+            return OptionalLong.empty();
+        }
+        try {
+            return OptionalLong.of(
+                    Math.addExact(added, Math.multiplyExact(factor, product / divisor)));
+        } catch (ArithmeticException e) {
+            return OptionalLong.empty();
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package org.djlplan.memplan.formula;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.ImmutableLongArray;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The variables of formulas: all dimensions of all inputs. Dimensions that are equal in every shape
+ * are one variable, and one that is the same number in every shape is none.
+ */
+final class Variables {
+
+    /** More variables have more formulas than a few shapes tell apart. */
+    private static final int MOST = 4;
+
+    private static final int HIGHEST_POWER = 2;
+
+    /** Of each dimension, the first one that is equal to it in every shape. */
+    private final int[] equal;
+
+    private final ImmutableLongArray sample;
+    private final List<Integer> varying = new ArrayList<>();
+    private final boolean[] varies;
+
+    /** The powers of the varying dimensions, of each monomial. */
+    private final ImmutableList<int[]> monomials;
+
+    /**
+     * @param shapes at least one; dimensions of all inputs, equally many of each
+     */
+    Variables(List<ImmutableLongArray> shapes) {
+        sample = shapes.get(0);
+        equal = new int[sample.length()];
+        varies = new boolean[sample.length()];
+        for (int i = 0; i < equal.length; i++) {
+            int dimension = i;
+            equal[i] = i;
+            varies[i] = shapes.stream().anyMatch(at -> at.get(dimension) != sample.get(dimension));
+            for (int other = i - 1; other >= 0; other--) {
+                int earlier = other;
+                if (shapes.stream().allMatch(at -> at.get(dimension) == at.get(earlier))) {
+                    equal[i] = other;
+                }
+            }
+            if (varies[i] && equal[i] == i) {
+                varying.add(i);
+            }
+        }
+        monomials = varying.size() > MOST ? ImmutableList.of() : monomials(varying.size());
+    }
+
+    private static ImmutableList<int[]> monomials(int variables) {
+        ImmutableList.Builder<int[]> all = ImmutableList.builder();
+        int count = 1;
+        for (int i = 0; i < variables; i++) {
+            count *= HIGHEST_POWER + 1;
+        }
+        for (int number = 0; number < count; number++) {
+            int[] powers = new int[variables];
+            int rest = number;
+            for (int i = 0; i < variables; i++) {
+                powers[i] = rest % (HIGHEST_POWER + 1);
+                rest /= HIGHEST_POWER + 1;
+            }
+            all.add(powers);
+        }
+        return all.build();
+    }
+
+    /** Returns how many products of powers of variables there are; none of too many variables. */
+    int monomials() {
+        return monomials.size();
+    }
+
+    /** Returns whether a shape is one of those that the recorded ones tell of. */
+    boolean admit(ImmutableLongArray shape) {
+        if (shape.length() != equal.length) {
+            return false;
+        }
+        for (int i = 0; i < equal.length; i++) {
+            if (shape.get(i) != (varies[i] ? shape.get(equal[i]) : sample.get(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Returns the value of a monomial; empty if a long does not hold it. */
+    Optional<Long> product(int monomial, ImmutableLongArray shape) {
+        int[] powers = monomials.get(monomial);
+        try {
+            long product = 1;
+            for (int i = 0; i < powers.length; i++) {
+                for (int power = 0; power < powers[i]; power++) {
+                    product = Math.multiplyExact(product, shape.get(varying.get(i)));
+                }
+            }
+            return Optional.of(product);
+        } catch (ArithmeticException e) {
+            return Optional.empty();
+        }
+    }
+}

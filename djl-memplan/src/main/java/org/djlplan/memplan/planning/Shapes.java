@@ -1,0 +1,81 @@
+package org.djlplan.memplan.planning;
+
+import com.google.common.base.Supplier;
+import com.google.common.base.Suppliers;
+import com.google.common.primitives.ImmutableLongArray;
+import java.util.List;
+import java.util.Optional;
+import org.djlplan.memplan.formula.Guess;
+import org.djlplan.memplan.formula.LearntShapes;
+import org.djlplan.memplan.formula.QuickPlan;
+import org.djlplan.memplan.formula.QuickPlanner;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.machine.Machine;
+import org.djlplan.memplan.runtime.torch.AllocationPlans;
+import org.djlplan.memplan.source.trace.AllocationTrace;
+import org.djlplan.memplan.store.Store;
+import org.djlplan.memplan.store.StoreKey;
+
+/**
+ * What is known of one model's predictions with inputs of the same types and ranks: read when it is
+ * first asked for, kept as soon as there are two shapes, of which one alone tells nothing. What is
+ * kept is a hint: a plan made by it is for no more memory than the machine has, and each of its
+ * places is checked when it is used.
+ */
+final class Shapes implements AllocationPlans.OfShapes {
+
+    /** Asking takes longer than planning. */
+    private static final Supplier<Long> MEMORY_BYTES =
+            Suppliers.memoize(() -> new Machine().memoryBytes().orElse(Long.MAX_VALUE));
+
+    private final Store<LearntShapes> store;
+    private final StoreKey key;
+    private volatile LearntShapes learnt;
+
+    Shapes(Store<LearntShapes> store, StoreKey key) {
+        this.store = store;
+        this.key = key;
+    }
+
+    /** Returns the dimensions of all inputs. */
+    static ImmutableLongArray shape(List<ArrayType> inputs) {
+        ImmutableLongArray.Builder shape = ImmutableLongArray.builder();
+        inputs.forEach(input -> shape.addAll(input.shape()));
+        return shape.build();
+    }
+
+    private LearntShapes learnt() {
+        LearntShapes now = learnt;
+        return now == null ? read() : now;
+    }
+
+    private synchronized LearntShapes read() {
+        if (learnt == null) {
+            learnt = store.load(key).orElse(LearntShapes.NONE);
+        }
+        return learnt;
+    }
+
+    @Override
+    public Optional<Guess> guess(ImmutableLongArray shape) {
+        return learnt().guess(shape);
+    }
+
+    @Override
+    public boolean wants(ImmutableLongArray shape) {
+        return learnt().wants(shape);
+    }
+
+    @Override
+    public Optional<QuickPlan> plan(Guess guess) {
+        return QuickPlanner.plan(guess).filter(plan -> plan.arenaBytes() <= MEMORY_BYTES.get());
+    }
+
+    @Override
+    public synchronized void learn(ImmutableLongArray shape, AllocationTrace trace) {
+        learnt = read().with(shape, trace);
+        if (learnt.recordings() > 1) {
+            store.save(key, learnt);
+        }
+    }
+}
