@@ -2,16 +2,20 @@ package org.djlplan.memplan;
 
 import ai.djl.Model;
 import ai.djl.translate.TranslateException;
+import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.djlplan.memplan.budget.BudgetTooSmallException;
 import org.djlplan.memplan.budget.InputTooLargeException;
 import org.djlplan.memplan.config.Budget;
 import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.djl.BudgetControl;
+import org.djlplan.memplan.djl.Forecast;
 import org.djlplan.memplan.djl.InputLimit;
 import org.djlplan.memplan.djl.LoadTimePredictions;
 import org.djlplan.memplan.djl.MemoryFigures;
 import org.djlplan.memplan.djl.Readiness;
+import org.djlplan.memplan.graph.ArrayType;
 import org.djlplan.memplan.report.MemoryReport;
 import org.djlplan.memplan.report.PlanReport;
 
@@ -86,6 +90,29 @@ public final class PlanHandle {
         for (String each : inputs) {
             LoadTimePredictions.run(model, each);
         }
+    }
+
+    /**
+     * Returns how many bytes the tensors of a prediction take at once: its arena, and what outlives
+     * it, as its outputs do. That is known of PyTorch models without a prediction of these shapes,
+     * from two to four predictions of others; on a thread with as many threads for an operator as
+     * predictions have.
+     *
+     * <p>Not in it: the inputs, the weights, and what the engine's kernels keep for themselves.
+     *
+     * @param inputs of one prediction, batches as they are: {@code 8,128:int64;8,128:int64}
+     * @return empty as long as it is not known for sure, for models whose sizes depend on values,
+     *     and for TensorFlow Lite
+     * @throws IllegalArgumentException if the text names no shapes
+     */
+    public OptionalLong bytesFor(String inputs) {
+        List<ArrayType> types =
+                LoadTimePredictions.inputs(inputs).stream()
+                        .map(input -> new ArrayType(input.dataType(), input.shape()))
+                        .toList();
+        return Forecast.of(model)
+                .map(forecast -> forecast.bytes(types))
+                .orElse(OptionalLong.empty());
     }
 
     /**

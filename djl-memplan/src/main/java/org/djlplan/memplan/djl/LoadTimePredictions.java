@@ -70,18 +70,24 @@ public final class LoadTimePredictions {
      * @throws TranslateException if the model does not take them
      */
     public static void run(Model model, String inputs) throws TranslateException {
-        predict(
-                model,
-                InputShape.parseAll(inputs)
-                        .filter(shapes -> !shapes.isEmpty())
-                        .orElseThrow(
-                                () ->
-                                        new IllegalArgumentException(
-                                                "inputs \""
-                                                        + inputs
-                                                        + "\": must be shapes such as"
-                                                        + " 1,3,224,224;1,128:int64")),
-                PREDICTIONS);
+        predict(model, inputs(inputs), PREDICTIONS);
+    }
+
+    /**
+     * Reads the inputs of one prediction.
+     *
+     * @throws IllegalArgumentException if the text names none
+     */
+    public static List<InputShape> inputs(String text) {
+        return InputShape.parseAll(text)
+                .filter(shapes -> !shapes.isEmpty())
+                .orElseThrow(
+                        () ->
+                                new IllegalArgumentException(
+                                        "inputs \""
+                                                + text
+                                                + "\": must be shapes such as"
+                                                + " 1,3,224,224;1,128:int64"));
     }
 
     private static void predict(Model model, List<InputShape> inputs, int times)

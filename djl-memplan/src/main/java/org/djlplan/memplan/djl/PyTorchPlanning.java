@@ -226,6 +226,7 @@ final class PyTorchPlanning {
                         : BlockProxy.wrap(block, planner);
         PlanReport.register(planned, memory::report);
         limit.register(planned);
+        Forecast.register(planned, memory::expectedBytes);
         PlansInUse.registerAllocations(planned, memory::largest);
         weights.ifPresent(streamed -> PlansInUse.registerWeights(planned, streamed::resident));
         weights.ifPresent(
