@@ -88,7 +88,7 @@ class ArchitectureTest {
                     .whereLayer("events")
                     .mayOnlyBeAccessedByLayers("djl", "serving", "runtime")
                     .whereLayer("djl")
-                    .mayOnlyBeAccessedByLayers("facade", "cli")
+                    .mayOnlyBeAccessedByLayers("facade", "rows", "cli")
                     .whereLayer("engine")
                     .mayOnlyBeAccessedByLayers("djl")
                     .whereLayer("serving")

@@ -55,6 +55,35 @@ public final class ScopedTranslator implements InvocationHandler {
                         new ScopedTranslator(inner, model, gate));
     }
 
+    private static Optional<ScopedTranslator> of(Translator<?, ?> translator) {
+        return Proxy.isProxyClass(translator.getClass())
+                        && Proxy.getInvocationHandler(translator) instanceof ScopedTranslator scoped
+                ? Optional.of(scoped)
+                : Optional.empty();
+    }
+
+    /** Returns the translator that {@link #wrap} was given, or any other as it is. */
+    @SuppressWarnings("unchecked") // it is wrapped as one of its own types
+    public static <I, O> Translator<I, O> unwrap(Translator<I, O> translator) {
+        return of(translator).map(scoped -> (Translator<I, O>) scoped.inner).orElse(translator);
+    }
+
+    /** Returns a translator that is wrapped as another one is, if that is. */
+    @SuppressWarnings("unchecked") // as above
+    public static <I, O> Translator<I, O> wrapLike(
+            Translator<?, ?> other, Translator<I, O> translator) {
+        return of(other)
+                .map(
+                        scoped ->
+                                (Translator<I, O>)
+                                        Proxy.newProxyInstance(
+                                                translator.getClass().getClassLoader(),
+                                                PublicInterfaces.of(translator.getClass()),
+                                                new ScopedTranslator(
+                                                        translator, scoped.model, scoped.gate)))
+                .orElse(translator);
+    }
+
     @Override
     public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
         if (method.getDeclaringClass() == Object.class && method.getName().equals("equals")) {

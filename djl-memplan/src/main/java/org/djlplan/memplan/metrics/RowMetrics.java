@@ -21,6 +21,10 @@ import org.djlplan.memplan.rows.RowPredictor;
  * <tr><td>{@code djlplan.rows}</td><td>counter</td><td>rows that were predicted</td></tr>
  * <tr><td>{@code djlplan.rows.padded}</td><td>counter</td><td>rows that were predicted in vain, so
  *     that a last batch had the size of the others</td></tr>
+ * <tr><td>{@code djlplan.rows.tokens}</td><td>counter</td><td>tokens of rows that were grouped by
+ *     length</td></tr>
+ * <tr><td>{@code djlplan.rows.tokens.padded}</td><td>counter</td><td>tokens that were predicted in
+ *     vain, so that rows of a batch were equally long</td></tr>
  * <tr><td>{@code djlplan.rows.batches}</td><td>timer</td><td>batches, and how long they took
  *     together, with pre- and post-processing</td></tr>
  * </table>
@@ -49,6 +53,15 @@ public final class RowMetrics implements MeterBinder {
                 .register(registry);
         FunctionCounter.builder("djlplan.rows.padded", predictor, now(RowFigures::paddedRows))
                 .description("Rows that fill up last batches")
+                .tags(tags)
+                .register(registry);
+        FunctionCounter.builder("djlplan.rows.tokens", predictor, now(RowFigures::tokens))
+                .description("Tokens of rows that were grouped by length")
+                .tags(tags)
+                .register(registry);
+        FunctionCounter.builder(
+                        "djlplan.rows.tokens.padded", predictor, now(RowFigures::paddedTokens))
+                .description("Tokens that fill up shorter rows of a batch")
                 .tags(tags)
                 .register(registry);
         FunctionTimer.builder(

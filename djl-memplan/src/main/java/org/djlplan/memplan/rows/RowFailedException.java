@@ -9,16 +9,33 @@ public final class RowFailedException extends RuntimeException {
     private final int rows;
 
     RowFailedException(long firstRow, int rows, Throwable cause) {
-        super(
+        this(
                 rows == 1
-                        ? "row " + firstRow + ": " + cause
-                        : "one of rows " + firstRow + " to " + (firstRow + rows - 1) + ": " + cause,
+                        ? "row " + firstRow
+                        : "one of rows " + firstRow + " to " + (firstRow + rows - 1),
+                firstRow,
+                rows,
                 cause);
+    }
+
+    private RowFailedException(String which, long firstRow, int rows, Throwable cause) {
+        super(which + ": " + cause, cause);
         this.firstRow = firstRow;
         this.rows = rows;
     }
 
-    /** Returns the number of the first row of the batch; the iterator's first row is 0. */
+    /** Of a batch whose rows do not follow each other. */
+    static RowFailedException ofGroup(long row, int rows, Throwable cause) {
+        return rows == 1
+                ? new RowFailedException(row, rows, cause)
+                : new RowFailedException(
+                        "row " + row + " or another one of its batch of " + rows, row, rows, cause);
+    }
+
+    /**
+     * Returns the number of the first row of the batch, of rows that are grouped by length the
+     * first in the order of the iterator; the iterator's first row is 0.
+     */
     public long firstRow() {
         return firstRow;
     }

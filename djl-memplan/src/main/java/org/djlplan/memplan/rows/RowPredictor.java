@@ -6,14 +6,21 @@ import static com.google.common.base.Preconditions.checkState;
 import ai.djl.inference.Predictor;
 import ai.djl.repository.zoo.ZooModel;
 import ai.djl.translate.TranslateException;
+import ai.djl.translate.Translator;
+import com.google.common.base.Throwables;
 import com.google.common.collect.Iterators;
+import com.google.common.util.concurrent.Futures;
+import com.google.common.util.concurrent.UncheckedExecutionException;
 import com.google.common.util.concurrent.Uninterruptibles;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.NoSuchElementException;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
@@ -21,7 +28,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
+import org.djlplan.memplan.djl.ScopedTranslator;
 import org.djlplan.memplan.thread.DaemonThreads;
 
 /**
@@ -31,6 +40,12 @@ import org.djlplan.memplan.thread.DaemonThreads;
  * smaller is filled up with its last row, whose further outputs are dropped. With several threads
  * one batch is pre-processed while another one runs. As many batches as threads are in memory at
  * once: rows are read, on the thread that asks for outputs, when there is room for them.
+ *
+ * <p>Rows of different lengths, such as texts, are padded to the longest of their batch. With a
+ * {@link RowGrouping} each row is pre-processed once, alone; those of a window are grouped by
+ * length, so that little is padded, and a batch takes no more tokens or bytes than it may. Outputs
+ * keep the order of the rows. They are those of other batches but for their last digits. Shorter
+ * rows are filled up with zeros: the model has to have a mask, or not to mind.
  *
  * <p>Delegates run a model in the shapes of its file: for TensorFlow Lite take its own batch, 1 for
  * most models. Not for several threads at once.
@@ -56,7 +71,74 @@ public final class RowPredictor<I, O> implements AutoCloseable {
     private final LongAdder batches = new LongAdder();
     private final LongAdder padded = new LongAdder();
     private final LongAdder nanos = new LongAdder();
+    private final LongAdder tokens = new LongAdder();
+    private final LongAdder paddedTokens = new LongAdder();
+    private final Optional<Grouped> grouped;
+
+    /** Of the rows of an iteration whose outputs were not returned yet. */
+    private final Map<PreparedRow, Group> groupOf = new IdentityHashMap<>();
+
     private boolean closed;
+
+    /** How rows are predicted that are grouped by length. */
+    private final class Grouped {
+        private final RowGroups groups;
+        private final Translator<I, O> translator;
+        private final Translator<List<PreparedRow>, List<O>> stacking;
+        private final Queue<Predictor<List<PreparedRow>, List<O>>> ready =
+                new ConcurrentLinkedQueue<>();
+
+        private Grouped(RowGrouping grouping) {
+            groups = new RowGroups(model, grouping);
+            translator = ScopedTranslator.unwrap(model.getTranslator());
+            checkArgument(
+                    translator.getBatchifier() != null,
+                    "the translator of %s makes its batches itself",
+                    model.getName());
+            stacking =
+                    ScopedTranslator.wrapLike(
+                            model.getTranslator(),
+                            new PreparedRows<>(translator, grouping.isCutting()));
+            // Prepares the translator.
+            ready.add(model.newPredictor(stacking));
+        }
+
+        private PreparedRow prepare(I input, long number) {
+            PreparedRow row = new PreparedRow(number, model);
+            try {
+                row.process(translator, input);
+                return row;
+            } catch (Exception e) {
+                row.close();
+                throw new RowFailedException(number, 1, e);
+            }
+        }
+
+        private List<O> run(List<PreparedRow> batch) throws TranslateException {
+            long begin = System.nanoTime();
+            Predictor<List<PreparedRow>, List<O>> predictor = ready.poll();
+            if (predictor == null) {
+                predictor = model.newPredictor(stacking);
+            }
+            try {
+                List<O> all = predictor.predict(batch);
+                long own = batch.stream().mapToLong(PreparedRow::length).sum();
+                rows.add(batch.size());
+                batches.increment();
+                tokens.add(own);
+                paddedTokens.add(RowGroups.tokens(batch) - own);
+                return all;
+            } finally {
+                ready.add(predictor);
+                nanos.add(System.nanoTime() - begin);
+            }
+        }
+
+        private void close() {
+            ready.forEach(Predictor::close);
+            ready.clear();
+        }
+    }
 
     /** Rows that are predicted together. */
     private final class Batch {
@@ -116,11 +198,28 @@ public final class RowPredictor<I, O> implements AutoCloseable {
      * @param threads batches that are under way at once, from their pre- to their post-processing
      */
     public RowPredictor(ZooModel<I, O> model, int batch, int threads) {
+        this(model, batch, threads, Optional.empty());
+    }
+
+    /**
+     * A predictor for a model, which it does not close, that groups rows by length.
+     *
+     * @param grouping which rows make a batch
+     * @param threads batches that are under way at once
+     * @throws IllegalArgumentException if the model's translator makes its batches itself
+     */
+    public RowPredictor(ZooModel<I, O> model, RowGrouping grouping, int threads) {
+        this(model, 1, threads, Optional.of(grouping));
+    }
+
+    private RowPredictor(
+            ZooModel<I, O> model, int batch, int threads, Optional<RowGrouping> grouping) {
         checkArgument(batch > 0, "batches of %s rows", batch);
         checkArgument(threads > 0, "%s threads", threads);
         this.model = model;
         this.batch = batch;
         this.threads = threads;
+        grouped = grouping.map(Grouped::new);
         ClassLoader loader = Thread.currentThread().getContextClassLoader();
         pool =
                 new ThreadPoolExecutor(
@@ -146,8 +245,109 @@ public final class RowPredictor<I, O> implements AutoCloseable {
      *     is room for rows in memory
      */
     public Iterator<O> predict(Iterator<? extends I> inputs) {
-        checkState(pending.isEmpty(), "an earlier iteration has not ended");
-        return new Outputs(inputs);
+        checkState(pending.isEmpty() && groupOf.isEmpty(), "an earlier iteration has not ended");
+        return grouped.isPresent()
+                ? new GroupedOutputs(grouped.get(), inputs)
+                : new Outputs(inputs);
+    }
+
+    /** Rows of about the same length that are predicted together. */
+    private final class Group {
+        private final List<PreparedRow> members;
+        private final AtomicBoolean begun = new AtomicBoolean();
+        private final Future<List<O>> outputs;
+
+        private Group(Grouped how, List<PreparedRow> members) {
+            this.members = members;
+            outputs = pool.submit(() -> run(how));
+        }
+
+        private List<O> run(Grouped how) throws TranslateException {
+            checkState(!begun.getAndSet(true), "the iteration has ended");
+            try {
+                return how.run(members);
+            } finally {
+                members.forEach(PreparedRow::close);
+            }
+        }
+
+        /** Frees what it has, unless it is predicted already: that ends by itself. */
+        private void abandon() {
+            if (!begun.getAndSet(true)) {
+                members.forEach(PreparedRow::close);
+            }
+        }
+
+        private O await(PreparedRow row) {
+            try {
+                return outputs.get().get(members.indexOf(row));
+            } catch (ExecutionException e) {
+                throw RowFailedException.ofGroup(row.number(), members.size(), e.getCause());
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw RowFailedException.ofGroup(row.number(), members.size(), e);
+            }
+        }
+    }
+
+    /** Outputs of rows that are grouped by length: a window after the other. */
+    private final class GroupedOutputs implements Iterator<O> {
+        private final Grouped how;
+        private final Iterator<? extends I> inputs;
+        private final Queue<PreparedRow> window = new ArrayDeque<>();
+        private long read;
+
+        private GroupedOutputs(Grouped how, Iterator<? extends I> inputs) {
+            this.how = how;
+            this.inputs = inputs;
+        }
+
+        @Override
+        public boolean hasNext() {
+            return !window.isEmpty() || inputs.hasNext();
+        }
+
+        @Override
+        public O next() {
+            checkState(!closed, "the predictor is closed");
+            if (window.isEmpty()) {
+                fill();
+            }
+            PreparedRow row = window.poll();
+            if (row == null) {
+                throw new NoSuchElementException();
+            }
+            try {
+                return groupOf.remove(row).await(row);
+            } catch (RowFailedException e) {
+                window.clear();
+                cancel();
+                throw e;
+            }
+        }
+
+        private void fill() {
+            List<PreparedRow> rows = new ArrayList<>();
+            List<List<PreparedRow>> split;
+            try {
+                while (rows.size() < how.groups.window() && inputs.hasNext()) {
+                    rows.add(how.prepare(inputs.next(), read++));
+                }
+                split = Futures.getUnchecked(pool.submit(() -> how.groups.split(rows)));
+            } catch (UncheckedExecutionException e) {
+                rows.forEach(PreparedRow::close);
+                Throwables.throwIfUnchecked(e.getCause());
+                throw e;
+            } catch (RuntimeException e) {
+                rows.forEach(PreparedRow::close);
+                throw e;
+            }
+            for (List<PreparedRow> members : split) {
+                Group group = new Group(how, members);
+                members.forEach(row -> groupOf.put(row, group));
+            }
+            window.addAll(rows);
+        }
     }
 
     private final class Outputs implements Iterator<O> {
@@ -200,13 +400,21 @@ public final class RowPredictor<I, O> implements AutoCloseable {
 
     /** Returns figures as of now. */
     public RowFigures figures() {
-        return new RowFigures(rows.sum(), batches.sum(), padded.sum(), nanos.sum());
+        return new RowFigures(
+                rows.sum(),
+                batches.sum(),
+                padded.sum(),
+                tokens.sum(),
+                paddedTokens.sum(),
+                nanos.sum());
     }
 
     /** Batches that have not begun do not; a prediction is never interrupted. */
     private void cancel() {
         pending.forEach(each -> each.outputs.cancel(false));
         pending.clear();
+        groupOf.values().forEach(Group::abandon);
+        groupOf.clear();
     }
 
     /** Ends when the predictions that are under way have. */
@@ -218,5 +426,6 @@ public final class RowPredictor<I, O> implements AutoCloseable {
         Uninterruptibles.awaitTerminationUninterruptibly(pool);
         idle.forEach(Predictor::close);
         idle.clear();
+        grouped.ifPresent(Grouped::close);
     }
 }

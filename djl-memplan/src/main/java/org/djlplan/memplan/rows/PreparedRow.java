@@ -1,0 +1,116 @@
+package org.djlplan.memplan.rows;
+
+import ai.djl.Model;
+import ai.djl.metric.Metrics;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Block;
+import ai.djl.translate.Translator;
+import ai.djl.translate.TranslatorContext;
+import java.util.HashMap;
+import java.util.Map;
+
+/** A row that was pre-processed, and what its translator keeps of it until its output is there. */
+final class PreparedRow implements TranslatorContext {
+
+    private final long number;
+    private final Model model;
+    private final NDManager manager;
+    private final Map<String, Object> attachments = new HashMap<>();
+    private NDList arrays = new NDList();
+
+    /**
+     * @param number of the row; the iterator's first row is 0
+     */
+    PreparedRow(long number, Model model) {
+        this.number = number;
+        this.model = model;
+        manager = model.getNDManager().newSubManager();
+    }
+
+    /** Pre-processes the row. */
+    <I> void process(Translator<I, ?> translator, I input) throws Exception {
+        arrays = translator.processInput(this, input);
+        arrays.attach(manager);
+    }
+
+    long number() {
+        return number;
+    }
+
+    NDList arrays() {
+        return arrays;
+    }
+
+    /** Returns how many tokens the row has: the longest first dimension of its inputs. */
+    long length() {
+        return arrays.stream()
+                .filter(array -> array.getShape().dimension() > 0)
+                .mapToLong(array -> array.getShape().get(0))
+                .max()
+                .orElse(1);
+    }
+
+    /**
+     * Returns the inputs filled up to the longest of a batch with zeros, as masks have it.
+     *
+     * @param longest first dimension of each input
+     */
+    NDList padded(long[] longest, NDManager in) {
+        NDList list = new NDList(arrays.size());
+        for (int i = 0; i < arrays.size(); i++) {
+            NDArray array = arrays.get(i);
+            if (array.getShape().dimension() == 0 || array.getShape().get(0) == longest[i]) {
+                list.add(array);
+                continue;
+            }
+            long[] rest = array.getShape().getShape().clone();
+            rest[0] = longest[i] - rest[0];
+            NDArray zeros = in.zeros(new Shape(rest), array.getDataType());
+            list.add(array.concat(zeros, 0));
+        }
+        return list;
+    }
+
+    @Override
+    public Model getModel() {
+        return model;
+    }
+
+    @Override
+    public NDManager getNDManager() {
+        return manager;
+    }
+
+    @Override
+    public NDManager getPredictorManager() {
+        return model.getNDManager();
+    }
+
+    @Override
+    public Block getBlock() {
+        return model.getBlock();
+    }
+
+    @Override
+    public Metrics getMetrics() {
+        return null;
+    }
+
+    @Override
+    public Object getAttachment(String key) {
+        return attachments.get(key);
+    }
+
+    @Override
+    public void setAttachment(String key, Object value) {
+        attachments.put(key, value);
+    }
+
+    @Override
+    public void close() {
+        manager.close();
+    }
+}

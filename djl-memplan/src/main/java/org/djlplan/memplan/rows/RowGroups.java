@@ -1,0 +1,160 @@
+package org.djlplan.memplan.rows;
+
+import ai.djl.Model;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.Longs;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.djlplan.memplan.budget.InputTooLargeException;
+import org.djlplan.memplan.djl.Forecast;
+import org.djlplan.memplan.graph.ArrayType;
+import org.djlplan.memplan.report.BudgetReport;
+import org.djlplan.memplan.report.PlanReport;
+
+/** Splits rows of a window into batches of similar lengths that stay inside a bound. */
+final class RowGroups {
+
+    /** How many rows a batch has of which nobody knows what it takes. */
+    private static final int FEW = 2;
+
+    /** How many rows are looked at together as long as nobody knows what a batch takes. */
+    private static final int SMALL_WINDOW = 16;
+
+    private final Model model;
+    private final RowGrouping grouping;
+    private final Optional<Forecast> forecast;
+
+    /** Whether it was known of the last batch what it takes. */
+    private volatile boolean isKnown;
+
+    RowGroups(Model model, RowGrouping grouping) {
+        this.model = model;
+        this.grouping = grouping;
+        forecast = Forecast.of(model);
+        isKnown = grouping.unit() == RowGrouping.Unit.TOKENS;
+    }
+
+    /** Returns how many rows to look at together. */
+    int window() {
+        return isKnown ? grouping.window() : Math.min(grouping.window(), SMALL_WINDOW);
+    }
+
+    /**
+     * Returns the batches, the one with the longest rows first: what is not enough for it shows at
+     * once. On a thread that has as many threads for an operator as predictions have.
+     *
+     * @throws RowFailedException if a row is larger than all of a batch may be, and is refused
+     */
+    List<List<PreparedRow>> split(List<PreparedRow> window) {
+        List<PreparedRow> byLength = new ArrayList<>(window);
+        byLength.sort(Comparator.comparingLong(PreparedRow::length).reversed());
+        List<List<PreparedRow>> batches = new ArrayList<>();
+        Bound bound = bound();
+        int begin = 0;
+        while (begin < byLength.size()) {
+            check(byLength.get(begin), bound);
+            List<PreparedRow> left = byLength.subList(begin, byLength.size());
+            int end = begin + Math.max(1, fitting(bound, left, batches.size()));
+            batches.add(List.copyOf(byLength.subList(begin, end)));
+            begin = end;
+        }
+        return batches;
+    }
+
+    /** The most tokens, or bytes. */
+    private record Bound(boolean isOfTokens, long most) {}
+
+    private Bound bound() {
+        return switch (grouping.unit()) {
+            case TOKENS -> new Bound(true, grouping.most());
+            case BYTES -> new Bound(false, grouping.most());
+            case BUDGET -> new Bound(false, ofBudget());
+        };
+    }
+
+    private long ofBudget() {
+        BudgetReport budget =
+                PlanReport.of(model)
+                        .flatMap(PlanReport::budget)
+                        .orElseThrow(
+                                () ->
+                                        new IllegalStateException(
+                                                model.getName()
+                                                        + " was loaded without memplan.budget,"
+                                                        + " which is to bound its batches"));
+        return Math.max(1, (budget.budgetBytes() - budget.leastBudgetBytes()) / 2);
+    }
+
+    /** Returns how many of the first rows, the first of which is the longest, fit into a batch. */
+    private int fitting(Bound bound, List<PreparedRow> rows, int batch) {
+        if (bound.isOfTokens()) {
+            long most = bound.most() / Math.max(1, rows.get(0).length());
+            return (int) Math.min(rows.size(), most);
+        }
+        // Of two and three by turns, as recordings tell of shapes in what they differ.
+        isKnown = bytes(rows.subList(0, Math.min(rows.size(), FEW))).isPresent();
+        if (!isKnown) {
+            return Math.min(rows.size(), FEW + batch % 2);
+        }
+        int fit = 0;
+        int tooMany = rows.size() + 1;
+        for (int tried = 1; tooMany - fit > 1; ) {
+            OptionalLong bytes = bytes(rows.subList(0, tried));
+            if (bytes.isPresent() && bytes.getAsLong() <= bound.most()) {
+                fit = tried;
+            } else {
+                tooMany = tried;
+            }
+            tried = tooMany > rows.size() ? Math.min(2 * fit, rows.size()) : (fit + tooMany) / 2;
+        }
+        return fit;
+    }
+
+    private void check(PreparedRow row, Bound bound) {
+        if (!grouping.isRefusing()) {
+            return;
+        }
+        List<PreparedRow> alone = List.of(row);
+        OptionalLong needed = bound.isOfTokens() ? OptionalLong.of(tokens(alone)) : bytes(alone);
+        if (needed.isPresent() && needed.getAsLong() > bound.most()) {
+            throw new RowFailedException(
+                    row.number(),
+                    1,
+                    new InputTooLargeException(
+                            String.format(
+                                    Locale.ROOT,
+                                    "it takes %d %s, and a batch may have %d",
+                                    needed.getAsLong(),
+                                    bound.isOfTokens() ? "tokens" : "bytes",
+                                    bound.most())));
+        }
+    }
+
+    /** Returns the tokens of a batch, those that fill rows up included. */
+    static long tokens(List<PreparedRow> rows) {
+        return rows.size() * rows.stream().mapToLong(PreparedRow::length).max().orElse(0);
+    }
+
+    private OptionalLong bytes(List<PreparedRow> rows) {
+        long[] longest = PreparedRows.longest(rows);
+        NDList inputs = rows.get(0).arrays();
+        ImmutableList.Builder<ArrayType> types = ImmutableList.builder();
+        for (int i = 0; i < inputs.size(); i++) {
+            NDArray input = inputs.get(i);
+            List<Long> shape = new ArrayList<>();
+            shape.add((long) rows.size());
+            shape.addAll(Longs.asList(input.getShape().getShape()));
+            if (shape.size() > 1) {
+                shape.set(1, longest[i]);
+            }
+            types.add(new ArrayType(input.getDataType().name().toLowerCase(Locale.ROOT), shape));
+        }
+        return forecast.isPresent() ? forecast.get().bytes(types.build()) : OptionalLong.empty();
+    }
+}

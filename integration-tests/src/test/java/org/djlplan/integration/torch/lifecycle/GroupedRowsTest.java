@@ -1,0 +1,278 @@
+package org.djlplan.integration.torch.lifecycle;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.inference.Predictor;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.Batchifier;
+import ai.djl.translate.Translator;
+import ai.djl.translate.TranslatorContext;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.Random;
+import org.djlplan.integration.support.OnEveryDjl;
+import org.djlplan.integration.torch.Torch;
+import org.djlplan.integration.torch.TorchScriptModels;
+import org.djlplan.memplan.PlanHandle;
+import org.djlplan.memplan.PlannedTranslatorFactory;
+import org.djlplan.memplan.budget.InputTooLargeException;
+import org.djlplan.memplan.rows.RowFailedException;
+import org.djlplan.memplan.rows.RowFigures;
+import org.djlplan.memplan.rows.RowGrouping;
+import org.djlplan.memplan.rows.RowPredictor;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Rows of different lengths, grouped by these. */
+@OnEveryDjl
+class GroupedRowsTest {
+
+    /** Of a value of an output: regrouping changes last digits. */
+    private static final float TOLERANCE = 1e-5f;
+
+    private static final int FEATURES = 24;
+
+    @TempDir Path folder;
+    private Path file;
+
+    @BeforeEach
+    void copyModel() throws Exception {
+        Torch.threads(1);
+        file = Torch.copy(TorchScriptModels.named("same_twice"), folder);
+    }
+
+    @AfterEach
+    void everythingIsFreed() {
+        Torch.assertNoArenas();
+    }
+
+    /** Steps of a series; what is put out for a step does not depend on others. */
+    private static final class Steps implements Translator<float[], float[]> {
+        private int processed;
+
+        @Override
+        public NDList processInput(TranslatorContext context, float[] values) {
+            processed++;
+            if (values.length == 0) {
+                throw new IllegalArgumentException("no values");
+            }
+            context.setAttachment("steps", values.length);
+            NDArray series = context.getNDManager().create(values);
+            return new NDList(
+                    series.reshape(new Shape(values.length, 1))
+                            .mul(context.getNDManager().ones(new Shape(1, FEATURES)))
+                            .toType(DataType.FLOAT32, false));
+        }
+
+        @Override
+        public float[] processOutput(TranslatorContext context, NDList outputs) {
+            NDArray states = outputs.head();
+            int steps = (Integer) context.getAttachment("steps");
+            if (states.getShape().get(0) != steps) {
+                throw new IllegalStateException(states.getShape() + " for " + steps + " steps");
+            }
+            return states.toFloatArray();
+        }
+
+        @Override
+        public Batchifier getBatchifier() {
+            return Batchifier.STACK;
+        }
+    }
+
+    private ZooModel<float[], float[]> load(Translator<float[], float[]> translator)
+            throws Exception {
+        return Criteria.builder()
+                .setTypes(float[].class, float[].class)
+                .optEngine("PyTorch")
+                .optModelPath(file)
+                .optTranslatorFactory(PlannedTranslatorFactory.wrap(translator))
+                .build()
+                .loadModel();
+    }
+
+    private static List<float[]> rows(int count) {
+        Random random = new Random(3);
+        List<float[]> rows = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            float[] row = new float[2 + random.nextInt(40)];
+            for (int j = 0; j < row.length; j++) {
+                row[j] = random.nextFloat();
+            }
+            rows.add(row);
+        }
+        return rows;
+    }
+
+    private static RowGrouping tokens(long most) {
+        return RowGrouping.ofTokens(most).withOutputsOfTokens();
+    }
+
+    private static List<float[]> all(Iterator<float[]> outputs) {
+        List<float[]> all = new ArrayList<>();
+        outputs.forEachRemaining(all::add);
+        return all;
+    }
+
+    @Test
+    void predict_byTokens_answersOfRowsAloneInOrder() throws Exception {
+        List<float[]> rows = rows(150);
+        Steps translator = new Steps();
+        try (ZooModel<float[], float[]> model = load(translator);
+                Predictor<float[], float[]> alone = model.newPredictor();
+                RowPredictor<float[], float[]> grouped =
+                        new RowPredictor<>(model, tokens(128).withWindow(64), 2)) {
+            List<float[]> expected = new ArrayList<>();
+            for (float[] row : rows) {
+                expected.add(alone.predict(row));
+            }
+            translator.processed = 0;
+            List<float[]> outputs = all(grouped.predict(rows.iterator()));
+            assertEquals(150, outputs.size());
+            for (int i = 0; i < outputs.size(); i++) {
+                assertArrayEquals(expected.get(i), outputs.get(i), TOLERANCE, "row " + i);
+            }
+            assertEquals(150, translator.processed, "each once");
+            RowFigures figures = grouped.figures();
+            long tokens = rows.stream().mapToLong(row -> row.length).sum();
+            assertEquals(150, figures.rows());
+            assertEquals(tokens, figures.tokens());
+            assertTrue(figures.batches() >= (tokens + figures.paddedTokens()) / 128);
+            assertTrue(
+                    figures.paddedTokens() < .1 * tokens, figures.paddedTokens() + " of " + tokens);
+            assertEquals(0, figures.paddedRows());
+        }
+    }
+
+    @Test
+    void predict_byBytes_batchesAreAsLargeAsAllowed() throws Exception {
+        List<float[]> rows = rows(300);
+        try (ZooModel<float[], float[]> model = load(new Steps())) {
+            RowGrouping grouping = RowGrouping.ofBytes(40_000).withOutputsOfTokens();
+            try (RowPredictor<float[], float[]> grouped =
+                    new RowPredictor<>(model, grouping.withWindow(100), 1)) {
+                assertEquals(300, all(grouped.predict(rows.iterator())).size());
+                assertTrue(grouped.figures().batches() < 300 / 3, grouped.figures().toString());
+            }
+            PlanHandle plan = PlanHandle.of(model).orElseThrow();
+            assertTrue(plan.bytesFor("6,33,24").orElseThrow() >= 6 * 33 * 24 * Float.BYTES);
+            assertThrows(IllegalArgumentException.class, () -> plan.bytesFor("six"));
+        }
+    }
+
+    @Test
+    void predict_rowOverTheBound_runsAloneOrFailsWithSizes() throws Exception {
+        List<float[]> rows = new ArrayList<>(rows(10));
+        rows.set(4, new float[500]);
+        try (ZooModel<float[], float[]> model = load(new Steps())) {
+            try (RowPredictor<float[], float[]> grouped =
+                    new RowPredictor<>(model, tokens(100), 1)) {
+                assertEquals(10, all(grouped.predict(rows.iterator())).size());
+            }
+            try (RowPredictor<float[], float[]> grouped =
+                    new RowPredictor<>(model, tokens(100).refusingLargerRows(), 1)) {
+                Iterator<float[]> outputs = grouped.predict(rows.iterator());
+                RowFailedException failed = assertThrows(RowFailedException.class, outputs::next);
+                assertEquals(4, failed.firstRow());
+                assertInstanceOf(InputTooLargeException.class, failed.getCause());
+                assertTrue(
+                        failed.getMessage().contains("500 tokens")
+                                && failed.getMessage().contains("100"),
+                        failed.getMessage());
+                assertEquals(3, all(grouped.predict(rows(3).iterator())).size());
+            }
+        }
+    }
+
+    @Test
+    void predict_rowFails_saysWhichAndOthersCanFollow() throws Exception {
+        List<float[]> rows = new ArrayList<>(rows(10));
+        rows.set(7, new float[0]);
+        try (ZooModel<float[], float[]> model = load(new Steps());
+                RowPredictor<float[], float[]> grouped =
+                        new RowPredictor<>(model, tokens(100).withWindow(4), 2)) {
+            Iterator<float[]> outputs = grouped.predict(rows.iterator());
+            for (int i = 0; i < 4; i++) {
+                assertEquals(0, outputs.next().length % rows.get(i).length);
+            }
+            assertEquals(7, assertThrows(RowFailedException.class, outputs::next).firstRow());
+            assertEquals(2, all(grouped.predict(rows(2).iterator())).size());
+            Iterator<float[]> none = grouped.predict(List.<float[]>of().iterator());
+            assertFalse(none.hasNext());
+            assertThrows(NoSuchElementException.class, none::next);
+        }
+    }
+
+    @Test
+    void predict_predictionFails_saysOfWhichBatchAndOthersCanFollow() throws Exception {
+        List<float[]> rows = rows(6);
+        try (ZooModel<float[], float[]> model = load(new Steps());
+                RowPredictor<float[], float[]> grouped =
+                        // Outputs are not cut: the translator refuses those that are too long.
+                        new RowPredictor<>(model, RowGrouping.ofTokens(1000), 1)) {
+            Iterator<float[]> outputs = grouped.predict(rows.iterator());
+            RowFailedException failed = assertThrows(RowFailedException.class, outputs::next);
+            assertEquals(6, failed.rows());
+            assertEquals(1, all(grouped.predict(rows(1).iterator())).size());
+        }
+    }
+
+    @Test
+    void close_batchesUnderWay_endsWithThem() throws Exception {
+        try (ZooModel<float[], float[]> model = load(new Steps())) {
+            Iterator<float[]> outputs;
+            try (RowPredictor<float[], float[]> grouped =
+                    new RowPredictor<>(model, tokens(50), 2)) {
+                outputs = grouped.predict(rows(200).iterator());
+                assertTrue(outputs.next().length > 0);
+            }
+            assertThrows(IllegalStateException.class, outputs::next);
+        }
+    }
+
+    @Test
+    void predict_oneAtATime_doesNotWaitForItself() throws Exception {
+        Translator<float[], float[]> translator = new Steps();
+        try (ZooModel<float[], float[]> model =
+                        Criteria.builder()
+                                .setTypes(float[].class, float[].class)
+                                .optEngine("PyTorch")
+                                .optModelPath(file)
+                                .optArgument("memplan.maxPredictions", "1")
+                                .optTranslatorFactory(PlannedTranslatorFactory.wrap(translator))
+                                .build()
+                                .loadModel();
+                RowPredictor<float[], float[]> grouped =
+                        new RowPredictor<>(model, tokens(100), 2)) {
+            assertEquals(40, all(grouped.predict(rows(40).iterator())).size());
+        }
+    }
+
+    @Test
+    void new_budgetOrSizesOfNothing_areRefused() throws Exception {
+        assertThrows(IllegalArgumentException.class, () -> RowGrouping.ofTokens(0));
+        assertThrows(IllegalArgumentException.class, () -> RowGrouping.ofBytes(-1));
+        assertThrows(IllegalArgumentException.class, () -> tokens(5).withWindow(0));
+        try (ZooModel<float[], float[]> model = load(new Steps());
+                RowPredictor<float[], float[]> grouped =
+                        new RowPredictor<>(model, RowGrouping.ofBudget(), 1)) {
+            Iterator<float[]> outputs = grouped.predict(rows(3).iterator());
+            assertThrows(IllegalStateException.class, outputs::next);
+        }
+    }
+}
