@@ -1,5 +1,6 @@
 package org.djlplan.memplan.cli;
 
+import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -9,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.djlplan.memplan.plan.OffsetPlan;
@@ -37,7 +39,7 @@ public final class PlanCommand implements Callable<Integer> {
             paramLabel = "MODEL",
             converter = ModelRef.Converter.class,
             description = {
-                "A model (.tflite); usage records (.csv: id,lower,upper,size); zoo:NAME, one of"
+                "A model (.tflite, .pt); usage records (.csv: id,lower,upper,size); zoo:NAME, one of"
                         + " DJL's own networks; or block:CLASS, a block on the class path with a"
                         + " public constructor without parameters. Blocks are run once."
             })
@@ -47,8 +49,16 @@ public final class PlanCommand implements Callable<Integer> {
             names = "--input-shape",
             paramLabel = "D,D,…[:TYPE]",
             converter = InputSpec.Converter.class,
-            description = "Shape of a block's input; once per input (default: a network's own).")
+            description =
+                    "Shape of a block's or a TorchScript model's input; once per input (default: a"
+                            + " network's own).")
     private List<InputSpec> inputs = new ArrayList<>();
+
+    @Option(
+            names = "--learn",
+            paramLabel = ShapeForecast.LEARN_LABEL,
+            description = ShapeForecast.LEARN)
+    private List<String> learn = new ArrayList<>();
 
     @Option(
             names = "--live",
@@ -114,6 +124,9 @@ public final class PlanCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         PlanRun.Choice choice = checkUsage();
+        if (isTorchScript()) {
+            return forecast();
+        }
         PlanInput input = read();
         PlanRun run =
                 PlanRun.of(
@@ -142,7 +155,37 @@ public final class PlanCommand implements Callable<Integer> {
         PrintWriter printer = spec.commandLine().getOut();
         printer.println(json ? output.toJson(price) : output.toText(price));
         printer.flush();
-        return withinCapacity(chosen) ? ExitCode.OK : ExitCode.SOFTWARE;
+        return isWithinCapacity(chosen.totalBytes()) ? ExitCode.OK : ExitCode.SOFTWARE;
+    }
+
+    private boolean isTorchScript() {
+        return model instanceof ModelRef.OfFile
+                && model.engine().equals(Optional.of(EngineKind.PYTORCH));
+    }
+
+    /** TorchScript does not show its graph; what other shapes allocated tells of this one. */
+    private int forecast() {
+        long bytes;
+        try (ShapeForecast forecast = ShapeForecast.load(((ModelRef.OfFile) model).readable())) {
+            bytes = forecast.bytes(ShapeForecast.text(inputs), learn);
+        }
+        PrintWriter printer = spec.commandLine().getOut();
+        if (json) {
+            JsonObject object = new JsonObject();
+            object.addProperty("view", "recordings");
+            object.addProperty("inputs", InputSpec.texts(inputs));
+            object.addProperty("bytes", bytes);
+            printer.println(object);
+        } else {
+            printer.printf(
+                    Locale.ROOT,
+                    "%s: %.1f MB (%d bytes) of tensors at once%n",
+                    InputSpec.texts(inputs),
+                    bytes / 1e6,
+                    bytes);
+        }
+        printer.flush();
+        return isWithinCapacity(bytes) ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 
     /** All of it or nothing, also when the command is interrupted. */
@@ -183,8 +226,16 @@ public final class PlanCommand implements Callable<Integer> {
     }
 
     private void checkFile(Path file) {
+        if (isTorchScript()) {
+            if (inputs.isEmpty() || parallel || out != null) {
+                throw usage(
+                        "of a TorchScript model only the memory of --input-shape is known, which"
+                                + " must be given, without --parallel and --out");
+            }
+            return;
+        }
         if (!PlanInput.isCsv(file) && !PlanInput.isModel(file)) {
-            throw usage("'" + file + "' is neither a .tflite nor a .csv file");
+            throw usage("'" + file + "' is no .tflite, .pt or .csv file");
         }
         if (parallel && PlanInput.isCsv(file)) {
             throw usage("--parallel needs a graph, and a .csv file has none");
@@ -218,14 +269,14 @@ public final class PlanCommand implements Callable<Integer> {
         return new ParameterException(spec.commandLine(), problem);
     }
 
-    private boolean withinCapacity(OffsetPlan chosen) {
-        if (capacityBytes == null || chosen.totalBytes() <= capacityBytes) {
+    private boolean isWithinCapacity(long bytes) {
+        if (capacityBytes == null || bytes <= capacityBytes) {
             return true;
         }
         PrintWriter errors = spec.commandLine().getErr();
         errors.println(
                 "djlplan: the best plan needs "
-                        + chosen.totalBytes()
+                        + bytes
                         + " bytes, more than the capacity of "
                         + capacityBytes);
         errors.flush();

@@ -1,10 +1,12 @@
 package org.djlplan.memplan.cli;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Iterables;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -64,6 +66,20 @@ final class SizeCommand implements Callable<Integer> {
             description = "The application's heap (default: ${DEFAULT-VALUE}).")
     private long heapBytes;
 
+    @Option(
+            names = "--forecast",
+            paramLabel = ShapeForecast.LEARN_LABEL,
+            description =
+                    "Inputs of one prediction of a TorchScript model that is not run: predicted of"
+                            + " --input-shape, which is; may be repeated.")
+    private List<String> forecasts = new ArrayList<>();
+
+    @Option(
+            names = "--learn",
+            paramLabel = ShapeForecast.LEARN_LABEL,
+            description = ShapeForecast.LEARN)
+    private List<String> learn = new ArrayList<>();
+
     @Option(names = "--json", description = "Print one JSON object.")
     private boolean json;
 
@@ -86,6 +102,12 @@ final class SizeCommand implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "-o " + OptionKey.BUDGET.key() + ": give --budgets");
         }
+        if (!forecasts.isEmpty()
+                && !(options.engine() == EngineKind.PYTORCH
+                        && options.model() instanceof ModelRef.OfFile)) {
+            throw new ParameterException(
+                    spec.commandLine(), "--forecast needs a TorchScript model (.pt)");
+        }
         options.check(true, true);
         PrintWriter err = spec.commandLine().getErr();
         List<SizeProbe.Row> rows;
@@ -94,10 +116,41 @@ final class SizeCommand implements Callable<Integer> {
                     new SizeProbe(options, pool, heapBytes, news::next)
                             .run(ImmutableList.copyOf(budgets));
         }
+        if (!forecasts.isEmpty()) {
+            rows = ImmutableList.copyOf(Iterables.concat(rows, forecast(rows)));
+        }
         PrintWriter out = spec.commandLine().getOut();
         out.print(json ? json(rows) + "\n" : text(rows));
         out.flush();
         return 0;
+    }
+
+    /** What is measured in planned memory, and the tensors of another shape in place of its own. */
+    private List<SizeProbe.Row> forecast(List<SizeProbe.Row> rows) {
+        ContainerSize measured =
+                rows.stream()
+                        .filter(row -> row.name().equals(SizeProbe.PLANNED))
+                        .flatMap(row -> row.size().stream())
+                        .findFirst()
+                        .orElseThrow(() -> new Failure("the model does not run in planned memory"));
+        ImmutableList.Builder<SizeProbe.Row> predicted = ImmutableList.builder();
+        Path file = ((ModelRef.OfFile) options.model()).readable();
+        try (ShapeForecast forecast = ShapeForecast.load(file)) {
+            for (String inputs : forecasts) {
+                // Known of the shape that ran, too, once it is of another.
+                long bytes = forecast.bytes(inputs, learn);
+                long own = forecast.bytes(ShapeForecast.text(options.inputs()), learn);
+                predicted.add(
+                        SizeProbe.Row.predicted(
+                                inputs,
+                                ContainerSize.of(
+                                        measured.runtimeBytes(),
+                                        heapBytes,
+                                        Math.max(
+                                                0, measured.modelBytes() + pool * (bytes - own)))));
+            }
+        }
+        return predicted.build();
     }
 
     private String text(List<SizeProbe.Row> rows) {

@@ -34,6 +34,9 @@ final class SizeProbe {
     private final long heapBytes;
     private final Consumer<String> news;
 
+    /** The name of the row of a model in planned memory. */
+    static final String PLANNED = "djl-plan";
+
     /**
      * @param pool how many predictions run at once
      * @param heapBytes the application's heap
@@ -64,6 +67,17 @@ final class SizeProbe {
             OptionalLong leastBudgetBytes,
             Optional<BudgetReport> report) {
 
+        /** Returns what inputs need that were not run. */
+        static Row predicted(String inputs, ContainerSize size) {
+            return new Row(
+                    PLANNED + " " + inputs,
+                    Optional.of(size),
+                    false,
+                    Optional.empty(),
+                    OptionalLong.empty(),
+                    Optional.empty());
+        }
+
         JsonObject toJson() {
             JsonObject json = size.map(ContainerSize::toJson).orElseGet(JsonObject::new);
             json.addProperty("name", name);
@@ -86,7 +100,7 @@ final class SizeProbe {
         List<Row> rows = new ArrayList<>();
         Measured stock = measure(Way.STOCK, options);
         rows.add(checked(Way.STOCK.label(), Way.STOCK, options, stock));
-        rows.add(row("djl-plan", options));
+        rows.add(row(PLANNED, options));
         for (Wanted wanted : budgets) {
             String bytes = Long.toString(wanted.bytes(stock.size().modelBytes()));
             rows.add(row("budget " + wanted.name(), options.with(OptionKey.BUDGET, bytes)));

@@ -10,6 +10,9 @@ import static com.google.common.base.Preconditions.checkArgument;
  * <pre>{@code
  * try (RowPredictor<String, float[]> predictor =
  *         new RowPredictor<>(model, RowGrouping.ofTokens(4096), 2)) {
+ *     Iterator<float[]> embeddings = predictor.predict(texts);
+ *     ...
+ * }
  * }</pre>
  */
 public final class RowGrouping {

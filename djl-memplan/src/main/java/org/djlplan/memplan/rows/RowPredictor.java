@@ -15,7 +15,7 @@ import com.google.common.util.concurrent.Uninterruptibles;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -76,7 +76,7 @@ public final class RowPredictor<I, O> implements AutoCloseable {
     private final Optional<Grouped> grouped;
 
     /** Of the rows of an iteration whose outputs were not returned yet. */
-    private final Map<PreparedRow, Group> groupOf = new IdentityHashMap<>();
+    private final Map<PreparedRow, Group> groupOf = new HashMap<>();
 
     private boolean closed;
 

@@ -110,8 +110,12 @@ class LearntShapesTest {
 
     @Test
     void guess_overflow_isUnknown() {
-        LearntShapes learnt = learnt(at -> 1L << 20, shape(2, 3));
-        learnt = learnt(at -> at.get(0) * at.get(1) * at.get(1) << 10, shape(2, 3), shape(3, 5));
+        LearntShapes learnt =
+                learnt(
+                        at -> (at.get(0) * at.get(1) * at.get(1)) << 10,
+                        shape(2, 3),
+                        shape(3, 5),
+                        shape(4, 2));
         assertEquals(Optional.empty(), guess(learnt, 1L << 40, 1L << 20));
         assertEquals(Optional.empty(), guess(learnt, 4, 1L << 62));
     }
@@ -172,7 +176,7 @@ class LearntShapesTest {
     void with_manyRecordings_forgetsTheOldest() {
         LearntShapes learnt = LearntShapes.NONE;
         for (int i = 2; i < 100; i++) {
-            learnt = learnt.with(shape(i), trace(4 * i));
+            learnt = learnt.with(shape(i), trace(4L * i));
         }
         assertEquals(LearntShapes.MOST_RECORDINGS, learnt.recordings());
         assertFalse(learnt.wants(shape(7)));
@@ -195,8 +199,8 @@ class LearntShapesTest {
 
     /** Sizes that no formula of ours tells for all shapes, but may for the first few. */
     private static ToLongFunction<ImmutableLongArray> treacherous(Random random) {
-        long a = 1 + random.nextInt(64);
-        long k = 2 + random.nextInt(15);
+        long a = 1L + random.nextInt(64);
+        long k = 2L + random.nextInt(15);
         return switch (random.nextInt(5)) {
             case 0 -> at -> a * at.get(0) * (at.get(1) / k);
             case 1 -> at -> a * at.get(0) * ((at.get(1) + k - 1) / k);

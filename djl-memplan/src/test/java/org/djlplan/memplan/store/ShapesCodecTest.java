@@ -89,6 +89,7 @@ class ShapesCodecTest {
             Files.writeString(file, StoredText.withChecksum(json, "shapes"));
             try (LogCapture log = new LogCapture()) {
                 assertTrue(store().load(KEY).isEmpty(), change[1]);
+                assertEquals(1, log.lines("WARN").size());
             }
         }
     }

@@ -93,6 +93,32 @@ class TorchCommandsTest {
                         file("cnn")));
     }
 
+    @Test
+    void plan_torchScriptFile_tellsOfAShapeThatIsNotRun() throws Exception {
+        String file = file("embedding");
+        String[] line = {"plan", file, "--json", "--input-shape", "7,300:int64"};
+        Result unknown = djlplan(line);
+        assertEquals(1, unknown.exitCode(), unknown.out());
+        assertTrue(unknown.err().contains("--learn"), unknown.err());
+        Result known =
+                djlplan(
+                        Stream.concat(
+                                        Stream.of(line),
+                                        Stream.of("2,8", "4,20", "5,13")
+                                                .flatMap(s -> Stream.of("--learn", s + ":int64")))
+                                .toArray(String[]::new));
+        assertEquals(0, known.exitCode(), known.err());
+        // The looked-up vectors, and what the linear layer makes of them.
+        assertTrue(
+                known.json().get("bytes").getAsLong() >= 2 * 7 * 300 * 32 * Float.BYTES,
+                known.out());
+        Result kept = djlplan(line);
+        assertEquals(known.json(), kept.json(), "what was learnt is kept");
+        Result tooLarge = djlplan("plan", file, "--input-shape", "7,300:int64", "--capacity", "9");
+        assertEquals(1, tooLarge.exitCode());
+        assertEquals(2, djlplan("plan", file).exitCode());
+    }
+
     @Tag("long")
     @Test
     void compare_allAllocatorsTwice_hasEachRunAndNullForWhatIsAbsent() throws Exception {

@@ -47,7 +47,7 @@ class ShapesBench {
 
     /** What {@code AllocationSequence} logs. */
     private static final Pattern REACHED =
-            Pattern.compile("reached (\\d+) bytes of an arena for (\\d+) in use");
+            Pattern.compile("(plan|formula) reached (\\d+) bytes of an arena for (\\d+) in use");
 
     private static final String TRACE =
             "-Dorg.slf4j.simpleLogger.log.org.djlplan.memplan.runtime.torch.AllocationSequence=trace";
@@ -173,41 +173,61 @@ class ShapesBench {
                 planned.get("perSecond") / stock.get("perSecond"), planned.planFolderBytes / 1e3);
     }
 
-    /** How far predictions without a plan reach in an arena, to the most bytes they use at once. */
+    /**
+     * How far predictions reach in an arena, to the most bytes they use at once: those whose sizes
+     * recordings of other shapes told, and those without a plan, the recorded ones among them.
+     */
     @Test
     void printArenas() throws Exception {
-        print("%n%-26s %8s %8s %8s%n", "arena / bytes in use", "runs", "mean", "largest");
-        printArena(new Case("tiny_text", "text", "arena", 1, 1000), "log_normal");
-        printArena(new Case("minilm", "text", "arena", 1, 200), "log_normal");
-        printArena(new Case("bert_text", "text", "arena", 1, 60), "log_normal");
-        printArena(new Case("ocr", "line", "arena", 1, 500), "log_normal");
-        printArena(new Case("resnet50", "image", "arena", 1, 100), "log_normal");
-        printArena(new Case("decoder", "decoder", "arena", 1, 1024), "log_normal");
+        print(
+                "%n%-26s %10s %8s %8s %8s %8s %8s%n",
+                "arena / bytes in use",
+                "by formula",
+                "mean",
+                "largest",
+                "online",
+                "mean",
+                "largest");
+        printArena(new Case("tiny_text", "text", "arena", 1, 1000));
+        printArena(new Case("minilm", "text", "arena", 1, 500));
+        printArena(new Case("bert_text", "text", "arena", 1, 500));
+        printArena(new Case("ocr", "line", "arena", 1, 500));
+        printArena(new Case("resnet50", "image", "arena", 1, 100));
+        printArena(new Case("resnet50", "batch", "arena-batch", 1, 500));
+        printArena(new Case("decoder", "decoder", "arena", 1, 1024));
     }
 
-    private void printArena(Case named, String distribution) throws Exception {
+    private void printArena(Case named) throws Exception {
         if (!named.isChosen()) {
             return;
         }
         Case each =
-                new Case(named.model, named.kind, distribution, named.threads, named.requests());
-        List<MatchResult> lines =
-                REACHED.matcher(run("planned", each, TRACE).log).results().toList();
-        double[] ratios =
-                lines.stream()
-                        .filter(line -> !line.group(2).equals("0"))
-                        .mapToDouble(
-                                line ->
-                                        Double.parseDouble(line.group(1))
-                                                / Double.parseDouble(line.group(2)))
-                        .toArray();
+                new Case(named.model, named.kind, "log_normal", named.threads, named.requests());
+        Run run = run("planned", each, TRACE);
+        List<MatchResult> lines = REACHED.matcher(run.log).results().toList();
+        double[] planned = arenas(lines, "formula");
+        double[] online = arenas(lines, "plan");
         print(
-                "%-26s %8d %8.3f %8.3f  %s%n",
+                "%-26s %10d %8.3f %8.3f %8d %8.3f %8.3f  %s  %s%n",
                 named.name(),
-                ratios.length,
-                Arrays.stream(ratios).average().orElse(Double.NaN),
-                Arrays.stream(ratios).max().orElse(Double.NaN),
-                named.rerun());
+                planned.length,
+                Arrays.stream(planned).average().orElse(Double.NaN),
+                Arrays.stream(planned).max().orElse(Double.NaN),
+                online.length,
+                Arrays.stream(online).average().orElse(Double.NaN),
+                Arrays.stream(online).max().orElse(Double.NaN),
+                named.rerun(),
+                run.figures.get("report").getAsString());
+    }
+
+    private static double[] arenas(List<MatchResult> lines, String how) {
+        return lines.stream()
+                .filter(line -> line.group(1).equals(how) && !line.group(3).equals("0"))
+                .mapToDouble(
+                        line ->
+                                Double.parseDouble(line.group(2))
+                                        / Double.parseDouble(line.group(3)))
+                .toArray();
     }
 
     private void print(String model, String kind, int requests) throws Exception {
