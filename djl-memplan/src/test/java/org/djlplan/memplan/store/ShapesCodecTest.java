@@ -38,7 +38,7 @@ class ShapesCodecTest {
             for (int i = 0; i < 200; i++) {
                 allocations.add(
                         new Allocation(
-                                (i % 9) * 64 * rows,
+                                (i % 9) * 64L * rows,
                                 2 * i,
                                 i == 150 ? OptionalInt.empty() : OptionalInt.of(2 * i + 3)));
             }
