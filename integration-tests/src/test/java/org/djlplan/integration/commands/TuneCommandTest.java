@@ -114,8 +114,7 @@ class TuneCommandTest {
         assertEquals("STORED", report.origin());
         assertEquals(operators, report.delegatedOperators());
         // It may go on with what else the machine did meanwhile.
-        assertTrue(
-                report.reason().startsWith(table.get("reason").getAsString()), report.reason());
+        assertTrue(report.reason().startsWith(table.get("reason").getAsString()), report.reason());
         assertEquals("UNVERIFIED", load(model, Map.of()).origin());
     }
 

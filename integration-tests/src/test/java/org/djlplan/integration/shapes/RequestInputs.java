@@ -97,6 +97,11 @@ final class RequestInputs {
         return found >= 0 ? found : -found - 1;
     }
 
+    private long tiles(Random random) {
+        long tiles = side(random) / TILE;
+        return tiles * TILE;
+    }
+
     private Shape drawn(Random random) {
         return switch (kind) {
             case TEXT ->
@@ -104,12 +109,7 @@ final class RequestInputs {
                             1 + random.nextInt(MOST_ROWS),
                             size(random, LEAST_TOKENS, MOST_TOKENS, 3.5, 0.8));
             case IMAGE -> new Shape(1, 3, side(random), side(random));
-            case BATCH ->
-                    new Shape(
-                            1 + random.nextInt(4),
-                            3,
-                            side(random) / TILE * TILE,
-                            side(random) / TILE * TILE);
+            case BATCH -> new Shape(1 + random.nextInt(4), 3, tiles(random), tiles(random));
             case LINE -> new Shape(1, 1, LINE_HEIGHT, size(random, LINE_HEIGHT, 640, 5, 0.7));
         };
     }
