@@ -447,7 +447,7 @@ public final class ArenaPool {
         long wanted = bytes == ANY ? ANY : Arena.roundedBytes(bytes);
         Arena best = null;
         for (Arena arena : idle) {
-            if (suits(need, arena)
+            if (suits(need, bytes, arena)
                     && (best == null || fitsBetter(arena.bytes(), best.bytes(), wanted))) {
                 best = arena;
             }
@@ -457,7 +457,7 @@ public final class ArenaPool {
         }
         if (best != null) {
             idle.remove(best);
-            if (suits(need, best) && best.ensure(bytes)) {
+            if (suits(need, bytes, best) && best.ensure(bytes)) {
                 return best;
             }
             source.free(best);
@@ -465,8 +465,10 @@ public final class ArenaPool {
         return create(bytes, need.grows);
     }
 
-    private static boolean suits(Need need, Arena arena) {
-        return need.grows ? arena.grows() : arena.isEmpty();
+    /** Places that are planned need an arena of which no memory is being given back. */
+    private static boolean suits(Need need, long bytes, Arena arena) {
+        boolean placed = need.bytes == ANY && bytes != ANY;
+        return need.grows ? arena.grows() && (!placed || arena.isEmpty()) : arena.isEmpty();
     }
 
     /**
