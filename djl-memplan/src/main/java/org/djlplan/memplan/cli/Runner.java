@@ -197,7 +197,9 @@ sealed interface Runner extends AutoCloseable {
          * them, and a block describes dimensions that are open.
          */
         private static ArraysModel withShapes(ArraysModel loaded, RunOptions options) {
+            // DJL's own engine refuses to load such files, and to describe inputs.
             if (options.engine() == EngineKind.TFLITE
+                    && !OfInterpreter.exists()
                     && options.model() instanceof ModelRef.OfFile file
                     && options.inputs().equals(InputSpec.OfTfLite.read(file.readable()))) {
                 List<Shape> open =

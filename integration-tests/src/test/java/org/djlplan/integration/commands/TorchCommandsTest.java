@@ -108,9 +108,10 @@ class TorchCommandsTest {
                                                 .flatMap(s -> Stream.of("--learn", s + ":int64")))
                                 .toArray(String[]::new));
         assertEquals(0, known.exitCode(), known.err());
-        // The looked-up vectors, and what the linear layer makes of them.
-        assertTrue(
-                known.json().get("bytes").getAsLong() >= 2 * 7 * 300 * 32 * Float.BYTES,
+        // The looked-up vectors, what the linear layer makes of them, and their means.
+        assertEquals(
+                (7 * 300 * (32 + 16) + 7 * 16) * (long) Float.BYTES,
+                known.json().get("bytes").getAsLong(),
                 known.out());
         Result kept = djlplan(line);
         assertEquals(known.json(), kept.json(), "what was learnt is kept");
