@@ -8,9 +8,14 @@ import ai.djl.ndarray.NDList;
 import ai.djl.repository.zoo.ZooModel;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.NeedsModels;
 import org.djlplan.integration.support.Planned;
@@ -102,6 +107,50 @@ class ShapesTest {
                 assertSameAsStock(model, file, Optional.empty(), size);
             }
             assertEquals(1, PlanReport.of(model).orElseThrow().interpreters().size());
+        }
+    }
+
+    /**
+     * After small shapes the memory of a large one is given back in the background, also while the
+     * next large one begins: nothing may be cleared under it.
+     */
+    @Test
+    void predict_largeShapesBetweenManySmallOnes_staysRightWhileMemoryIsGivenBack()
+            throws Exception {
+        Path file = fullyConvolutional();
+        List<List<Integer>> shapes =
+                List.of(List.of(1, 400, 400, 3), List.of(1, 16, 16, 3), List.of(1, 24, 16, 3));
+        List<List<ByteBuffer>> inputs = new ArrayList<>();
+        List<List<ByteBuffer>> expected = new ArrayList<>();
+        for (List<Integer> shape : shapes) {
+            try (StockInterpreter stock = new StockInterpreter(file, 1)) {
+                stock.resize(shape.stream().mapToInt(Integer::intValue).toArray());
+                inputs.add(stock.randomInputs(7));
+                expected.add(stock.run(inputs.get(inputs.size() - 1)));
+            }
+        }
+        try (ZooModel<NDList, NDList> model =
+                Planned.load(file, Map.of("memplan.threads", 1, "memplan.workers", 2))) {
+            Callable<Integer> caller =
+                    () -> {
+                        int wrong = 0;
+                        for (int i = 0; i < 1500; i++) {
+                            int which = i % 75 < 2 ? 0 : 1 + i % 2;
+                            List<ByteBuffer> outputs =
+                                    Planned.predict(
+                                            model, inputs.get(which), List.of(shapes.get(which)));
+                            wrong += outputs.equals(expected.get(which)) ? 0 : 1;
+                        }
+                        return wrong;
+                    };
+            ExecutorService pool = Executors.newFixedThreadPool(3);
+            try {
+                for (Future<Integer> wrong : pool.invokeAll(List.of(caller, caller, caller))) {
+                    assertEquals(0, wrong.get());
+                }
+            } finally {
+                pool.shutdownNow();
+            }
         }
     }
 
