@@ -12,6 +12,9 @@ import org.slf4j.LoggerFactory;
 final class TfLiteEngine extends Engine {
 
     private static final Logger logger = LoggerFactory.getLogger(TfLiteEngine.class);
+
+    /** Comes with DJL's tokenizers, asked for or not; its arithmetic is not PyTorch's. */
+    private static final String OF_TOKENIZERS = "Rust";
     private static Optional<TfLiteEngine> instance = Optional.empty();
 
     private final String version;
@@ -56,7 +59,8 @@ final class TfLiteEngine extends Engine {
     private static Optional<Engine> workingDefault() {
         try {
             Engine engine = Engine.getInstance();
-            if (engine.getRank() >= TfLiteEngineProvider.RANK) {
+            if (engine.getRank() >= TfLiteEngineProvider.RANK
+                    || engine.getEngineName().equals(OF_TOKENIZERS)) {
                 return Optional.empty();
             }
             engine.newBaseManager().close();
