@@ -245,12 +245,20 @@ public final class TorchMemory implements AutoCloseable {
 
     /**
      * Returns how many bytes the tensors of a prediction are expected to take at once: its arena
-     * and what outlives it; empty if what was recorded does not tell.
+     * and what outlives it; empty if what was recorded does not tell. Waits, but not for long, for
+     * recordings that are not looked at yet.
      */
     public OptionalLong expectedBytes(List<ArrayType> inputs) {
-        return closed || stopped.isPresent()
-                ? OptionalLong.empty()
-                : shapes.bytes(inputs, TorchSettings.current().threads());
+        if (closed || stopped.isPresent()) {
+            return OptionalLong.empty();
+        }
+        int threads = TorchSettings.current().threads();
+        OptionalLong known = shapes.bytes(inputs, threads);
+        if (known.isPresent()) {
+            return known;
+        }
+        settle();
+        return shapes.bytes(inputs, threads);
     }
 
     /**
