@@ -1,5 +1,6 @@
 package org.djlplan.integration.torch;
 
+import static com.google.common.base.Preconditions.checkArgument;
 import static org.djlplan.integration.torch.ModelInputs.floats;
 
 import ai.djl.ndarray.types.DataType;
@@ -47,6 +48,16 @@ public final class TorchScriptModels {
                             false,
                             true));
 
+    private static final ImmutableList<String> TEXTS =
+            ImmutableList.of(
+                    "text_states",
+                    "text_answer",
+                    "text_labels",
+                    "text_pair",
+                    "generator",
+                    "cached_generator",
+                    "buffered_generator");
+
     private TorchScriptModels() {}
 
     /** Returns all models. */
@@ -64,11 +75,17 @@ public final class TorchScriptModels {
         return ALL.stream().filter(model -> model.name().equals(name)).findFirst().orElseThrow();
     }
 
+    /** Names of those that read or write text. */
+    public static ImmutableList<String> texts() {
+        return TEXTS;
+    }
+
     /**
      * Returns one of those that read or write text, which take numbers of tokens as DJL's
      * tokenizers and its text generation make them.
      */
     public static TorchScriptModel text(String name) {
+        checkArgument(TEXTS.contains(name), name);
         return new TorchScriptModel(name, List.of(), false, false);
     }
 

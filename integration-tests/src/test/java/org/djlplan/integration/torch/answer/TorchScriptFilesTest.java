@@ -72,7 +72,10 @@ class TorchScriptFilesTest {
                     files.filter(Files::isRegularFile)
                             .map(MoreFiles::getNameWithoutExtension)
                             .collect(Collectors.toSet()),
-                    models().stream().map(TorchScriptModel::name).collect(Collectors.toSet()));
+                    Stream.concat(
+                                    models().stream().map(TorchScriptModel::name),
+                                    TorchScriptModels.texts().stream())
+                            .collect(Collectors.toSet()));
         }
     }
 
