@@ -47,6 +47,11 @@ final class ShapePlans implements AutoCloseable {
 
     private static final long LONGEST_TIMING_NANOS = 50_000_000;
 
+    /** So many shapes in a row are known before only one in {@link #ONE_OF} is asked for. */
+    private static final int MANY_TOLD = 32;
+
+    private static final int ONE_OF = 16;
+
     private final Supplier<AllocationPlans> plans;
     private final AllocationWatch watch;
     private final OnlineArenas online;
@@ -110,6 +115,14 @@ final class ShapePlans implements AutoCloseable {
                 : OptionalLong.empty();
     }
 
+    private static long elements(ImmutableLongArray shape) {
+        long elements = 1;
+        for (int i = 0; i < shape.length(); i++) {
+            elements *= shape.get(i);
+        }
+        return elements;
+    }
+
     private static ImmutableLongArray shape(List<ArrayType> inputs) {
         ImmutableLongArray.Builder shape = ImmutableLongArray.builder();
         for (ArrayType input : inputs) {
@@ -156,6 +169,13 @@ final class ShapePlans implements AutoCloseable {
         private int patience = FIRST_PATIENCE;
         private int pause;
         private int tooSmall;
+
+        /** The most elements of inputs for which planning took too long. */
+        private long tooFewElements;
+
+        /** How many shapes in a row were known without a recording. */
+        private int told;
+
         private long planningNanos = Long.MAX_VALUE;
         private double nanosPerByte = Double.POSITIVE_INFINITY;
 
@@ -183,6 +203,9 @@ final class ShapePlans implements AutoCloseable {
                     return Optional.empty();
                 }
                 known = planned.get(shape);
+                if (known == null && isTooSmall(shape)) {
+                    return Optional.empty();
+                }
             }
             if (known != null) {
                 return place(shape, known);
@@ -194,17 +217,29 @@ final class ShapePlans implements AutoCloseable {
             if (!isTimed(guess.get())) {
                 return beginTimed(guess.get().sumBytes(), wait);
             }
-            return isWorthwhile(guess.get())
+            return isWorthwhile(guess.get(), shape)
                     ? make(guess.get()).flatMap(made -> place(shape, keep(shape, made)))
                     : Optional.empty();
         }
 
-        private synchronized boolean isWorthwhile(Guess guess) {
+        private synchronized boolean isWorthwhile(Guess guess, ImmutableLongArray shape) {
             boolean pays = (double) planningNanos * MOST_COST <= nanosPerByte * guess.sumBytes();
-            if (!pays && ++tooSmall % TIMED_AGAIN == 0) {
-                planningNanos = Long.MAX_VALUE;
+            if (!pays) {
+                tooFewElements = Math.max(tooFewElements, elements(shape));
             }
             return pays;
+        }
+
+        /** Sizes grow with the inputs, so that nothing need be computed for smaller ones. */
+        private boolean isTooSmall(ImmutableLongArray shape) {
+            if (elements(shape) > tooFewElements) {
+                return false;
+            }
+            if (++tooSmall % TIMED_AGAIN == 0) {
+                planningNanos = Long.MAX_VALUE;
+                tooFewElements = 0;
+            }
+            return true;
         }
 
         /**
@@ -364,9 +399,17 @@ final class ShapePlans implements AutoCloseable {
             return true;
         }
 
-        /** Whether a recording would tell of other shapes what is not known yet. */
+        /**
+         * Whether a recording would tell of other shapes what is not known yet. Where that was so
+         * for none of many shapes, few are asked for.
+         */
         private boolean tells(ImmutableLongArray shape) {
-            return shapes.wants(shape) && shapes.guess(shape).isEmpty();
+            if (told >= MANY_TOLD && ++told % ONE_OF != 0) {
+                return false;
+            }
+            boolean tells = shapes.wants(shape) && shapes.guess(shape).isEmpty();
+            told = tells ? 0 : Math.min(told + 1, MANY_TOLD);
+            return tells;
         }
 
         private synchronized void stopRecording() {
