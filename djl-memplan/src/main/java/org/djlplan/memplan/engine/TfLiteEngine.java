@@ -15,6 +15,7 @@ final class TfLiteEngine extends Engine {
 
     /** Comes with DJL's tokenizers, asked for or not; its arithmetic is not PyTorch's. */
     private static final String OF_TOKENIZERS = "Rust";
+
     private static Optional<TfLiteEngine> instance = Optional.empty();
 
     private final String version;

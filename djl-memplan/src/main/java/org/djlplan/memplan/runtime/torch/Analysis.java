@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * Makes plans of what predictions allocated, one after the other in a thread that ends when it is
  * idle. What finds it too busy is not planned: it comes back.
  *
- * <p>The thread waits for a second after work was offered, and between two plans for many times as
+ * <p>The thread waits for a second after work was offered, and between two plans for three times as
  * long as the first took: predictions need the processors, most of all in a model's first seconds,
  * when planning would also make work for Java's compilers. A caller of {@link #await} ends the
  * pauses.
@@ -27,12 +27,10 @@ final class Analysis {
 
     private static final int MOST_WAITING = 64;
 
-    /**
-     * A pause, in times of what the work before it took: planning takes a twentieth of the time.
-     */
-    private static final int PAUSE = 19;
+    /** A pause, in times of what the work before it took: planning takes a quarter of the time. */
+    private static final int PAUSE = 3;
 
-    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(250);
 
     /** Of work, after it was offered: Java's compilers are busy with first predictions then. */
     private static final Duration DELAY = Duration.ofSeconds(1);
