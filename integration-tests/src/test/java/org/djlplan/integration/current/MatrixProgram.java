@@ -21,6 +21,7 @@ import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.runtime.tflite.EngineLibrary;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
+import org.djlplan.memplan.runtime.torch.TorchMemory;
 
 /**
  * An application with a model of each engine that is on its class path, for {@link VersionMatrix}:
@@ -118,6 +119,7 @@ final class MatrixProgram {
                         bytes.add(ByteBuffer.wrap(output.toByteArray()));
                     }
                 }
+                TorchMemory.settle();
             }
         }
         return bytes;

@@ -63,9 +63,18 @@ final class Analysis {
         return executor;
     }
 
-    /** Returns whether work will be done. */
+    /** Returns whether work will be done, a second from now at the earliest. */
     static boolean offer(Runnable work) {
-        long earliestNanos = System.nanoTime() + DELAY.toNanos();
+        return offer(work, DELAY);
+    }
+
+    /** Returns whether work will be done, as soon as the work before it is done. */
+    static boolean offerAtOnce(Runnable work) {
+        return offer(work, Duration.ZERO);
+    }
+
+    private static boolean offer(Runnable work, Duration delay) {
+        long earliestNanos = System.nanoTime() + delay.toNanos();
         NativeLoader.Use use = NativeLoader.hold();
         pending.incrementAndGet();
         try {

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.djlplan.memplan.budget.BudgetTooSmallException;
 import org.djlplan.memplan.config.BudgetResolver;
@@ -51,6 +52,7 @@ public final class TorchMemory implements AutoCloseable {
     private final OnlineArenas online;
     private final ShapePlans shapes;
     private final AllocationSequence.Tally tally = new AllocationSequence.Tally();
+    private final AtomicBoolean offered = new AtomicBoolean();
     private final Cache<Kind, AllocationSequence> sequences =
             CacheBuilder.newBuilder()
                     .maximumSize(MOST_SEQUENCES)
@@ -387,6 +389,11 @@ public final class TorchMemory implements AutoCloseable {
         return known;
     }
 
+    /** The first kind of inputs is planned at once: most models have no other. */
+    private boolean offer(Runnable work) {
+        return offered.getAndSet(true) ? Analysis.offer(work) : Analysis.offerAtOnce(work);
+    }
+
     private AllocationSequence newSequence(Kind kind) {
         return new AllocationSequence(
                 model + ", inputs " + kind.inputs(),
@@ -395,7 +402,7 @@ public final class TorchMemory implements AutoCloseable {
                 watch,
                 pool,
                 online,
-                Analysis::offer,
+                this::offer,
                 tally,
                 this::stop);
     }
