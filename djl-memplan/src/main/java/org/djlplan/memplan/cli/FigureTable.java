@@ -31,7 +31,7 @@ final class FigureTable {
                 .toString();
     }
 
-    /** Returns a table of all runs and their ratios, and what is to be said of them. */
+    /** Returns a table of all runs with ratios, followed by sentences about outputs and choices. */
     static String of(Comparison comparison) {
         return heading(comparison)
                 + "\n"
@@ -40,7 +40,7 @@ final class FigureTable {
                 + "\n";
     }
 
-    /** Returns one line: the model and what the figures are. */
+    /** Returns one line that names the model and says whether figures are medians. */
     static String heading(Comparison comparison) {
         int runs = comparison.runs().size();
         String medians = runs == 0 ? "" : ", medians of " + runs + " times in fresh processes";

@@ -7,24 +7,24 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The variables of formulas: all dimensions of all inputs. Dimensions that are equal in every shape
- * are one variable, and one that is the same number in every shape is none.
+ * The variables of formulas: the dimensions of all inputs that vary between the recorded shapes.
+ * Dimensions that are equal to each other in every recorded shape count as one variable.
  */
 final class Variables {
 
-    /** More variables have more formulas than a few shapes tell apart. */
+    /** With more variables, a few recordings do not determine the formulas. */
     private static final int MOST = 4;
 
     private static final int HIGHEST_POWER = 2;
 
-    /** Of each dimension, the first one that is equal to it in every shape. */
+    /** For each dimension, the first dimension that equals it in every recorded shape. */
     private final int[] equal;
 
     private final ImmutableLongArray sample;
     private final List<Integer> varying = new ArrayList<>();
     private final boolean[] varies;
 
-    /** The powers of the varying dimensions, of each monomial. */
+    /** For each monomial, the powers of the varying dimensions. */
     private final ImmutableList<int[]> monomials;
 
     /**
@@ -69,12 +69,12 @@ final class Variables {
         return all.build();
     }
 
-    /** Returns how many products of powers of variables there are; none of too many variables. */
+    /** Returns the number of monomials; 0 if there are too many variables. */
     int monomials() {
         return monomials.size();
     }
 
-    /** Returns whether a shape is one of those that the recorded ones tell of. */
+    /** Returns whether a shape varies only in the dimensions that varied between recordings. */
     boolean admit(ImmutableLongArray shape) {
         if (shape.length() != equal.length) {
             return false;

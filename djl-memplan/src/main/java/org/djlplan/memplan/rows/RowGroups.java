@@ -20,17 +20,17 @@ import org.djlplan.memplan.report.PlanReport;
 /** Splits rows of a window into batches of similar lengths that stay inside a bound. */
 final class RowGroups {
 
-    /** How many rows a batch has of which nobody knows what it takes. */
+    /** The rows of a batch while the memory of batches is unknown. */
     private static final int FEW = 2;
 
-    /** How many rows are looked at together as long as nobody knows what a batch takes. */
+    /** The most rows in a window while the memory of batches is unknown. */
     private static final int SMALL_WINDOW = 16;
 
     private final Model model;
     private final RowGrouping grouping;
     private final Optional<Forecast> forecast;
 
-    /** Whether it was known of the last batch what it takes. */
+    /** Whether the memory of the last batch was known before it ran. */
     private volatile boolean isKnown;
 
     RowGroups(Model model, RowGrouping grouping) {
@@ -40,14 +40,15 @@ final class RowGroups {
         isKnown = grouping.unit() == RowGrouping.Unit.TOKENS;
     }
 
-    /** Returns how many rows to look at together. */
+    /** Returns the number of rows that are grouped together. */
     int window() {
         return isKnown ? grouping.window() : Math.min(grouping.window(), SMALL_WINDOW);
     }
 
     /**
-     * Returns the batches, the one with the longest rows first: what is not enough for it shows at
-     * once. On a thread that has as many threads for an operator as predictions have.
+     * Returns the batches. The batch with the longest rows comes first, because it fails first if
+     * memory does not suffice. The calling thread must have the engine's number of threads that
+     * predictions have, because the forecast depends on it.
      *
      * @throws RowFailedException if a row is larger than all of a batch may be, and is refused
      */
@@ -91,13 +92,13 @@ final class RowGroups {
         return Math.max(1, (budget.budgetBytes() - budget.leastBudgetBytes()) / 2);
     }
 
-    /** Returns how many of the first rows, the first of which is the longest, fit into a batch. */
+    /** Returns how many of the first rows fit into one batch; the first row is the longest. */
     private int fitting(Bound bound, List<PreparedRow> rows, int batch) {
         if (bound.isOfTokens()) {
             long most = bound.most() / Math.max(1, rows.get(0).length());
             return (int) Math.min(rows.size(), most);
         }
-        // Of two and three by turns, as recordings tell of shapes in what they differ.
+        // Batches of two and of three rows alternate, so that formulas can be fitted to both.
         isKnown = bytes(rows.subList(0, Math.min(rows.size(), FEW))).isPresent();
         if (!isKnown) {
             return Math.min(rows.size(), FEW + batch % 2);
