@@ -32,7 +32,16 @@ record Rival(String name, Optional<Map<String, String>> environment, Optional<St
 
     /** Jars of DJL and of engines, by the beginnings of their names: of one release only. */
     private static final ImmutableList<String> OF_DJL =
-            ImmutableList.of("api-", "model-zoo-", "pytorch-", "tflite-", "tensorflow-lite-");
+            ImmutableList.of(
+                    "api-",
+                    "basicdataset-",
+                    "model-zoo-",
+                    "onnxruntime-engine-",
+                    "pytorch-",
+                    "sentencepiece-",
+                    "tensorflow-lite-",
+                    "tflite-",
+                    "tokenizers-");
 
     private static Rival of(Allocator allocator) {
         return new Rival(

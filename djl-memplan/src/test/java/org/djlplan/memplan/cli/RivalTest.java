@@ -27,7 +27,12 @@ class RivalTest {
     @Test
     void beside_jarsOfOneRelease_areLeftOut() {
         String ours =
-                String.join(File.pathSeparator, "/m/api-1.jar", "/m/gson-2.jar", "/m/classes");
+                String.join(
+                        File.pathSeparator,
+                        "/m/api-1.jar",
+                        "/m/tokenizers-1.jar",
+                        "/m/gson-2.jar",
+                        "/m/classes");
         assertEquals(
                 String.join(File.pathSeparator, "old.jar", "/m/gson-2.jar", "/m/classes"),
                 Rival.beside(List.of("old.jar"), ours));
