@@ -12,11 +12,14 @@ import ai.djl.nn.AbstractBlock;
 import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.djlplan.integration.support.DjlPlanProcess;
@@ -118,6 +121,45 @@ class TorchCommandsTest {
         Result tooLarge = djlplan("plan", file, "--input-shape", "7,300:int64", "--capacity", "9");
         assertEquals(1, tooLarge.exitCode());
         assertEquals(2, djlplan("plan", file).exitCode());
+    }
+
+    @Test
+    void size_forecast_addsTheTensorsOfShapesThatAreNotRun() throws Exception {
+        Result size =
+                djlplan(
+                        "size",
+                        "--json",
+                        "--pool",
+                        "2",
+                        "--budgets",
+                        "32MB",
+                        "--input-shape",
+                        "4,20:int64",
+                        "--learn",
+                        "2,8:int64",
+                        "--learn",
+                        "5,13:int64",
+                        "--forecast",
+                        "7,300:int64",
+                        "--forecast",
+                        "4,20:int64",
+                        file("embedding"));
+        assertEquals(0, size.exitCode(), size.err());
+        Map<String, JsonObject> sizes = new HashMap<>();
+        for (JsonElement each : size.json().getAsJsonArray("sizes")) {
+            sizes.put(each.getAsJsonObject().get("name").getAsString(), each.getAsJsonObject());
+        }
+        assertTrue(sizes.containsKey("budget 32MB"), size.out());
+        long measured = modelBytes(sizes.get("djl-plan"));
+        assertEquals(measured, modelBytes(sizes.get("djl-plan 4,20:int64")), size.out());
+        // Two threads, each with 48 numbers for a token and 16 for a text.
+        long more = 2L * (7 * (300 * 48 + 16) - 4 * (20 * 48 + 16)) * Float.BYTES;
+        assertEquals(measured + more, modelBytes(sizes.get("djl-plan 7,300:int64")), size.out());
+        assertFalse(sizes.get("djl-plan 7,300:int64").get("measuredInGroup").getAsBoolean());
+    }
+
+    private static long modelBytes(JsonObject size) {
+        return size.get("modelBytes").getAsLong();
     }
 
     @Tag("long")

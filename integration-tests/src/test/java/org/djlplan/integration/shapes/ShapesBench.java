@@ -149,6 +149,16 @@ class ShapesBench {
         }
     }
 
+    /** Every shape is new: what a shape costs that never ran. */
+    @Test
+    void printFirstSeenShapes() throws Exception {
+        print(new Case("minilm", "text", "even", 1, 500));
+        print(new Case("tiny_text", "text", "even", 1, 2000));
+        print(new Case("bert_text", "text", "even", 1, 60));
+        print(new Case("ocr", "line", "even", 1, 600));
+        print(new Case("resnet50", "batch", "even", 1, 100));
+    }
+
     /** Resident megabytes after every 1,000 of 20,000 requests of 2,000 shapes. */
     @Test
     void printLongRun() throws Exception {
@@ -174,8 +184,9 @@ class ShapesBench {
     }
 
     /**
-     * How far predictions reach in an arena, to the most bytes they use at once: those whose sizes
-     * recordings of other shapes told, and those without a plan, the recorded ones among them.
+     * How far predictions of 500 shapes reach in an arena, to the most bytes they use at once:
+     * those whose sizes recordings of other shapes told, and those without a plan, the recorded
+     * ones among them.
      */
     @Test
     void printArenas() throws Exception {
@@ -188,21 +199,21 @@ class ShapesBench {
                 "online",
                 "mean",
                 "largest");
-        printArena(new Case("tiny_text", "text", "arena", 1, 1000));
-        printArena(new Case("minilm", "text", "arena", 1, 500));
-        printArena(new Case("bert_text", "text", "arena", 1, 500));
-        printArena(new Case("ocr", "line", "arena", 1, 500));
-        printArena(new Case("resnet50", "image", "arena", 1, 100));
-        printArena(new Case("resnet50", "batch", "arena-batch", 1, 500));
-        printArena(new Case("decoder", "decoder", "arena", 1, 1024));
+        printArena("tiny_text", "text");
+        printArena("minilm", "text");
+        printArena("bert_text", "text");
+        printArena("ocr", "line");
+        printArena("resnet50", "image");
+        printArena("resnet50", "batch");
+        printArena("decoder", "decoder");
     }
 
-    private void printArena(Case named) throws Exception {
+    private void printArena(String model, String kind) throws Exception {
+        Case named = new Case(model, kind, "arena-" + kind, 1, 500);
         if (!named.isChosen()) {
             return;
         }
-        Case each =
-                new Case(named.model, named.kind, "log_normal", named.threads, named.requests());
+        Case each = new Case(model, kind, "even", 1, named.requests());
         Run run = run("planned", each, TRACE);
         List<MatchResult> lines = REACHED.matcher(run.log).results().toList();
         double[] planned = arenas(lines, "formula");

@@ -29,6 +29,7 @@ import org.djlplan.integration.torch.TorchScriptModels;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 import org.djlplan.memplan.budget.InputTooLargeException;
+import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.rows.RowFailedException;
 import org.djlplan.memplan.rows.RowFigures;
 import org.djlplan.memplan.rows.RowGrouping;
@@ -97,13 +98,20 @@ class GroupedRowsTest {
 
     private ZooModel<float[], float[]> load(Translator<float[], float[]> translator)
             throws Exception {
+        return criteria(translator).build().loadModel();
+    }
+
+    private ZooModel<float[], float[]> load(Translator<float[], float[]> translator, String budget)
+            throws Exception {
+        return criteria(translator).optArgument("memplan.budget", budget).build().loadModel();
+    }
+
+    private Criteria.Builder<float[], float[]> criteria(Translator<float[], float[]> translator) {
         return Criteria.builder()
                 .setTypes(float[].class, float[].class)
                 .optEngine("PyTorch")
                 .optModelPath(file)
-                .optTranslatorFactory(PlannedTranslatorFactory.wrap(translator))
-                .build()
-                .loadModel();
+                .optTranslatorFactory(PlannedTranslatorFactory.wrap(translator));
     }
 
     private static List<float[]> rows(int count) {
@@ -249,17 +257,44 @@ class GroupedRowsTest {
     void predict_oneAtATime_doesNotWaitForItself() throws Exception {
         Translator<float[], float[]> translator = new Steps();
         try (ZooModel<float[], float[]> model =
-                        Criteria.builder()
-                                .setTypes(float[].class, float[].class)
-                                .optEngine("PyTorch")
-                                .optModelPath(file)
+                        criteria(translator)
                                 .optArgument("memplan.maxPredictions", "1")
-                                .optTranslatorFactory(PlannedTranslatorFactory.wrap(translator))
                                 .build()
                                 .loadModel();
                 RowPredictor<float[], float[]> grouped =
                         new RowPredictor<>(model, tokens(100), 2)) {
             assertEquals(40, all(grouped.predict(rows(40).iterator())).size());
+        }
+    }
+
+    @Test
+    void predict_byBudget_batchesTakeHalfOfTheBytesBesideTheLeast() throws Exception {
+        List<float[]> rows = rows(300);
+        List<float[]> expected = new ArrayList<>();
+        long least;
+        try (ZooModel<float[], float[]> model = load(new Steps(), "48MB");
+                Predictor<float[], float[]> alone = model.newPredictor()) {
+            for (float[] row : rows) {
+                expected.add(alone.predict(row));
+            }
+            least = PlanReport.of(model).orElseThrow().budget().orElseThrow().leastBudgetBytes();
+        }
+        long most = 40_000;
+        try (ZooModel<float[], float[]> model = load(new Steps(), Long.toString(least + 2 * most));
+                RowPredictor<float[], float[]> grouped =
+                        new RowPredictor<>(
+                                model, RowGrouping.ofBudget().withOutputsOfTokens(), 1)) {
+            List<float[]> outputs = all(grouped.predict(rows.iterator()));
+            for (int i = 0; i < outputs.size(); i++) {
+                assertArrayEquals(expected.get(i), outputs.get(i), TOLERANCE, "row " + i);
+            }
+            // A token has its features once in the input and once in the output.
+            long bytes = PlanHandle.of(model).orElseThrow().bytesFor("6,33,24").orElseThrow();
+            assertEquals(2 * 6 * 33 * FEATURES * Float.BYTES, bytes);
+            RowFigures figures = grouped.figures();
+            long all = (figures.tokens() + figures.paddedTokens()) * 2 * FEATURES * Float.BYTES;
+            assertTrue(figures.batches() >= all / most, figures.toString());
+            assertTrue(figures.batches() < 300 / 3, figures.toString());
         }
     }
 
