@@ -14,39 +14,40 @@ import org.djlplan.memplan.config.Origin;
 import org.djlplan.memplan.config.PlanOptions;
 import org.junit.jupiter.api.Test;
 
-/** The table of options in the documentation is what the options themselves say. */
+/** Compares the table of options in the documentation with the options. */
 class OptionsTableTest {
 
     private static final int MOST = 20;
 
     private static final Path TABLE = Path.of("..", "docs", "options.md");
 
-    /** Where what it should be is written. */
+    /** The generated table, to copy if the documentation is out of date. */
     private static final Path MADE = Path.of("target", "options.md");
 
     private static final String HEAD =
             """
             # Options
 
-            <!-- Generated from OptionKey and DelegationKey: OptionsTableTest compares it, and writes
-            what it should be to djl-delegation/target/options.md. -->
+            <!-- Generated from OptionKey and DelegationKey. OptionsTableTest compares this file, and writes
+            the expected content to djl-delegation/target/options.md. -->
 
-            Three places set an option. The first of them that does counts:
+            Options can be set in three places. If several of them set an option, the first one wins:
 
             1. the application's code: `new PlannedTranslatorFactory().with("memplan.threads", 4)`, or `wrap(…).with(…)`;
             2. a system property: `djlplan.` and the key, such as `-Ddjlplan.memplan.threads=4`, for all models of the JVM;
             3. DJL's *arguments*: `optArgument(key, value)`, a model zoo's metadata, the query of a model's URL, plain keys in a model folder's
-               `serving.properties`. DJL merges them, so that nobody can tell any more which of them a value is from. Keys with dots may be maps in maps, as
+               `serving.properties`. DJL merges them, so the origin of a value in them is unknown. Keys with dots may also be nested maps, as
                Spring Boot binds `djl.arguments.memplan.threads`.
 
-            A model's folder is data. What loads code, names files, fills a disk, or takes more than the machine has is the application's to decide, and such a value is an
-            error in arguments, which says how to set it; it is without effect where the application sets the same key. On the route through `blockFactory` there
-            is no code, and so the second place is the first. Who types a command (`djlplan run -o KEY=VALUE`, `--delegate`) is the application.
+            A model's folder is treated as data. Options that load code, name files, fill a disk, or can exceed the machine's resources are accepted only from the
+            application. In arguments such a value is rejected with an error that says how to set it; if the application sets the same key, the value is ignored.
+            A model loaded through `blockFactory` has no code in the application, so the second place is the first. Options on a command line
+            (`djlplan run -o KEY=VALUE`, `--delegate`) count as set by the application.
 
-            A folder may name factories (`translatorFactory`, `memplan.translatorFactory`, `blockFactory`, `memplan.blockFactory`) on the application's class path.
-            Ours are never looked for in a model's folder. DJL itself, with or without us, does look there: on loading it runs the static initializers of the classes
-            in `classes` and in jars of a model's folder (for a `blockFactory`, whether or not one is named), and for types `Input` and `Output` those in `libs`, too,
-            which it even compiles. Until DJL changes that, load folders from elsewhere only after a look at what is in them.
+            A folder may name factories (`translatorFactory`, `memplan.translatorFactory`, `blockFactory`, `memplan.blockFactory`) on the application's class path;
+            djl-plan never searches a model's folder for them. DJL itself, with or without djl-plan, does. On loading it runs the static initializers of the classes
+            in `classes` and in jars of a model's folder (for a `blockFactory`, even if none is named). For types `Input` and `Output` it also runs those in `libs`,
+            which it even compiles. Until DJL changes that, inspect folders from elsewhere before you load them.
 
             | key | default | who may set it | meaning |
             | --- | --- | --- | --- |
