@@ -7,7 +7,9 @@ import org.djlplan.memplan.config.PlanOptions;
 
 /** The options of delegation. A key is {@code delegation.} and the name in camel case. */
 public enum DelegationKey implements Option {
-    ENABLED("true", Origin.ANYONE,
+    ENABLED(
+            "true",
+            Origin.ANYONE,
             "TensorFlow Lite: use `djl-delegation` if it is on the class path"),
     DELEGATE(
             "xnnpack",

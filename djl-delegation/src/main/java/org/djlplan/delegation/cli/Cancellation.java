@@ -7,8 +7,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Orderly end of a thread's work on Ctrl-C: it is interrupted, and the JVM waits a moment until it
- * has closed what it has opened.
+ * Ends a thread's work in an orderly way on Ctrl-C: interrupts the thread, and delays the JVM's
+ * exit for a moment until the thread has closed its resources.
  */
 final class Cancellation {
 
@@ -18,16 +18,16 @@ final class Cancellation {
 
     private Cancellation() {}
 
-    /** Something that ends with an InterruptedException when it is cancelled. */
+    /** Work that ends with an InterruptedException if it is cancelled. */
     interface Work<T> {
         T run() throws IOException, InterruptedException;
     }
 
     /**
-     * Does something that Ctrl-C cancels.
+     * Runs work that Ctrl-C cancels.
      *
-     * @param cancelled called if it was; the JVM waits for that, too
-     * @return its result; empty if it was cancelled
+     * @param cancelled called if the work was cancelled; the JVM waits for that, too
+     * @return the result of the work; empty if it was cancelled
      */
     static <T> Optional<T> cancellable(Work<T> work, Runnable cancelled) throws IOException {
         Cancellation cancellation = new Cancellation();
@@ -49,7 +49,7 @@ final class Cancellation {
         try {
             boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            // The JVM is ending: the hook is what has interrupted us.
+            // The JVM is shutting down, so the shutdown hook has interrupted this thread.
         }
     }
 

@@ -27,8 +27,8 @@ import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.store.Kept;
 
 /**
- * What is kept of measuring what to delegate, as a part of reports: the table that loads without
- * options find, or that which needs the fewest.
+ * The stored result of measuring delegation, as a part of reports: the table that loads without
+ * options use, or the one that needs the fewest options.
  */
 public final class DelegationPart implements ReportPart {
 
@@ -49,7 +49,10 @@ public final class DelegationPart implements ReportPart {
                 .map(kept -> new Writer(graph, kept).part());
     }
 
-    /** What is kept is not checked against the model, which may have had the same facts. */
+    /**
+     * A stored table is not compared with the model, and may be of another model with the same
+     * facts.
+     */
     private static boolean fits(ProfileTable table, int operators) {
         return table.partitions().stream()
                         .allMatch(partition -> partition.isEmpty() || partition.last() < operators)
@@ -132,7 +135,7 @@ public final class DelegationPart implements ReportPart {
             return json;
         }
 
-        /** Returns the bytes of the tensors that go into a set of operators or come out of it. */
+        /** Returns the bytes of the tensors that enter or leave a set of operators. */
         private long bytesCrossing(Set<Integer> operators) {
             Set<Integer> written = new HashSet<>();
             Set<Integer> read = new HashSet<>();
@@ -161,7 +164,7 @@ public final class DelegationPart implements ReportPart {
             json.add(
                     "partitions",
                     ProfileJson.numbers(
-                            // Here they are places in the list of partitions.
+                            // In this JSON, partitions are positions in the list of partitions.
                             names.touched(entry.candidate()).stream().map(n -> n - 1).toList()));
             json.addProperty("threads", entry.candidate().threads());
             json.addProperty("latencyNanos", entry.latency().medianNanos());
@@ -170,7 +173,7 @@ public final class DelegationPart implements ReportPart {
             json.addProperty("memoryBytes", entry.memoryBytes());
             json.addProperty("pareto", pareto);
             json.addProperty("chosen", entry.candidate().equals(table.chosen()));
-            // What is outside the tolerance is not timed.
+            // Sets outside the tolerance are not timed.
             json.addProperty("verified", true);
             return json;
         }

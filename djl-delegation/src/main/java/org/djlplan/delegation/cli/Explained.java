@@ -19,16 +19,16 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.graph.Operator;
 
 /**
- * Reasons why operators are delegated or not, for people and for programs.
+ * The reason for each operator of a model why it is delegated or not, as text and as JSON.
  *
  * @param graph the model
- * @param lines its operators, as the file has them one after the other
+ * @param lines the operators, in the order of the file
  */
 record Explained(Graph graph, List<Line> lines) {
 
     private static final int LONGEST_NAME = 48;
 
-    /** The options that facts of a key stand for. */
+    /** The options that determine facts, by the fact's name. */
     private static final Map<String, DelegationKey> FACTS =
             ImmutableMap.of(
                     "objective", DelegationKey.OBJECTIVE,
@@ -39,16 +39,16 @@ record Explained(Graph graph, List<Line> lines) {
     /**
      * One operator.
      *
-     * @param operator as the graph has it
+     * @param operator of the graph
      * @param verdict on it
      */
     record Line(Operator operator, Verdict verdict) {}
 
     /**
-     * Returns what a table tells.
+     * Returns the explanation of a table.
      *
-     * @param graph as it was measured
-     * @param facts what the measurements depend on, by name
+     * @param graph of the measured model
+     * @param facts that the measurements depend on, by name
      */
     static Explained of(Graph graph, Map<String, String> facts, ProfileTable table) {
         DelegationOptions options = options(facts);
@@ -70,7 +70,7 @@ record Explained(Graph graph, List<Line> lines) {
                         .toList());
     }
 
-    /** Returns the options that facts of a key stand for. */
+    /** Returns the options that produce these facts. */
     static DelegationOptions options(Map<String, String> facts) {
         ImmutableMap.Builder<String, String> options = ImmutableMap.builder();
         FACTS.forEach(
@@ -82,7 +82,7 @@ record Explained(Graph graph, List<Line> lines) {
         return DelegationOptions.parse(options.buildOrThrow());
     }
 
-    /** Returns how many operators have each kind of verdict, in one line. */
+    /** Returns the number of operators with each kind of verdict, in one line. */
     String summary() {
         Map<String, Long> kinds =
                 lines.stream()
@@ -102,7 +102,7 @@ record Explained(Graph graph, List<Line> lines) {
     /**
      * Returns the verdicts.
      *
-     * @param all whether consecutive operators with the same verdict have a line each
+     * @param all whether to print one line per operator instead of joining equal verdicts
      */
     TextTable table(boolean all) {
         TextTable rows = new TextTable(true, "operator", "type", "output", "");
@@ -155,7 +155,7 @@ record Explained(Graph graph, List<Line> lines) {
         return plain.length() <= LONGEST_NAME ? plain : plain.substring(0, LONGEST_NAME - 1) + "…";
     }
 
-    /** A file's names are not to steer a terminal. */
+    /** Removes control characters, so that names in a file cannot control a terminal. */
     private static String plain(String text) {
         return CharMatcher.javaIsoControl().replaceFrom(text, ' ');
     }

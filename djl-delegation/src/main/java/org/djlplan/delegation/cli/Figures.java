@@ -7,7 +7,7 @@ import java.util.function.Predicate;
 import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.OutputError;
 
-/** Figures as people read them, with their units. */
+/** Formats figures with their units, for people. */
 final class Figures {
 
     private static final double NANOS_PER_MILLI = 1e6;
@@ -41,17 +41,19 @@ final class Figures {
         return format("%.1f KiB", bytes / BYTES_PER_KIBI);
     }
 
-    /** Returns memory, or a dash where the system does not tell. */
+    /** Returns memory, or a dash if the system does not report it. */
     static String memory(long bytes) {
         return bytes == 0 ? "–" : mebibytes(bytes);
     }
 
-    /** Returns threads as in a sentence; −1 is the engine's default. */
+    /** Returns a number of threads for use in a sentence; −1 is the engine's default. */
     static String threads(int threads) {
         return threads == -1 ? "the engine's own" : Integer.toString(threads);
     }
 
-    /** Returns the largest error of the outputs of each kind: relative, in steps, or elements. */
+    /**
+     * Returns the largest error of the outputs of each kind: relative, in steps, or in elements.
+     */
     static String error(List<OutputError> errors) {
         List<String> parts = new ArrayList<>();
         worst(errors, Figures::isFloat, "%.1e", parts);

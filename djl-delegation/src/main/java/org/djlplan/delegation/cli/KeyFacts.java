@@ -13,10 +13,10 @@ import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.config.PlanOptions;
 import org.djlplan.memplan.config.Threads;
 
-/** Machine and settings that measurements depend on, for people. */
+/** The machine and the settings that measurements depend on, for people. */
 final class KeyFacts {
 
-    /** Those that tell two tables of one model on one machine from each other. */
+    /** The facts that distinguish two tables of one model on one machine. */
     static final ImmutableSet<String> SHOWN =
             ImmutableSet.of(
                     "cores",
@@ -29,7 +29,7 @@ final class KeyFacts {
                     "threads",
                     "tolerance");
 
-    /** The options that make a key. */
+    /** The options that are part of a table's key. */
     static final ImmutableSet<String> KEYS =
             ImmutableSet.of(
                     OptionKey.THREADS.key(),
@@ -42,11 +42,11 @@ final class KeyFacts {
     private KeyFacts() {}
 
     /**
-     * Returns the options with which a load finds what is kept by these facts; those that are not
-     * among them must be as by default. None for loads without options.
+     * Returns the options with which a load finds the table with these facts; all other options
+     * must have their default values. Empty for loads without options.
      */
     static ImmutableMap<String, String> loads(Map<String, String> facts) {
-        // Where cores do not count, threads were set.
+        // If cores are not part of the key, the number of threads was set.
         String usualThreads =
                 Optional.ofNullable(facts.get("cores"))
                         .map(Integer::parseInt)
@@ -69,14 +69,15 @@ final class KeyFacts {
         for (DelegationKey key : DelegationKey.values()) {
             String value = facts.get(factOf(key));
             if (value != null && !value.equals(usual.get(key))) {
-                // Of a delegate's library size and time of change follow.
+                // Removes the size and modification time that follow the path of a delegate's
+                // library.
                 options.put(key.key(), value.replaceFirst(", \\d+ bytes of .*", ""));
             }
         }
         return options.buildOrThrow();
     }
 
-    /** Facts that are options have the names of these. */
+    /** A fact that is an option has the option's name. */
     private static String factOf(DelegationKey key) {
         return key == DelegationKey.MAX_MEMORY
                 ? "maxMemoryBytes"
@@ -84,8 +85,8 @@ final class KeyFacts {
     }
 
     /**
-     * Returns the options, for people, with which loads find what is kept by these facts; none if
-     * loads without options do.
+     * Returns the options, for people, with which loads find the table with these facts; empty if
+     * loads without options find it.
      */
     static ImmutableList<String> loadsOptions(Map<String, String> facts) {
         return loads(facts).entrySet().stream()
@@ -93,7 +94,7 @@ final class KeyFacts {
                 .collect(ImmutableList.toImmutableList());
     }
 
-    /** Returns a sentence that says which loads find what is kept by these facts. */
+    /** Returns a sentence that says which loads find the table with these facts. */
     static String loadsText(Map<String, String> facts) {
         List<String> options = loadsOptions(facts);
         return "found by loads %s; other values of %s ask for a measurement of their own"

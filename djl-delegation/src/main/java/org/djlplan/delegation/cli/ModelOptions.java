@@ -11,7 +11,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** The model to measure, and the delegate: what both commands take. */
+/** The model to measure and the delegate: the options that {@code tune} and {@code study} share. */
 final class ModelOptions {
 
     private static final String USUAL_DELEGATE = "xnnpack";
@@ -36,7 +36,7 @@ final class ModelOptions {
     /** For picocli. */
     ModelOptions() {}
 
-    /** Returns the delegate as in {@code delegation.delegate}, if it is given. */
+    /** Returns the value of {@code delegation.delegate}, if it is given. */
     Optional<String> delegate() {
         return Optional.ofNullable(delegate);
     }
@@ -44,8 +44,8 @@ final class ModelOptions {
     /**
      * Returns the model's file.
      *
-     * @throws ParameterException if it is no TensorFlow Lite model by its name
-     * @throws IllegalStateException if it cannot be read
+     * @throws ParameterException if its name is not that of a TensorFlow Lite model
+     * @throws IllegalStateException if the file cannot be read
      */
     Path file() {
         boolean block = model.startsWith("zoo:") || model.startsWith("block:");

@@ -18,7 +18,7 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.OutputError;
 
-/** Tables of measurements as JSON. Partitions are counted from 1, operators from 0. */
+/** Writes tables of measurements as JSON. Partitions are numbered from 1, operators from 0. */
 final class ProfileJson {
 
     private final ProfileTable table;
@@ -34,8 +34,8 @@ final class ProfileJson {
     /**
      * Returns one table, its entries in the order in which they were tried.
      *
-     * @param facts what the measurements depend on, by name
-     * @param kept whether a load finds it
+     * @param facts that the measurements depend on, by name
+     * @param kept whether a load finds this table
      */
     static JsonObject of(Graph graph, Map<String, String> facts, ProfileTable table, boolean kept) {
         return new ProfileJson(graph, table).table(facts, kept);

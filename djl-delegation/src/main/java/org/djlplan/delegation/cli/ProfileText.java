@@ -13,7 +13,7 @@ import org.djlplan.delegation.table.ProfileTable;
 import org.djlplan.memplan.cli.TextTable;
 import org.djlplan.memplan.graph.Graph;
 
-/** Tables of measurements for people: one line per candidate, the fastest first. */
+/** Writes tables of measurements for people: one line per candidate, the fastest first. */
 final class ProfileText {
 
     private final Graph graph;
@@ -34,7 +34,7 @@ final class ProfileText {
     /**
      * Returns the table with a heading and the choice.
      *
-     * @param facts what the measurements depend on, by name
+     * @param facts that the measurements depend on, by name
      */
     static String of(Graph graph, Map<String, String> facts, ProfileTable table) {
         return new ProfileText(graph, table).text(facts);
@@ -77,7 +77,7 @@ final class ProfileText {
                 table.reason(), table.inferences(), Figures.seconds(table.nanos()));
     }
 
-    /** Returns what ran, the fastest first, and then what did not. */
+    /** Returns the candidates that ran, the fastest first, followed by those that did not. */
     static ImmutableList<Entry> sorted(List<Entry> entries) {
         return ImmutableList.sortedCopyOf(
                 Comparator.comparingInt(ProfileText::rank)
@@ -117,7 +117,7 @@ final class ProfileText {
         }
     }
 
-    /** Returns why a candidate is not used; nothing if it may be. */
+    /** Returns the reason why a candidate cannot be used; an empty string if it can. */
     static String failure(Entry entry) {
         if (!(entry instanceof Entry.Failed failed)) {
             return entry instanceof Entry.Wrong ? "outputs differ: not used" : "";

@@ -15,10 +15,10 @@ import org.djlplan.memplan.graph.Graph;
 import org.djlplan.memplan.spi.Candidate;
 
 /**
- * Names candidates by the partitions that they delegate, counted from 1: {@code all}, {@code 1,3 of
- * 3}, {@code CPU kernels}. A part of a partition is named by its operators, counted from 0: {@code
- * 1,2(30–57) of 3}. What builds its buffers for each prediction is named so: {@code all,
- * transient}.
+ * Names candidates by the partitions that they delegate, numbered from 1: {@code all}, {@code 1,3
+ * of 3}, {@code CPU kernels}. A part of a partition is named by its operators, numbered from 0:
+ * {@code 1,2(30–57) of 3}. A candidate that builds its buffers for each prediction has a suffix:
+ * {@code all, transient}.
  */
 final class SetNames {
 
@@ -44,7 +44,7 @@ final class SetNames {
     /**
      * Returns the names of a model's candidates.
      *
-     * @param partitions what the delegate reported
+     * @param partitions as reported by the delegate
      */
     static SetNames of(Graph graph, List<? extends Set<Integer>> partitions) {
         return new SetNames(partitions, PieceGraph.of(graph, partitions, 1).pieces());
@@ -72,7 +72,7 @@ final class SetNames {
         return candidate.transientBuffers() ? name + TRANSIENT : name;
     }
 
-    /** Returns which operators of a partition: up to two runs of them, or that there are more. */
+    /** Returns the delegated operators of a partition: up to two ranges, or that there are more. */
     private static String part(Piece unit, Candidate candidate) {
         List<String> runs = new ArrayList<>();
         List<Integer> run = new ArrayList<>();
@@ -101,7 +101,9 @@ final class SetNames {
         return !Collections.disjoint(candidate.operators(), unit.operators());
     }
 
-    /** Returns the partitions of which a candidate delegates anything, counted from 1. */
+    /**
+     * Returns the partitions of which a candidate delegates at least one operator, numbered from 1.
+     */
     ImmutableList<Integer> touched(Candidate candidate) {
         return units.stream()
                 .filter(unit -> touches(candidate, unit))
@@ -110,8 +112,9 @@ final class SetNames {
     }
 
     /**
-     * Returns for which number of partitions TensorFlow Lite's own rule would delegate the same;
-     * empty if for none. Constant operators, which run in no inference, do not matter.
+     * Returns the number of partitions for which TensorFlow Lite's own rule would delegate the same
+     * operators; empty if there is none. Constant operators are ignored, because no inference runs
+     * them.
      */
     OptionalInt firstN(Candidate candidate) {
         Set<Integer> own = Sets.intersection(candidate.operators(), working);

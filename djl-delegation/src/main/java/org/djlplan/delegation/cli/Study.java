@@ -17,20 +17,20 @@ import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.ProfileTable;
 
 /**
- * Findings of a study of a model's partitions.
+ * The result of a study of a model's partitions.
  *
  * @param model its name
- * @param operators how many it has
- * @param partitions how many the delegate reported
+ * @param operators number of operators
+ * @param partitions number of partitions that the delegate reported
  * @param threads per prediction, −1 for the engine's default
  * @param costs of the partitions that run in the delegate, in execution order
- * @param wanted how many sets were to be measured
- * @param sets what was measured, the smaller ones first
- * @param rule the partitions, counted from 1, that TFLite's own rule delegates if at most 1, 2, …
- *     may be
- * @param usual what a usual profiling run found
- * @param inferences how many inferences the sets took
- * @param nanos how long the sets took
+ * @param wanted number of sets that were to be measured
+ * @param sets measured sets, the smaller ones first
+ * @param rule the partitions, numbered from 1, that TensorFlow Lite's own rule delegates for a
+ *     limit of 1, 2, … partitions
+ * @param usual result of a usual profiling run
+ * @param inferences number of inferences of the sets
+ * @param nanos duration of measuring the sets
  */
 record Study(
         String model,
@@ -46,11 +46,11 @@ record Study(
         long nanos) {
 
     /**
-     * One partition with its times.
+     * One partition with its times in the delegate and in the CPU kernels.
      *
      * @param unit the partition
      * @param cpuNanos of its operators in the CPU kernels
-     * @param delegateNanos of them in the delegate
+     * @param delegateNanos of its operators in the delegate
      */
     record PartitionCost(Piece unit, long cpuNanos, long delegateNanos) {
 
@@ -58,19 +58,21 @@ record Study(
             checkArgument(cpuNanos >= 0 && delegateNanos >= 0, "%s, %s", cpuNanos, delegateNanos);
         }
 
-        /** Returns what it saves to delegate it, negative where the delegate is slower. */
+        /**
+         * Returns the time that delegating the partition saves, negative if the delegate is slower.
+         */
         long savedNanos() {
             return cpuNanos - delegateNanos;
         }
     }
 
     /**
-     * One set that was tried.
+     * A set of partitions that was tried.
      *
-     * @param partitions of which it has operators, counted from 1
-     * @param whole whether it has all of each, not parts
+     * @param partitions from which it has operators, numbered from 1
+     * @param whole whether it contains each of these partitions completely
      * @param name for people
-     * @param entry how it went
+     * @param entry result of the trial
      */
     record SetTime(Set<Integer> partitions, boolean whole, String name, Entry entry) {
 
@@ -82,7 +84,7 @@ record Study(
             return entry instanceof Entry.Measured it ? Optional.of(it) : Optional.empty();
         }
 
-        /** Returns the median latency; empty if it did not run, or not right. */
+        /** Returns the median latency; empty if the set did not run or its outputs were wrong. */
         Optional<Long> medianNanos() {
             return measured().map(it -> it.latency().medianNanos());
         }
@@ -102,21 +104,21 @@ record Study(
                 .collect(ImmutableList.toImmutableList());
     }
 
-    /** Returns a set of whole partitions, if it was tried. */
+    /** Returns the entry of a set of whole partitions, if it was tried. */
     Optional<SetTime> set(Set<Integer> wholePartitions) {
         return sets.stream()
                 .filter(set -> set.whole() && set.partitions().equals(wholePartitions))
                 .findFirst();
     }
 
-    /** Returns the set that the usual run chose, as measured with the others. */
+    /** Returns the set that the usual run chose, as measured together with the other sets. */
     Optional<SetTime> ours() {
         return sets.stream()
                 .filter(set -> set.entry().candidate().equals(usual.chosen()))
                 .findFirst();
     }
 
-    /** Returns how well each feature of partitions predicts what it saves to delegate them. */
+    /** Returns how well each feature of partitions predicts the time saved by delegating them. */
     Map<Feature, OptionalDouble> correlations() {
         return Correlation.withSavedNanos(
                 costs.stream().map(PartitionCost::unit).toList(),

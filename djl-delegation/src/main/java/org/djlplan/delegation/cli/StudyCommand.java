@@ -28,7 +28,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code djlplan study}: what partitions and sets of partitions of a model take. */
+/** {@code djlplan study}: measures partitions and sets of partitions of a model. */
 @Command(
         name = "study",
         description = {
@@ -163,7 +163,7 @@ public final class StudyCommand implements CliCommand {
             return Optional.empty();
         }
         if (!chart.isEmpty()) {
-            // So that no model is overwritten that stands where the page's name was forgotten.
+            // Prevents overwriting a model if the name of the page was forgotten.
             if (!chart.endsWith(".html")) {
                 throw usage("--chart " + chart + ": must be the name of an .html file");
             }

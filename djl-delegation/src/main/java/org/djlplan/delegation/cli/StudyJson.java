@@ -13,7 +13,7 @@ import org.djlplan.delegation.study.Correlation;
 import org.djlplan.delegation.study.Correlation.Feature;
 import org.djlplan.delegation.table.Entry;
 
-/** A study as JSON. Partitions are counted from 1. */
+/** A study as JSON. Partitions are numbered from 1. */
 final class StudyJson {
 
     private StudyJson() {}

@@ -7,7 +7,7 @@ import java.util.List;
 import org.djlplan.memplan.cli.TextTable;
 import org.djlplan.memplan.cli.report.ReportFile;
 
-/** A study as a page of reports, with the numbers of its JSON and the tables of its text. */
+/** A study as a report page, with the numbers of its JSON and the tables of its text. */
 final class StudyPage {
 
     private StudyPage() {}

@@ -40,9 +40,9 @@ import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
- * Measures what a study needs: a usual profiling run first, then what partitions take on either
- * side, then the sets. The fastest sets are measured once more, all in turns, as those that only
- * were lucky would look best otherwise.
+ * Measures a study: first a usual profiling run, then each partition in the delegate and in the CPU
+ * kernels, then the sets. The fastest sets are measured again, all in turns, because otherwise sets
+ * that were fast by chance would win.
  */
 final class StudyRun {
 
@@ -71,7 +71,8 @@ final class StudyRun {
      * Runs a study.
      *
      * @param runner of the model's candidates; not closed
-     * @throws CandidateException if the delegate cannot be asked, or the CPU kernels do not run
+     * @throws CandidateException if the delegate cannot report partitions, or the CPU kernels do
+     *     not run
      */
     static Study study(
             Graph graph, CandidateRunner runner, Settings settings, Optional<Progress> progress)
@@ -123,7 +124,7 @@ final class StudyRun {
                 early -> {});
     }
 
-    /** What is compared with others comes first, in case that time does not suffice for all. */
+    /** Candidates that others are compared with come first, in case the time limit ends the run. */
     private Set<Candidate> candidates(
             List<ImmutableSet<Integer>> sets,
             List<ImmutableSet<Integer>> rule,
@@ -188,7 +189,7 @@ final class StudyRun {
                 .collect(ImmutableSet.toImmutableSet());
     }
 
-    /** Returns how people count the partition at a place. */
+    /** Returns the number, counted from 1, of the partition at an index. */
     private int number(int place) {
         return units.pieces().get(place).partition() + 1;
     }
@@ -208,7 +209,10 @@ final class StudyRun {
         return costs;
     }
 
-    /** Alone, so that a partition that does not run costs no other; empty for one that does not. */
+    /**
+     * Measures one partition alone, so that a failing one does not affect others; empty if it does
+     * not run.
+     */
     private Optional<Long> delegateNanos(Candidate alone, SortedSet<Integer> operators)
             throws InterruptedException {
         try {
@@ -234,22 +238,23 @@ final class StudyRun {
     }
 
     /**
-     * The sets of partitions that a study measures. Partitions are given by their units' places.
+     * The sets of partitions that a study measures. Partitions are given by the indices of their
+     * units.
      */
     static final class MeasuredSets {
 
-        /** All unions of so many partitions are measured: 1024. */
+        /** Up to this number of partitions all unions are measured (1024). */
         static final int ALL_UNIONS = 10;
 
         private MeasuredSets() {}
 
         /**
-         * Returns the sets, the smaller ones first: every union of few partitions; of more,
-         * nothing, everything, each partition alone, everything but each partition, and TFLite's
-         * first N for every N.
+         * Returns the sets, the smaller ones first: every union for few partitions; for more, the
+         * empty set, all, each partition alone, all but each partition, and TensorFlow Lite's first
+         * N for every N.
          *
-         * @param partitions what the delegate reported
-         * @param units one per partition in which anything runs
+         * @param partitions as reported by the delegate
+         * @param units one per partition in which any operator runs
          */
         static ImmutableList<ImmutableSet<Integer>> of(
                 List<? extends Set<Integer>> partitions, PieceGraph units) {
@@ -273,7 +278,9 @@ final class StudyRun {
                     .collect(ImmutableList.toImmutableList());
         }
 
-        /** Returns what TFLite's rule delegates if at most 1, 2, … partitions may be. */
+        /**
+         * Returns the sets that TensorFlow Lite's rule delegates for a limit of 1, 2, … partitions.
+         */
         static ImmutableList<ImmutableSet<Integer>> firstN(
                 List<? extends Set<Integer>> partitions, PieceGraph units) {
             ImmutableList.Builder<ImmutableSet<Integer>> choices = ImmutableList.builder();
@@ -295,10 +302,10 @@ final class StudyRun {
      * Settings of a study.
      *
      * @param threads per prediction, −1 for the engine's default
-     * @param budget after how much time no more sets are begun
-     * @param rounds how many turns each set gets
-     * @param usualBudget of the usual run that the sets are compared with
-     * @param tolerance by which outputs are judged
+     * @param budget time after which no more sets are started
+     * @param rounds number of turns per set
+     * @param usualBudget time limit of the usual run that the sets are compared with
+     * @param tolerance for the outputs
      */
     record Settings(
             int threads, Duration budget, int rounds, Duration usualBudget, Tolerance tolerance) {

@@ -16,7 +16,7 @@ import org.djlplan.memplan.cli.TextTable;
 /** A study for people. */
 final class StudyText {
 
-    /** Of many sets, the fastest so many are listed. */
+    /** At most this many sets are listed, the fastest ones. */
     static final int LISTED = 64;
 
     private static final double MILLION = 1e6;
@@ -161,7 +161,7 @@ final class StudyText {
         return rows;
     }
 
-    /** Returns what one takes as a multiple of what the other takes. */
+    /** Returns the time of one divided by the time of the other. */
     private static String ratio(Optional<SetTime> first, Optional<SetTime> second) {
         Optional<Long> above = first.flatMap(SetTime::medianNanos);
         Optional<Long> below = second.flatMap(SetTime::medianNanos);
@@ -170,7 +170,9 @@ final class StudyText {
                 : "–";
     }
 
-    /** Returns what is best, what a usual run chose, and what both took, a line each. */
+    /**
+     * Returns the best set, the choice of the usual run, and the duration of both, one line each.
+     */
     static ImmutableList<String> verdict(Study study) {
         ImmutableList.Builder<String> lines = ImmutableList.builder();
         study.fastest().stream()

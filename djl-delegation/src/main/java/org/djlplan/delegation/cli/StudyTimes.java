@@ -15,13 +15,13 @@ import org.djlplan.memplan.spi.CandidateRunner;
 import org.djlplan.memplan.spi.CandidateRunner.Trial;
 import org.djlplan.memplan.spi.Tolerance;
 
-/** Times candidates, all equally often, several in turns. */
+/** Times candidates in turns, all equally often. */
 final class StudyTimes {
 
-    /** So many are prepared at once, and take turns. */
+    /** Number of candidates that are prepared at once and take turns. */
     private static final int TOGETHER = 16;
 
-    /** A turn is to take so long if the candidate is fast. */
+    /** Minimum duration of a turn for a fast candidate. */
     private static final long TURN_NANOS = 4_000_000;
 
     private static final int MOST_PER_TURN = 10;
@@ -39,10 +39,10 @@ final class StudyTimes {
     }
 
     /**
-     * Times candidates; those that were timed before anew.
+     * Times candidates; candidates that were timed before are timed again.
      *
-     * @param more asked before candidates are begun whether there is time for them
-     * @param timed told of each that is done
+     * @param more asked before each group of candidates whether there is time for it
+     * @param timed called with each finished candidate
      */
     void time(Collection<Candidate> candidates, BooleanSupplier more, Runnable timed)
             throws InterruptedException {
@@ -118,7 +118,7 @@ final class StudyTimes {
         entries.put(candidate, new Entry.Failed(candidate, e.kind(), message));
     }
 
-    /** Returns how each candidate went. */
+    /** Returns the result of each candidate. */
     Map<Candidate, Entry> entries() {
         return entries;
     }

@@ -13,14 +13,14 @@ import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.DelegableModel;
 import org.djlplan.memplan.store.CacheFolder;
 
-/** TensorFlow Lite models that can be measured. */
+/** Loads TensorFlow Lite models for measuring. */
 final class TfLiteModels {
 
     private static final String ENGINE = "TFLite";
 
     private TfLiteModels() {}
 
-    /** Returns where measurements are kept that cannot be kept next to the model. */
+    /** Returns the folder for measurements that cannot be stored next to the model. */
     static Path cacheFolder() {
         return CacheFolder.get();
     }
@@ -28,21 +28,20 @@ final class TfLiteModels {
     /**
      * Returns the graph of a model.
      *
-     * @throws IOException if the file cannot be read or is no model
+     * @throws IOException if the file cannot be read or is not a model
      */
     static Graph graph(Path file) throws IOException {
         return TfLiteGraphs.toGraph(TfLiteReader.read(file), file.getFileName().toString());
     }
 
     /**
-     * Loads the engine and returns a model that runs in it as models do that are loaded with these
-     * options.
+     * Loads the engine and returns a model that runs as models loaded with these options do.
      *
-     * @throws IOException if the file cannot be read or is no model
-     * @throws IllegalStateException if the engine is not there
+     * @throws IOException if the file cannot be read or is not a model
+     * @throws IllegalStateException if the engine is not available
      */
     static DelegableModel open(Path file, PlanOptions options) throws IOException {
-        // A file that is no model is not to load an engine.
+        // Read the graph first, so that a file that is not a model loads no engine.
         Graph unused = graph(file);
         if (!Engine.hasEngine(ENGINE)) {
             throw new IllegalStateException(

@@ -39,7 +39,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code djlplan tune}: measures by hand which operators of a model to delegate. */
+/** {@code djlplan tune}: measures which operators of a model to delegate. */
 @Command(
         name = "tune",
         description = {
@@ -139,7 +139,7 @@ public final class TuneCommand implements CliCommand {
                                                 ProfileSettings.INFERENCES));
     }
 
-    /** Returns whether anything could be measured. */
+    /** Returns whether any candidate could be measured. */
     private boolean tune(
             DelegableModel measurable,
             DelegationOptions setting,
@@ -218,7 +218,7 @@ public final class TuneCommand implements CliCommand {
         err.flush();
     }
 
-    /** Prints tables as they come, or one JSON object in the end. */
+    /** Prints tables as they become available, or one JSON object at the end. */
     private final class Output {
 
         private final PrintWriter out = spec.commandLine().getOut();
@@ -269,22 +269,22 @@ public final class TuneCommand implements CliCommand {
     }
 
     /**
-     * The rule by which loads may use the result of an exhaustive run. It measures unions of whole
-     * partitions only, so it may know less than a usual run, which also looks into partitions:
-     * always if memory counts, and where a partition is hardly faster in the delegate.
+     * Decides whether loads may use the result of an exhaustive run. An exhaustive run measures
+     * unions of whole partitions only, so it may find less than a usual run, which also splits
+     * partitions: always if memory counts, and if a partition is hardly faster in the delegate.
      */
     static final class ExhaustiveResult {
 
-        /** Of more partitions not all unions are measured. */
+        /** With more partitions, not all unions are measured. */
         static final int MOST_PARTITIONS = 10;
 
         private ExhaustiveResult() {}
 
         /**
-         * Returns why a table is not to be kept; empty if it is.
+         * Returns the reason why a table must not be stored; empty if it may be.
          *
          * @param threads the settings that were to be measured
-         * @param kept what loads use until now
+         * @param kept the table that loads have used so far
          */
         static Optional<String> objection(
                 Graph graph,

@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Options for the objective of a search and for its limits. */
+/** Options for the objective and the limits of a search. */
 final class TuneOptions {
 
     private static final Map<String, String> NAMES =
@@ -108,16 +108,16 @@ final class TuneOptions {
     /**
      * The options of a load.
      *
-     * @param plan all of them
-     * @param delegation those of delegation
+     * @param plan all options
+     * @param delegation the delegation options among them
      */
     record Setting(PlanOptions plan, DelegationOptions delegation) {}
 
     /**
-     * Returns the options of each setting of threads, as a load of the model reads them.
+     * Returns the options for each number of threads, as a load of the model reads them.
      *
-     * @param delegate what {@code --delegate} says
-     * @throws ParameterException if a value is wrong, or something is said twice
+     * @param delegate value of {@code --delegate}
+     * @throws ParameterException if a value is wrong, or an option is given twice
      */
     List<Setting> settings(Optional<String> delegate, boolean exhaustive) {
         List<Optional<String>> eachThreads =
@@ -150,7 +150,7 @@ final class TuneOptions {
     }
 
     /**
-     * Returns the folder in which to keep the result, too; creates it if it is missing.
+     * Returns the additional folder for the result; creates it if it is missing.
      *
      * @throws ParameterException if it cannot be created
      */
@@ -193,7 +193,7 @@ final class TuneOptions {
 
     private Setting parse(Map<String, String> texts) {
         try {
-            // Who types a command is the application.
+            // Options on a command line count as set by the application.
             PlanOptions plan =
                     PlanOptions.parse(
                             GivenOptions.of(
@@ -207,7 +207,7 @@ final class TuneOptions {
         }
     }
 
-    /** The parser names keys; a user of the command may have given options. */
+    /** Replaces keys in the parser's message by the command's options. */
     private String asTyped(String message) {
         String text = message;
         for (Map.Entry<String, String> name : NAMES.entrySet()) {

@@ -11,17 +11,18 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import org.djlplan.delegation.partition.Piece;
 
-/** Rank correlation: how well one quantity predicts the order of another. */
+/** Computes rank correlations: how well one quantity predicts the order of another. */
 public final class Correlation {
 
     private Correlation() {}
 
     /**
-     * Returns Spearman's rank correlation of two quantities: Pearson's of their ranks, where equal
-     * values share the mean of their ranks (Spearman 1904). 1 if one grows whenever the other does,
-     * −1 if it falls then. Empty for fewer than two pairs, or if all values of either are the same.
+     * Returns Spearman's rank correlation of two quantities: Pearson's correlation of their ranks,
+     * where equal values share the mean of their ranks (Spearman 1904). It is 1 if one grows
+     * whenever the other does, and −1 if it falls whenever the other grows. Empty for fewer than
+     * two pairs, or if all values of either are the same.
      *
-     * @throws IllegalArgumentException if there are not as many of one as of the other
+     * @throws IllegalArgumentException if the lengths differ
      */
     public static OptionalDouble spearman(double[] first, double[] second) {
         checkArgument(
@@ -30,10 +31,10 @@ public final class Correlation {
     }
 
     /**
-     * Returns how well each feature of pieces predicts the time that it saves to delegate one,
+     * Returns how well each feature of pieces predicts the time saved by delegating a piece,
      * compared with the CPU kernels.
      *
-     * @param savedNanos of each piece, negative where the delegate is slower
+     * @param savedNanos for each piece, negative if the delegate is slower
      */
     public static ImmutableMap<Feature, OptionalDouble> withSavedNanos(
             List<Piece> pieces, List<Long> savedNanos) {
@@ -43,7 +44,7 @@ public final class Correlation {
                 feature -> spearman(pieces.stream().mapToDouble(feature::of).toArray(), saved));
     }
 
-    /** Returns the feature with the strongest correlation of either sign; of equals the first. */
+    /** Returns the feature with the strongest correlation of either sign; on a tie, the first. */
     public static Optional<Feature> best(Map<Feature, OptionalDouble> correlations) {
         Optional<Feature> best = Optional.empty();
         double strongest = 0;
@@ -57,7 +58,9 @@ public final class Correlation {
         return best;
     }
 
-    /** One more than the number of smaller values, plus half the number of other equal ones. */
+    /**
+     * A rank is one plus the number of smaller values plus half the number of other equal values.
+     */
     private static double[] ranks(double[] values) {
         return Arrays.stream(values)
                 .map(
@@ -88,9 +91,9 @@ public final class Correlation {
     }
 
     /**
-     * A feature of a piece that is known before anything is run; each may predict how much time it
-     * saves to delegate the piece. TensorFlow Lite itself goes by {@link #OPERATORS}: of many
-     * partitions it delegates those with most nodes.
+     * A feature of a piece that is known before a measurement, and may predict how much time
+     * delegating the piece saves. TensorFlow Lite itself uses {@link #OPERATORS}: of many
+     * partitions it delegates those with the most nodes.
      */
     public enum Feature {
         /** The number of its operators. */

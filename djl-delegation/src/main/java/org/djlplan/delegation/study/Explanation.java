@@ -20,13 +20,13 @@ import org.djlplan.memplan.spi.OutputError.Deviation;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
- * An explanation of a choice: why each operator of a model is delegated or not, as far as a table
- * of measurements tells.
+ * Explains a choice: why each operator of a model is delegated or not, based on a table of
+ * measurements.
  *
- * <p>The reason for an operator that could be delegated is what became of the set that has it and
- * is nearest to the chosen one: of which the fewest operators are on another side. If that set did
- * not run or was wrong, it is the smallest set of that kind which has it: there is the least else
- * that may be to blame.
+ * <p>The reason for an operator that could be delegated is the result of the nearest set with that
+ * operator: the one that differs from the chosen set in the fewest operators. If that set failed or
+ * was wrong, the reason is taken from the smallest such set with the operator, because it contains
+ * the fewest other operators that may be the cause.
  */
 public final class Explanation {
 
@@ -38,7 +38,7 @@ public final class Explanation {
     private final DelegateRules rules;
     private final Set<Integer> offered;
 
-    /** The nearest to what was chosen first. */
+    /** Sets nearest to the chosen set come first. */
     private final List<Entry> nearest;
 
     private Explanation(
@@ -61,7 +61,7 @@ public final class Explanation {
         int threads = table.chosen().threads();
         List<Entry> asMany =
                 table.entries().stream().filter(e -> e.candidate().threads() == threads).toList();
-        // The CPU kernels may be chosen with the engine's own number of threads.
+        // The CPU kernels may be chosen with the engine's default number of threads.
         boolean telling = asMany.stream().anyMatch(entry -> entry.candidate().delegates());
         nearest =
                 ImmutableList.sortedCopyOf(
@@ -72,10 +72,10 @@ public final class Explanation {
     /**
      * Returns the verdict on each operator, in the graph's order.
      *
-     * @param table what was measured of the model without the excluded operators
-     * @param goal what the choice was to reach
-     * @param tolerance by which outputs were judged
-     * @param excluded operators that were not to be delegated
+     * @param table measurements of the model without the excluded operators
+     * @param goal of the choice
+     * @param tolerance for the outputs
+     * @param excluded operators that must not be delegated
      * @param rules of the delegate
      */
     public static List<Verdict> of(
@@ -110,7 +110,10 @@ public final class Explanation {
                 .orElseGet(Verdict.Untried::new);
     }
 
-    /** What unpacks a constant goes where its readers go, if there is one reason for them all. */
+    /**
+     * An operator that unpacks a constant gets the verdict of its readers, if they all have the
+     * same.
+     */
     private Verdict ofReaders(int operator) {
         Set<Verdict> reasons =
                 IntStream.of(flow.writes(operator))
@@ -138,7 +141,10 @@ public final class Explanation {
                 .findFirst();
     }
 
-    /** Constant operators, which run in no inference, follow the others. */
+    /**
+     * Constant operators are not counted, because no inference runs them and they follow the
+     * others.
+     */
     private int distance(Entry entry) {
         Set<Integer> other =
                 Sets.symmetricDifference(entry.candidate().operators(), table.chosen().operators());
@@ -161,7 +167,7 @@ public final class Explanation {
                 && with.memoryBytes() > goal.maxMemoryBytes().getAsLong()) {
             return new Verdict.OverLimit(with, goal.maxMemoryBytes().getAsLong());
         }
-        // The CPU kernels are chosen also where they were not measured.
+        // The CPU kernels can be chosen without having been measured.
         return table.measured(table.chosen())
                 .<Verdict>map(chosen -> new Verdict.NotWorth(with, chosen, goal.objective()))
                 .orElseGet(Verdict.Untried::new);
@@ -197,7 +203,7 @@ public final class Explanation {
                 wrong, error.type(), error.deviation().spread(), spreadLimit(error), true);
     }
 
-    /** Euclidean deviations are judged as the largest ones are. */
+    /** Euclidean deviations are judged like the largest ones. */
     private double spreadLimit(OutputError error) {
         Deviation noise = new Deviation(error.noise().spread(), 0, 0);
         return tolerance.limit(error.withNoise(noise));
@@ -218,17 +224,18 @@ public final class Explanation {
                 : largest;
     }
 
-    /** Rules of a delegate, as far as they are known: the operators that it takes. */
+    /** The known rules of a delegate: the operators that it supports. */
     @FunctionalInterface
     public interface DelegateRules {
 
-        /** A delegate of which nothing is known. */
+        /** A delegate without known rules. */
         DelegateRules UNKNOWN = operator -> "the delegate does not take it";
 
         /**
-         * Returns why the delegate does not take an operator, for one that it does not take.
+         * Returns the reason why the delegate does not support an operator, for an unsupported
+         * operator.
          *
-         * @param operator its place in the graph
+         * @param operator its index in the graph
          */
         String refusal(int operator);
     }

@@ -10,8 +10,9 @@ import java.util.Set;
 import java.util.SortedSet;
 
 /**
- * TensorFlow Lite's own rule, to compare with: the N partitions with most nodes ({@code
- * GraphPartitionHelper::GetFirstNLargestPartitions}). How long a node takes is not looked at.
+ * TensorFlow Lite's own rule, for comparison: it delegates the N partitions with the most nodes
+ * ({@code GraphPartitionHelper::GetFirstNLargestPartitions}). The rule ignores the duration of
+ * nodes.
  */
 public final class FirstN {
 
@@ -20,8 +21,8 @@ public final class FirstN {
     /**
      * Returns the operators that the rule delegates.
      *
-     * @param partitions in execution order; of equally large ones the earlier counts as larger
-     * @param count {@code max_delegated_partitions}: how many may be delegated, 0 for all
+     * @param partitions in execution order; of equally large ones the earlier one counts as larger
+     * @param count {@code max_delegated_partitions}: the limit, 0 for all
      */
     public static SortedSet<Integer> operators(List<? extends Set<Integer>> partitions, int count) {
         checkArgument(count >= 0, "count: %s", count);

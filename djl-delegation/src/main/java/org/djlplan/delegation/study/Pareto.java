@@ -6,7 +6,10 @@ import java.util.List;
 import org.djlplan.delegation.table.Entry;
 import org.djlplan.delegation.table.ProfileTable;
 
-/** The measured candidates that are not beaten in latency and memory at once. */
+/**
+ * Computes the Pareto front: measured candidates that no other candidate beats in both latency and
+ * memory.
+ */
 public final class Pareto {
 
     private Pareto() {}

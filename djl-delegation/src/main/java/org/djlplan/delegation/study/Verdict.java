@@ -7,22 +7,22 @@ import org.djlplan.memplan.graph.ElementType;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.OutputError;
 
-/** The verdict on one operator: that it is delegated, or why not. */
+/** The verdict on one operator: delegated, or the reason why not. */
 public sealed interface Verdict {
 
-    /** For milliseconds in reasons. */
+    /** To convert to milliseconds in reasons. */
     double NANOS_PER_MILLI = 1e6;
 
-    /** For megabytes in reasons. */
+    /** To convert to megabytes in reasons. */
     double BYTES_PER_MEGABYTE = 1e6;
 
-    /** Returns what it is in one or two words, always the same for a kind of verdict. */
+    /** Returns the kind of the verdict in one or two words. */
     String kind();
 
-    /** Returns the reason in a few words, for people; it need not repeat the kind. */
+    /** Returns the reason in a few words, for people, without the kind. */
     String reason();
 
-    /** It is in the set that was chosen. */
+    /** The operator is in the chosen set. */
     record Delegated() implements Verdict {
         @Override
         public String kind() {
@@ -35,7 +35,7 @@ public sealed interface Verdict {
         }
     }
 
-    /** The user wants it in the CPU kernels. */
+    /** The user excluded the operator from delegation. */
     record Excluded() implements Verdict {
         @Override
         public String kind() {
@@ -49,9 +49,9 @@ public sealed interface Verdict {
     }
 
     /**
-     * The delegate does not take it.
+     * The delegate does not support the operator.
      *
-     * @param rule that it breaks, as far as known
+     * @param rule that the operator breaks, as far as known
      */
     record Unsupported(String rule) implements Verdict {
         @Override
@@ -65,7 +65,10 @@ public sealed interface Verdict {
         }
     }
 
-    /** It unpacks a constant, which the delegate must do for all of its readers or for none. */
+    /**
+     * The operator unpacks a constant, which the delegate must do for all readers of the constant
+     * or for none.
+     */
     record Unpacks() implements Verdict {
         @Override
         public String kind() {
@@ -79,21 +82,23 @@ public sealed interface Verdict {
     }
 
     /**
-     * A set that has it was measured, and was not better than what was chosen.
+     * A set with the operator was measured and was not better than the chosen set.
      *
-     * @param with the set nearest to what was chosen
-     * @param chosen what was chosen
-     * @param objective what was to be made small
+     * @param with the nearest set to the chosen one
+     * @param chosen the chosen set
+     * @param objective the figure to minimize
      */
     record NotWorth(Entry.Measured with, Entry.Measured chosen, Objective objective)
             implements Verdict {
 
-        /** Returns by how much the set that has it is slower; negative if it is faster. */
+        /** Returns how much slower the set with the operator is; negative if it is faster. */
         public long slowerNanos() {
             return with.latency().medianNanos() - chosen.latency().medianNanos();
         }
 
-        /** Returns how much more the set that has it takes; negative if it is less. */
+        /**
+         * Returns how much more memory the set with the operator takes; negative if it takes less.
+         */
         public long moreBytes() {
             return with.memoryBytes() - chosen.memoryBytes();
         }
@@ -127,10 +132,10 @@ public sealed interface Verdict {
     }
 
     /**
-     * A set that has it was measured, and takes more memory than the user allows.
+     * A set with the operator was measured and exceeds the memory limit.
      *
-     * @param with the set nearest to what was chosen
-     * @param limitBytes what it may take at most
+     * @param with the nearest set to the chosen one
+     * @param limitBytes the memory limit
      */
     record OverLimit(Entry.Measured with, long limitBytes) implements Verdict {
         @Override
@@ -149,14 +154,14 @@ public sealed interface Verdict {
     }
 
     /**
-     * Outputs of sets that have it are too far from the CPU kernels'.
+     * The outputs of sets with the operator differ too much from the CPU kernels'.
      *
      * @param with the smallest of these sets
-     * @param type of the output that is furthest beyond its limit
+     * @param type of the output that exceeds its limit the most
      * @param difference of that output, see {@link org.djlplan.memplan.spi.OutputError.Deviation}
-     * @param limit what is accepted of it; not less than {@code difference} for integers of which
-     *     too many elements differ
-     * @param spread whether the difference is that of all elements together, not of one
+     * @param limit accepted for it; not less than {@code difference} for integers of which too many
+     *     elements differ
+     * @param spread whether the difference is over all elements together, not of one
      */
     record OutsideTolerance(
             Entry.Wrong with, ElementType type, double difference, double limit, boolean spread)
@@ -186,10 +191,10 @@ public sealed interface Verdict {
     }
 
     /**
-     * An operator of sets that have it computes something else than its CPU kernel.
+     * An operator of sets with this operator computes something else than its CPU kernel.
      *
      * @param with the smallest of these sets
-     * @param worst the operator, of all in the set
+     * @param worst the worst operator of the set
      */
     record WrongOperator(Entry.Wrong with, OutputError.ByOperator worst) implements Verdict {
         @Override
@@ -208,7 +213,7 @@ public sealed interface Verdict {
     }
 
     /**
-     * Sets that have it do not run.
+     * Sets with the operator do not run.
      *
      * @param with the smallest of these sets
      */
@@ -235,7 +240,7 @@ public sealed interface Verdict {
         }
     }
 
-    /** The delegate would take it, but no set that has it was tried. */
+    /** The delegate supports the operator, but no set with it was tried. */
     record Untried() implements Verdict {
         @Override
         public String kind() {

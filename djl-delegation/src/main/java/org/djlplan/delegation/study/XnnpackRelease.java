@@ -9,15 +9,15 @@ import java.util.stream.Stream;
 import org.djlplan.memplan.graph.ElementType;
 
 /**
- * What XNNPACK takes as a release of TensorFlow Lite has it, by default: a table of operators, with
- * the conditions that a graph tells.
+ * The operators that XNNPACK supports by default in a release of TensorFlow Lite: a table with the
+ * conditions that can be checked on a graph.
  *
  * <p>Source: {@code tensorflow/lite/delegates/xnnpack/README.md} and {@code xnnpack_delegate.cc} of
- * the release (the checks at the beginning of each {@code Visit…Node}); for 2.20 and later also
- * what the delegate answers for models of one operator.
+ * the release (the checks at the beginning of each {@code Visit…Node}); for 2.20 and later also the
+ * delegate's answers for models of one operator.
  *
  * @param name of the release
- * @param rules by type of operator; what is not there is not taken
+ * @param rules by type of operator; types without a rule are not supported
  */
 record XnnpackRelease(String name, Map<String, Rule> rules) {
 
@@ -32,13 +32,13 @@ record XnnpackRelease(String name, Map<String, Rule> rules) {
             ImmutableSet.of(ElementType.INT8, ElementType.UINT8);
 
     /**
-     * The conditions under which operators of a type are taken.
+     * The conditions under which operators of a type are supported.
      *
-     * @param types that inputs and outputs may have
-     * @param constants places of operands that must be constants
-     * @param parameters places of operands of which the type does not matter
+     * @param types of inputs and outputs
+     * @param constants indices of operands that must be constants
+     * @param parameters indices of operands of any type
      * @param dimensions of the first input, 0 for any number
-     * @param hint what else may be wrong, empty if nothing
+     * @param hint another possible cause, empty if none is known
      */
     record Rule(
             Set<ElementType> types,
@@ -51,7 +51,10 @@ record XnnpackRelease(String name, Map<String, Rule> rules) {
             return new Rule(FLOATS, Set.of(), Set.of(), 0, hint);
         }
 
-        /** The operand at a place is a constant, and not of the data. */
+        /**
+         * Returns the same rule for an operator whose operands at these indices are constant
+         * parameters, not data.
+         */
         private static Rule with(Integer... parameters) {
             Set<Integer> places = ImmutableSet.copyOf(parameters);
             return new Rule(FLOATS, places, places, 0, "");
@@ -203,21 +206,21 @@ record XnnpackRelease(String name, Map<String, Rule> rules) {
         return new XnnpackRelease(other, rules);
     }
 
-    /** Returns the same with other rules for some operators. */
+    /** Returns this release with other rules for some operators. */
     private XnnpackRelease with(Map<String, Rule> more) {
         return new XnnpackRelease(
                 name,
                 ImmutableMap.<String, Rule>builder().putAll(rules).putAll(more).buildKeepingLast());
     }
 
-    /** Returns the same, but some operators are taken of more types. */
+    /** Returns this release with more supported types for some operators. */
     private XnnpackRelease with(Set<String> operators, Set<ElementType> types) {
         ImmutableMap.Builder<String, Rule> more = ImmutableMap.builder();
         operators.forEach(operator -> more.put(operator, rules.get(operator).or(types)));
         return with(more.buildOrThrow());
     }
 
-    /** Returns the release that a version is of; empty if nothing is known of it. */
+    /** Returns the release of a version; empty if its rules are unknown. */
     static Optional<XnnpackRelease> of(String version) {
         return Stream.of(V2_6, V2_20, V2_21)
                 .filter(release -> version.startsWith(release.name() + "."))

@@ -13,11 +13,11 @@ import org.djlplan.memplan.graph.Operator;
 import org.djlplan.memplan.graph.Tensor;
 
 /**
- * The rules of XNNPACK as a release of TensorFlow Lite has it, by default: types of data, with
- * sizes and weights that are known beforehand.
+ * The rules of XNNPACK in a release of TensorFlow Lite, by default: data types, and whether sizes
+ * and weights are known in advance.
  *
- * <p>A graph has no parameters of operators, such as strides, so that only some of the rules can be
- * checked; of the others is said what may be broken.
+ * <p>A graph does not contain parameters of operators, such as strides, so only some rules can be
+ * checked; the others are reported as possible causes.
  */
 public final class XnnpackRules implements DelegateRules {
 
@@ -30,7 +30,7 @@ public final class XnnpackRules implements DelegateRules {
     /**
      * @param graph of the model
      * @param version of the engine's library
-     * @throws IllegalArgumentException if nothing is known of that version
+     * @throws IllegalArgumentException if the rules of that version are unknown
      */
     public XnnpackRules(Graph graph, String version) {
         this.graph = graph;
@@ -41,9 +41,9 @@ public final class XnnpackRules implements DelegateRules {
     }
 
     /**
-     * Returns what is known of a delegate.
+     * Returns the known rules of a delegate.
      *
-     * @param delegate as in {@code delegation.delegate}
+     * @param delegate value of {@code delegation.delegate}
      * @param version of the engine's library
      */
     public static DelegateRules of(String delegate, String version, Graph graph) {
@@ -73,7 +73,7 @@ public final class XnnpackRules implements DelegateRules {
     }
 
     /**
-     * Returns the rule that an operator breaks, as far as a graph tells; empty if it tells none.
+     * Returns the rule that an operator breaks, as far as the graph shows; empty if none is known.
      */
     public Optional<String> broken(int operator) {
         Operator it = graph.operators().get(operator);
@@ -107,7 +107,7 @@ public final class XnnpackRules implements DelegateRules {
                 .map(type -> otherType(operator, rule, "output", type));
     }
 
-    /** Biases of quantized operators are as fine as their sums. */
+    /** Biases of quantized operators have the scale of the operators' sums. */
     private static boolean isSumOfIntegers(ElementType type, int place, Rule rule) {
         return place == BIAS
                 && type == ElementType.INT32

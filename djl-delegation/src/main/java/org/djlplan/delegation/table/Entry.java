@@ -10,20 +10,20 @@ import org.djlplan.memplan.spi.Candidate;
 import org.djlplan.memplan.spi.CandidateException;
 import org.djlplan.memplan.spi.OutputError;
 
-/** A line of the table: one candidate that was tried. */
+/** A row of the table: one candidate that was tried. */
 public sealed interface Entry {
 
-    /** Returns what was tried. */
+    /** Returns the candidate that was tried. */
     Candidate candidate();
 
     /**
      * A candidate that ran.
      *
-     * @param candidate what was tried
-     * @param kernels how many delegate kernels it has
-     * @param latency how fast it is
-     * @param memoryBytes what it takes
-     * @param errors how far its outputs are from the CPU kernels'
+     * @param candidate that was tried
+     * @param kernels number of delegate kernels
+     * @param latency of an inference
+     * @param memoryBytes that it takes
+     * @param errors of its outputs, compared with the CPU kernels'
      */
     record Measured(
             Candidate candidate,
@@ -41,10 +41,10 @@ public sealed interface Entry {
     }
 
     /**
-     * A candidate that did not run, and is not tried again.
+     * A candidate that did not run; it is not tried again.
      *
-     * @param candidate what was tried
-     * @param kind what happened
+     * @param candidate that was tried
+     * @param kind of failure
      * @param message in one line
      */
     record Failed(Candidate candidate, CandidateException.Kind kind, String message)
@@ -53,8 +53,8 @@ public sealed interface Entry {
     /**
      * A candidate whose outputs were outside the tolerance; it was not timed.
      *
-     * @param candidate what was tried
-     * @param errors how far its outputs are from the CPU kernels'
+     * @param candidate that was tried
+     * @param errors of its outputs, compared with the CPU kernels'
      */
     record Wrong(Candidate candidate, List<OutputError> errors) implements Entry {
 
@@ -69,7 +69,7 @@ public sealed interface Entry {
      * @param medianNanos of one inference
      * @param lowNanos lower quartile
      * @param highNanos upper quartile
-     * @param samples how many inferences were timed
+     * @param samples number of timed inferences
      */
     record Latency(long medianNanos, long lowNanos, long highNanos, int samples) {
 
@@ -84,7 +84,7 @@ public sealed interface Entry {
         }
 
         /**
-         * Returns the latency that some inferences showed.
+         * Returns the latency computed from times of inferences.
          *
          * @param nanos of each, at least one
          */

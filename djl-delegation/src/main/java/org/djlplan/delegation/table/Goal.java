@@ -7,8 +7,8 @@ import java.util.OptionalLong;
 /**
  * The goal of a choice.
  *
- * @param objective what is made small
- * @param maxMemoryBytes what a candidate's memory may be at most; empty for no limit
+ * @param objective the figure to minimize
+ * @param maxMemoryBytes limit of a candidate's memory; empty for no limit
  */
 public record Goal(Objective objective, OptionalLong maxMemoryBytes) {
 
@@ -19,18 +19,18 @@ public record Goal(Objective objective, OptionalLong maxMemoryBytes) {
                 maxMemoryBytes);
     }
 
-    /** Returns whether memory has anything to do with it. */
+    /** Returns whether the goal involves memory. */
     public boolean asksForMemory() {
         return objective != Objective.LATENCY || maxMemoryBytes.isPresent();
     }
 
-    /** The figure that a choice makes as small as possible. */
+    /** The figure that a choice minimizes. */
     public enum Objective {
         /** The median latency of a prediction. */
         LATENCY,
-        /** The memory that a model takes; the faster of two that take as much. */
+        /** The memory that a model takes; on a tie, the faster candidate. */
         MEMORY,
-        /** The product of both, so that one percent of either counts the same. */
+        /** The product of both, so that one percent of either weighs the same. */
         BALANCED
     }
 }

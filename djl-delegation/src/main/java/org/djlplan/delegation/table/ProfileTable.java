@@ -13,16 +13,16 @@ import org.djlplan.memplan.spi.Candidate;
 /**
  * The result of one profiling run.
  *
- * @param partitions what the delegate could take: sets of operators, in execution order
- * @param entries what was tried, in the order in which it was
- * @param chosen the candidate to use: one that was measured, or the CPU kernels where nothing could
- *     be measured
- * @param lighter those to use beside other predictions: the best of each smaller number of threads,
- *     most threads first; all were measured
- * @param reason why, in one line
- * @param caveat what is to be known about the times: that others disturbed them, for example
- * @param inferences how many inferences were run in all
- * @param nanos how long that took in all
+ * @param partitions reported by the delegate: sets of operators, in execution order
+ * @param entries candidates that were tried, in the order of the trials
+ * @param chosen the candidate to use: a measured one, or the CPU kernels if nothing could be
+ *     measured
+ * @param lighter the candidates to use while other predictions run: the best of each smaller number
+ *     of threads, most threads first; all were measured
+ * @param reason of the choice, in one line
+ * @param caveat a remark on the times, such as that other work disturbed them
+ * @param inferences total number of inferences
+ * @param nanos total duration
  */
 public record ProfileTable(
         List<SortedSet<Integer>> partitions,
@@ -55,7 +55,7 @@ public record ProfileTable(
         checkArgument(inferences >= 0 && nanos >= 0, "%s inferences, %s ns", inferences, nanos);
     }
 
-    /** A table of a choice for any load, without a caveat. */
+    /** Creates a table whose choice holds for any load, without a caveat. */
     public ProfileTable(
             List<SortedSet<Integer>> partitions,
             List<Entry> entries,
@@ -66,7 +66,9 @@ public record ProfileTable(
         this(partitions, entries, chosen, List.of(), reason, Optional.empty(), inferences, nanos);
     }
 
-    /** Returns what was measured of a candidate; empty if it was not, or failed or was wrong. */
+    /**
+     * Returns the measurement of a candidate; empty if it was not measured, failed or was wrong.
+     */
     public Optional<Entry.Measured> measured(Candidate candidate) {
         return measured(entries, candidate);
     }
@@ -79,7 +81,7 @@ public record ProfileTable(
                 .findFirst();
     }
 
-    /** Returns the same with something to be known about the times. */
+    /** Returns this table with a remark on the times. */
     public ProfileTable with(Optional<String> caution) {
         return new ProfileTable(
                 partitions, entries, chosen, lighter, reason, caution, inferences, nanos);

@@ -1,2 +1,2 @@
-/** The table of what was measured of a model's candidates, and of the choice; types only. */
+/** The table of measurements of a model's candidates, with the choice; types only. */
 package org.djlplan.delegation.table;

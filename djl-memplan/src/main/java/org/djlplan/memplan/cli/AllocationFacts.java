@@ -15,8 +15,8 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * What is known of a recorded prediction's allocations, as JSON from one process to another: their
- * plan, the operators that make them, and shapes.
+ * The plan, the operators and the shapes of a recorded prediction's allocations, as JSON between
+ * processes.
  */
 final class AllocationFacts {
 
@@ -101,10 +101,10 @@ final class AllocationFacts {
     }
 
     /**
-     * Returns what is known of each planned allocation, by its number.
+     * Returns the operator and shape of each planned allocation, by its number.
      *
-     * @param allocations all of a prediction that was placed by the plan
-     * @throws Failure if they are others than planned
+     * @param allocations all allocations of a prediction that used the plan
+     * @throws Failure if they differ from the planned ones
      */
     static ImmutableMap<Integer, OperatorNames.Named> planned(
             PlanningProblem planned, List<OperatorNames.Named> allocations) {

@@ -14,17 +14,20 @@ import java.util.Optional;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Other ways to allocate memory that the stock engine can run with, on Linux. */
+/** Other memory allocators that the stock engine can run with, on Linux. */
 enum Allocator {
-    /** The C library's own, told to keep what it got from the system. */
+    /** The C library's own allocator, configured to keep memory. */
     TUNED_MALLOC("tuned-malloc"),
-    /** The library of that name, as it is installed. */
+    /** The jemalloc library, as installed on the system. */
     JEMALLOC("jemalloc");
 
     private static final String LIBRARY = "libjemalloc.so.2";
     private static final String PRELOAD = "LD_PRELOAD";
 
-    /** Larger than any tensor: then no block is mapped on its own, and none is given back. */
+    /**
+     * Larger than any tensor, so that no block is mapped on its own and none is returned to the
+     * system.
+     */
     private static final String KEEP_BYTES = Long.toString(1L << 30);
 
     private static final ImmutableList<String> LIBRARY_FOLDERS =
@@ -36,12 +39,15 @@ enum Allocator {
         this.label = label;
     }
 
-    /** Returns what users call it. */
+    /** Returns the name for users. */
     String label() {
         return label;
     }
 
-    /** Returns what a process's environment must say, or empty if it is not to be had here. */
+    /**
+     * Returns the environment variables that a process needs, or empty if the allocator is not
+     * available here.
+     */
     Optional<ImmutableMap<String, String>> environment() {
         if (!System.getProperty("os.name").equals("Linux")) {
             return Optional.empty();
@@ -58,7 +64,7 @@ enum Allocator {
         };
     }
 
-    /** Returns the library in the usual folders below {@code root}, or in their sub-folders. */
+    /** Returns the library in the usual folders below {@code root}, or in their subfolders. */
     static Optional<Path> jemalloc(Path root) {
         return LIBRARY_FOLDERS.stream()
                 .map(root::resolve)
@@ -74,13 +80,13 @@ enum Allocator {
                 PRELOAD, Joiner.on(':').skipNulls().join(library.toString(), present));
     }
 
-    /** Debian keeps libraries in a sub-folder per architecture. */
+    /** Debian keeps libraries in a subfolder per architecture. */
     private static ImmutableList<Path> withSubfolders(Path folder) {
         ImmutableList.Builder<Path> folders = ImmutableList.<Path>builder().add(folder);
         try (DirectoryStream<Path> children = Files.newDirectoryStream(folder, "*-linux-*")) {
             children.forEach(folders::add);
         } catch (IOException e) {
-            // No such folder: nothing in it.
+            // The folder does not exist, so there is nothing in it.
         }
         return folders.build();
     }

@@ -21,13 +21,13 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * A model that takes and returns arrays, loaded as a user would: files by criteria, blocks as they
- * are.
+ * A model that takes and returns arrays, loaded as users load it: files by criteria, blocks
+ * directly.
  *
- * @param model to be closed after all its predictors
- * @param predictors makes more of them
- * @param predictor for one thread
- * @param owner whether the model is closed with this
+ * @param model must be closed after all its predictors
+ * @param predictors creates more predictors
+ * @param predictor for use by one thread
+ * @param owner whether closing this also closes the model
  */
 record ArraysModel(
         Model model,
@@ -36,15 +36,15 @@ record ArraysModel(
         boolean owner)
         implements AutoCloseable {
 
-    /** Every block gets the same weights in every process. */
+    /** Seed of a block's weights, so that they are the same in every process. */
     private static final int WEIGHTS_SEED = 1;
 
     /**
      * Loads a model.
      *
-     * @param factory DJL's default one for stock, ours for planned
+     * @param factory DJL's default one for stock, djl-plan's for planned
      * @param arguments of the model
-     * @throws Failure if that fails
+     * @throws Failure if loading fails
      */
     static ArraysModel load(
             RunOptions options, TranslatorFactory factory, Map<String, String> arguments) {
@@ -56,10 +56,10 @@ record ArraysModel(
     }
 
     /**
-     * Returns a new block, not initialized.
+     * Returns a new block that is not initialized.
      *
-     * @param ref names no file
-     * @throws Failure if there is none
+     * @param ref must not name a file
+     * @throws Failure if there is no such block
      */
     static Block build(ModelRef ref) {
         return ref instanceof ModelRef.OfZoo zoo
@@ -67,7 +67,7 @@ record ArraysModel(
                 : build((ModelRef.OfClass) ref);
     }
 
-    /** Returns what DJL uses when nobody names a factory. */
+    /** Returns DJL's default translator factory. */
     static TranslatorFactory stockFactory() {
         return new DefaultTranslatorFactory();
     }
@@ -84,7 +84,7 @@ record ArraysModel(
                         .optEngine(options.engine().engineName())
                         .optTranslatorFactory(factory);
         if (options.engine() == EngineKind.TFLITE && options.threads().isPresent()) {
-            // An option of our engine; DJL's own has none.
+            // An option of djl-plan's engine; DJL's own engine has no such option.
             criteria.optOption("numThreads", Integer.toString(options.threads().getAsInt()));
         }
         arguments.forEach(criteria::optArgument);
@@ -147,7 +147,7 @@ record ArraysModel(
         return new ArraysModel(model, predictors, predictors.get(), true);
     }
 
-    /** Returns the same model with another predictor, which alone is closed with it. */
+    /** Returns the same model with another predictor; closing it closes only that predictor. */
     ArraysModel another() {
         return new ArraysModel(model, predictors, predictors.get(), false);
     }

@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
         description = "Compare quality and time of every strategy, as a table.")
 public final class BenchPlannerCommand implements Callable<Integer> {
 
-    /** Larger problems take the table and the validator too long to wait for. */
+    /** For larger problems the strategies of the table and the validator take too long. */
     private static final int MOST_UNITS = 1_000_000;
 
     @Spec private CommandSpec spec;
@@ -147,7 +147,7 @@ public final class BenchPlannerCommand implements Callable<Integer> {
         return instances;
     }
 
-    /** By size within each kind, as curves need them. */
+    /** Ordered by size within each kind, as curves require. */
     private List<PlannerBench.Instance> generated() {
         List<Integer> sizes = units.isEmpty() ? List.of(100, 1_000, 10_000, 100_000) : units;
         List<PlannerBench.Instance> instances = new ArrayList<>();

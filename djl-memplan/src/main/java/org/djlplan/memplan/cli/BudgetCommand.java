@@ -18,7 +18,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
-/** {@code djlplan budget}: runs a model inside smaller and smaller budgets. */
+/** {@code djlplan budget}: runs a model with smaller and smaller budgets. */
 @Command(
         name = "budget",
         defaultValueProvider = FewPairs.class,
@@ -35,10 +35,10 @@ import picocli.CommandLine.TypeConversionException;
         })
 final class BudgetCommand implements Callable<Integer> {
 
-    /** Sums of slices are added up in another order there. */
+    /** Slices add up sums in another order. */
     private static final double PYTORCH_ERROR = 1e-6;
 
-    /** The most that the rule for delegated outputs accepts. */
+    /** The largest difference that the acceptance rule for delegated outputs allows. */
     private static final double DELEGATED_ERROR = 1e-2;
 
     @Spec private CommandSpec spec;
@@ -116,7 +116,7 @@ final class BudgetCommand implements Callable<Integer> {
         }
     }
 
-    /** Reads the way in which weights are read. */
+    /** Parses the way in which weights are read. */
     static final class IoConverter implements ITypeConverter<WeightIo> {
         @Override
         public WeightIo convert(String text) {

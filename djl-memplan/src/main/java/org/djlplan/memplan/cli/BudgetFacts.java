@@ -8,7 +8,7 @@ import java.util.OptionalLong;
 import org.djlplan.memplan.config.WeightIo;
 import org.djlplan.memplan.report.BudgetReport;
 
-/** The part of a model's report that is about its budget, as JSON. */
+/** The budget section of a model's report, as JSON. */
 final class BudgetFacts {
 
     private BudgetFacts() {}

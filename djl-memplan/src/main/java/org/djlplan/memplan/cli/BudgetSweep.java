@@ -21,27 +21,28 @@ import org.djlplan.memplan.config.WeightIo;
 import org.djlplan.memplan.report.BudgetReport;
 
 /**
- * Runs a model inside one budget after the other, beside the stock engine in another process, with
- * which it takes turns at predicting. A budget gets three processes:
+ * Runs a model with one budget after another, in turns with the stock engine in another process.
+ * Each budget gets three processes:
  *
  * <ol>
- *   <li>the first load, which slices the model where the budget asks for it and keeps that;
- *   <li>a load that finds it: warm, with the weights in the page cache; and cold, with the pages of
- *       the model's files dropped before each prediction (those that are mapped at that moment
- *       stay);
- *   <li>where control groups can be made, one in a group that is limited to the idle process, the
- *       budget and {@link #TOLERANCE} of it. The group is charged for pages of files, too.
+ *   <li>the first load, which slices the model if the budget requires it, and stores the result;
+ *   <li>a load that finds the stored files: warm, with the weights in the page cache; and cold,
+ *       with the pages of the model's files dropped before each prediction (pages that are mapped
+ *       at that moment stay);
+ *   <li>if control groups can be created, a process in a group that is limited to the idle process,
+ *       the budget and {@link #TOLERANCE} of it. The group is also charged for file pages.
  * </ol>
  *
- * <p>The stock engine's weights are in memory all the time. The JVM's optimizing compiler is off in
- * all processes: the megabytes that it takes now and then are the runtime's, not the model's.
+ * <p>The stock engine's weights stay in memory. The JVM's optimizing compiler is off in all
+ * processes, because the megabytes that it takes from time to time belong to the runtime, not to
+ * the model.
  */
 final class BudgetSweep {
 
-    /** Part of a budget by which a process may exceed it. */
+    /** Fraction of a budget by which a process may exceed it. */
     static final double TOLERANCE = .05;
 
-    /** Enough for all that happens once. */
+    /** Enough for all one-time work. */
     private static final int FIRST_PREDICTIONS = 3;
 
     private static final int STEPS_PER_BUDGET = 3;
@@ -54,9 +55,9 @@ final class BudgetSweep {
     private final Consumer<String> news;
 
     /**
-     * @param io how weights are read; empty for what the model's options say
-     * @param way how it runs inside budgets
-     * @param news told what is done next
+     * @param io how weights are read; empty for the model's own options
+     * @param way how the model runs in budgets
+     * @param news receives a description of each step
      */
     BudgetSweep(RunOptions options, Optional<WeightIo> io, Way way, Consumer<String> news) {
         this.options = way == Way.DELEGATED ? options.measuring() : options;
@@ -73,15 +74,15 @@ final class BudgetSweep {
     record Stock(long peakBytes, double medianMillis) {}
 
     /**
-     * What came of a budget.
+     * A budget and its result.
      *
-     * @param name the budget as the user wrote it
-     * @param bytes what it comes to
-     * @param outcome what was measured, or why nothing could be
+     * @param name the budget as written by the user
+     * @param bytes the budget in bytes
+     * @param outcome the measurements, or the reason why there are none
      */
     record Row(String name, long bytes, Outcome outcome) {
 
-        /** Returns what was measured. */
+        /** Returns the measurements. */
         Optional<Measured> measured() {
             return outcome instanceof Measured measured ? Optional.of(measured) : Optional.empty();
         }
@@ -91,25 +92,26 @@ final class BudgetSweep {
     sealed interface Outcome {}
 
     /**
-     * The model does not run in it.
+     * The model does not run in this budget.
      *
-     * @param leastBytes the smallest budget that it names; empty if it cannot run for another
-     *     reason
+     * @param leastBytes the smallest budget according to the model; empty if it cannot run for
+     *     another reason
      */
     record Refused(String why, OptionalLong leastBytes) implements Outcome {}
 
     /**
      * It ran.
      *
-     * @param firstPeakBytes peak of the resident set above the idle process, with the first load
-     * @param peakBytes the same of a later load
-     * @param warm latency beside stock's, weights in the page cache
-     * @param cold the same with weights on disk alone
-     * @param grouped the same in a control group, beginning cold; empty where none can be made
-     * @param difference how far outputs are from those that they are compared with
-     * @param report what the model says of itself; empty if it has no budget
-     * @param weights which are in memory when, as predicted; empty where all are all the time
-     * @param unplanned why it ran as stock; empty if it did not
+     * @param firstPeakBytes peak of the resident set above the idle process, for the first load
+     * @param peakBytes the same for a later load
+     * @param warm latency relative to stock's, weights in the page cache
+     * @param cold the same with weights only on disk
+     * @param grouped the same in a control group, starting cold; empty if no group can be created
+     * @param difference of the outputs from the reference outputs
+     * @param report the model's own report; empty if it has no budget
+     * @param weights predicted times at which weights are in memory; empty if all are in memory all
+     *     the time
+     * @param unplanned why the model ran as stock; empty if it did not
      */
     record Measured(
             OptionalLong firstPeakBytes,
@@ -123,7 +125,7 @@ final class BudgetSweep {
             Optional<String> unplanned)
             implements Outcome {
 
-        /** Returns the highest peak. */
+        /** Returns the highest of the peaks. */
         OptionalLong highestBytes() {
             return firstPeakBytes.isPresent() && peakBytes.isPresent()
                     ? OptionalLong.of(Math.max(firstPeakBytes.getAsLong(), peakBytes.getAsLong()))
@@ -139,7 +141,7 @@ final class BudgetSweep {
      */
     record Grouped(long limitBytes, Optional<PairedRatio> ratio) {}
 
-    /** All that was measured, in the order asked for. */
+    /** All measurements, in the order of the budgets asked for. */
     record Result(Stock stock, Optional<OutputDifference> lost, List<Row> rows) {
 
         Result {
@@ -147,8 +149,9 @@ final class BudgetSweep {
         }
 
         /**
-         * Returns the smallest budget in which the model says it can run. What it says before it
-         * ran may be too small: a budget is none in which, or in more than which, it did not run.
+         * Returns the smallest budget in which the model can run according to its own reports. A
+         * report made before the model ran may be too small, so budgets at or below a size that
+         * failed are not returned.
          */
         OptionalLong leastBytes() {
             long tooSmall =
@@ -175,16 +178,18 @@ final class BudgetSweep {
     }
 
     /**
-     * A budget as users write it: as for {@code memplan.budget}, or a fraction of stock.
+     * A budget as users write it: the value of {@code memplan.budget}, or a fraction of stock's
+     * peak.
      *
-     * @param name as it was written
+     * @param name the budget as written
      */
     record Wanted(String name, Budget budget) {
 
         /**
          * Reads one.
          *
-         * @throws IllegalArgumentException if it is none; the message says what is
+         * @throws IllegalArgumentException if the text is not a budget; the message lists the valid
+         *     forms
          */
         static Wanted parse(String text) {
             String[] parts = text.split("/", -1);
@@ -206,7 +211,7 @@ final class BudgetSweep {
             return "no budget: " + text + "; such as 1/8, 12.5% or 64MB is one";
         }
 
-        /** Returns the bytes beside what stock was measured to take. */
+        /** Returns the bytes of the budget, given stock's measured memory. */
         long bytes(long stockBytes) {
             if (budget instanceof Budget.Bytes given) {
                 return given.bytes();
@@ -217,7 +222,8 @@ final class BudgetSweep {
     }
 
     /**
-     * Runs the model inside each budget, and then inside the smallest in which it says it can run.
+     * Runs the model with each budget, and then with the smallest budget in which it can run
+     * according to its reports.
      *
      * @throws Failure if the stock engine cannot run it
      */
@@ -246,7 +252,7 @@ final class BudgetSweep {
             for (Wanted wanted : budgets) {
                 rows.add(row(wanted.name(), wanted.bytes(peakBytes), stock));
             }
-            // What it says may turn out to be too small, but not for ever.
+            // The reported minimum may be too small, so try a limited number of times.
             for (int i = 0; i < budgets.size() + 1; i++) {
                 OptionalLong least = stock.result(alone, rows).leastBytes();
                 if (least.isEmpty()
@@ -259,7 +265,9 @@ final class BudgetSweep {
         }
     }
 
-    /** Returns how many steps a sweep tells of, the smallest budget being one more. */
+    /**
+     * Returns the number of steps that a sweep reports, including the one for the smallest budget.
+     */
     static int steps(int budgets) {
         return 1 + STEPS_PER_BUDGET * (budgets + 1);
     }
@@ -363,7 +371,7 @@ final class BudgetSweep {
         return WorkerProcess.start(contestant, of, StepNews.ofWorker(), starter, false);
     }
 
-    /** The stock engine's process, with which others take turns. */
+    /** The stock engine's process, with which other processes take turns. */
     private final class Partner {
 
         private final WorkerProcess worker;
@@ -389,7 +397,7 @@ final class BudgetSweep {
                     : difference;
         }
 
-        /** Times pairs; who goes first alternates. */
+        /** Times pairs of predictions; the order in each pair alternates. */
         PairedRatio race(WorkerProcess other, Preparation before) throws IOException {
             int pairs = options.effort().iterations();
             long[] mine = new long[pairs];
@@ -408,7 +416,7 @@ final class BudgetSweep {
         }
     }
 
-    /** What is done before each prediction of a race. */
+    /** A step before each prediction of a timed pair. */
     @FunctionalInterface
     private interface Preparation {
         void run() throws IOException;

@@ -32,7 +32,7 @@ final class BudgetTable {
         this.result = result;
     }
 
-    /** Returns the table and what is to be said of it. Sizes are in MB, 10⁶ bytes. */
+    /** Returns the table and remarks on it. Sizes are in MB, 10⁶ bytes. */
     String text() {
         TextTable table =
                 new TextTable(
@@ -129,7 +129,7 @@ final class BudgetTable {
         return String.format(Locale.ROOT, "%.1f", bytes / MEGA);
     }
 
-    /** Returns what is wrong: budgets that were not held, and outputs that differ. */
+    /** Returns the failed checks: budgets that were exceeded, and outputs that differ. */
     List<String> complaints(double relativeError) {
         List<String> complaints = new ArrayList<>();
         for (Row row : result.rows()) {

@@ -13,7 +13,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code djlplan compare}: runs a model as stock and in our ways and prints all with ratios. */
+/**
+ * {@code djlplan compare}: runs a model as stock, planned and delegated, and prints all figures
+ * with ratios.
+ */
 @Command(
         name = "compare",
         description = {

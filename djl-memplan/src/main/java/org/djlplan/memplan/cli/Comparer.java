@@ -27,14 +27,13 @@ import org.djlplan.memplan.cli.OutputDifference.Limit;
 import org.djlplan.memplan.config.OptionKey;
 
 /**
- * Runs a model as stock, in other ways, and as stock with other allocators or of another DJL, each
- * in a process of its own. All that happens once – loading, outputs, warm-up – is done one process
- * at a time; then all take turns at being timed, so that whatever else the machine does hits each
- * of them.
+ * Runs a model as stock, in other ways, and as stock with other allocators or another DJL, each in
+ * a separate process. One-time work – loading, outputs, warm-up – is done in one process at a time;
+ * then all processes are timed in turns, so that other load on the machine affects all of them.
  *
- * <p>On PyTorch a plan is recorded by the first predictions and stored: before anything is
- * measured, one more process does that, compares its predictions with stock ones, and ends. Where
- * something is to be delegated, one more process measures what, unless that is kept already.
+ * <p>On PyTorch the first predictions record a plan and store it: before anything is measured, one
+ * more process does that, compares its predictions with stock ones, and ends. If operators are to
+ * be delegated and no result is stored, one more process measures it.
  */
 final class Comparer {
 
@@ -46,14 +45,15 @@ final class Comparer {
     private final Optional<RunWatch> watch;
 
     /**
-     * @param messages gets what the processes wrote on their error streams, each line once
+     * @param messages receives the lines that processes write to their error streams, each line
+     *     once
      */
     Comparer(PrintWriter messages) {
         this(messages, Optional.empty());
     }
 
     /**
-     * @param watch keeps every latency of the only repetition
+     * @param watch receives every latency of the only repetition
      */
     Comparer(PrintWriter messages, RunWatch watch) {
         this(messages, Optional.of(watch));
@@ -64,7 +64,7 @@ final class Comparer {
         this.watch = watch;
     }
 
-    /** A process that is ready to be timed, and where its outputs are. */
+    /** A process that is ready to be timed, and the file with its outputs. */
     private record Ready(String name, WorkerProcess worker, Path outputs, JsonArray layout) {
 
         RunFigures figures(RunOptions options) {
@@ -75,7 +75,7 @@ final class Comparer {
     /**
      * Compares.
      *
-     * @param extent how often, and against what
+     * @param extent number of repetitions, and the configurations to compare with
      * @throws Failure if one of the runs fails
      */
     Comparison compare(RunOptions options, Extent extent) throws IOException {
@@ -96,7 +96,7 @@ final class Comparer {
         return Comparison.median(runs);
     }
 
-    /** Runs a model until what it leaves for later processes is kept. */
+    /** Runs a model until the files that later processes use are stored. */
     private void prepare(WorkerProcess.Contestant contestant, RunOptions options) {
         try (WorkerProcess worker =
                 WorkerProcess.start(
@@ -220,7 +220,7 @@ final class Comparer {
         reference
                 .layout()
                 .forEach(each -> types.add(each.getAsJsonObject().get("type").getAsString()));
-        // The layout has them for each prediction.
+        // The layout lists the outputs of each prediction.
         List<String> once = types.subList(0, types.size() / Measurement.OUTPUT_SEEDS);
         Limit tolerance = new Limit(extent.tolerance(), 0);
         List<Limit> limits =
@@ -267,32 +267,32 @@ final class Comparer {
         time(iterations, rounds, turns, ProgressLine.ifWatched(messages));
     }
 
-    /** Someone who takes turns. */
+    /** A participant that takes turns. */
     @FunctionalInterface
     interface Timed {
 
-        /** Runs and times so many predictions. */
+        /** Runs and times this many predictions. */
         void time(int count);
     }
 
     /**
      * Has all take turns.
      *
-     * @param iterations of each, in all rounds together
-     * @param line told of each turn
+     * @param iterations of each participant, in all rounds together
+     * @param line receives a description of each turn
      */
     static void time(int iterations, int rounds, List<Timed> all, Optional<Progress> line) {
         line.ifPresent(each -> each.reset("Timing", (long) rounds * all.size()));
         line.ifPresent(each -> each.start(0));
         try {
             for (int round = 0; round < rounds; round++) {
-                // Differences of rounded products add up to exactly the iterations asked for.
+                // Differences of rounded products add up to exactly the number of iterations.
                 long next = (long) iterations * (round + 1) / rounds;
                 int count = Math.toIntExact(next - (long) iterations * round / rounds);
                 for (int i = 0; i < all.size(); i++) {
                     if (count > 0) {
-                        // Who goes first alternates, as the first may find the machine in another
-                        // state.
+                        // The first participant alternates, because it may find the machine in
+                        // another state.
                         all.get((i + round) % all.size()).time(count);
                     }
                     line.ifPresent(each -> each.increment(1));
@@ -311,7 +311,7 @@ final class Comparer {
         messages.flush();
     }
 
-    /** Puts the model's file into the page cache, so that all loads find it there. */
+    /** Reads the model's file into the page cache, so that all loads find it there. */
     private static void readThrough(Path model) throws IOException {
         try (InputStream in = Files.newInputStream(model)) {
             ByteStreams.copy(in, OutputStream.nullOutputStream());
@@ -322,10 +322,11 @@ final class Comparer {
      * Settings of a comparison.
      *
      * @param rounds number of turns that the timed predictions are spread over, at least 1
-     * @param fresh how often all of it is done with new processes, at least 1
-     * @param against what the stock engine runs with besides its usual allocator, in this order
-     * @param ways how the model is run besides stock, in this order; at least one
-     * @param tolerance how far outputs may be from stock's, relatively, even if a way promises more
+     * @param fresh number of repetitions with new processes, at least 1
+     * @param against configurations in which the stock engine runs in addition, in this order
+     * @param ways in which the model runs besides stock, in this order; at least one
+     * @param tolerance relative difference from stock's outputs that is accepted, even if a way
+     *     promises a smaller one
      */
     record Extent(int rounds, int fresh, Set<Rival> against, Set<Way> ways, double tolerance) {
 

@@ -21,15 +21,16 @@ import org.djlplan.memplan.cli.OutputDifference.Limit;
 import org.djlplan.memplan.report.DelegationReport;
 
 /**
- * A model run as stock and in other ways, once or several times.
+ * The figures of a model that ran as stock and in other ways, once or several times.
  *
  * @param stock figures of the stock run
- * @param lost how far stock's outputs are from those of the stock engine that keeps every tensor,
- *     where they differ; the variants' outputs are compared with the latter then
+ * @param lost difference of stock's outputs from those of a stock engine that keeps every tensor,
+ *     if they differ; the variants are then compared with the latter
  * @param variants the other ways, at least one: planned, delegated, or both in this order
  * @param against the stock engine with other allocators, or of another DJL, by name, in the order
- *     asked for; empty where there is no such allocator
- * @param runs when repeated in fresh processes: each run; then figures and ratios here are medians
+ *     asked for; empty if an allocator is not available
+ * @param runs if repeated in fresh processes: each run; the figures and ratios here are then
+ *     medians
  */
 record Comparison(
         RunFigures stock,
@@ -38,7 +39,7 @@ record Comparison(
         Map<String, Optional<Other>> against,
         List<Comparison> runs) {
 
-    /** The figures that have a ratio, in the order of the report. */
+    /** The figures for which ratios are computed, in the order of the report. */
     static final ImmutableList<Figure> RATIOS =
             ImmutableList.of(
                     Figure.MEDIAN_MILLIS,
@@ -52,10 +53,10 @@ record Comparison(
                     Figure.LOAD_MILLIS);
 
     /**
-     * A way to run the model besides stock.
+     * A way in which the model runs besides stock.
      *
-     * @param outputs how far its outputs are from the reference
-     * @param limits how far each output may be, in their order
+     * @param outputs difference from the reference outputs
+     * @param limits accepted difference of each output, in their order
      * @param types of the outputs, in their order
      */
     record Variant(
@@ -76,7 +77,7 @@ record Comparison(
             return limits.stream().reduce(Limit.IDENTICAL, Limit::or);
         }
 
-        /** Returns whether the outputs are as this way promises. */
+        /** Returns whether the outputs are within this way's limits. */
         boolean agrees() {
             return way == Way.DELEGATED
                     ? outputs.agrees(limits)
@@ -84,9 +85,9 @@ record Comparison(
         }
 
         /**
-         * Returns what is wrong with the outputs; empty if they are as this way promises.
+         * Returns a message if the outputs exceed this way's limits; empty otherwise.
          *
-         * @param reference whose outputs they are compared with
+         * @param reference name of the outputs that they are compared with
          */
         Optional<String> complaint(String reference) {
             if (agrees()) {
@@ -112,9 +113,9 @@ record Comparison(
     }
 
     /**
-     * The stock engine run otherwise.
+     * The stock engine in another configuration.
      *
-     * @param outputs how far its outputs are from those of the stock run
+     * @param outputs difference from the outputs of the stock run
      */
     record Other(RunFigures figures, OutputDifference outputs) {
 
@@ -137,9 +138,10 @@ record Comparison(
     }
 
     /**
-     * Sums up comparisons of the same model in the same ways and with the same allocators.
+     * Returns the medians of comparisons of the same model in the same ways and with the same
+     * allocators.
      *
-     * @param runs at least one; if it is the only one, it is returned as it is
+     * @param runs at least one; a single one is returned unchanged
      */
     static Comparison median(List<Comparison> runs) {
         if (runs.size() == 1) {
@@ -183,7 +185,7 @@ record Comparison(
         return RunFigures.median(runs.stream().map(part).toList());
     }
 
-    /** Returns the same comparison of the same model under another name. */
+    /** Returns this comparison under another name of the model. */
     Comparison named(String name) {
         return new Comparison(
                 stock.named(name),
@@ -193,22 +195,24 @@ record Comparison(
                 runs.stream().map(run -> run.named(name)).toList());
     }
 
-    /** Returns the model run in a way, if it was. */
+    /** Returns the variant of a way, if the model ran in that way. */
     Optional<Variant> variant(Way way) {
         return variants.stream().filter(variant -> variant.way() == way).findFirst();
     }
 
-    /** Returns what the stock engine with other allocators is compared with. */
+    /** Returns the variant that stock with other allocators is compared with. */
     Variant main() {
         return variants.get(0);
     }
 
-    /** Returns whose outputs the variants' are compared with, for people. */
+    /** Returns the name of the outputs that the variants are compared with, for people. */
     String reference() {
         return ReferenceOutputs.name(lost);
     }
 
-    /** Returns what is wrong with outputs, a line each; none if all is well. */
+    /**
+     * Returns messages about outputs outside their limits, one line each; empty if there are none.
+     */
     List<String> complaints() {
         return variants.stream()
                 .flatMap(variant -> variant.complaint(reference()).stream())
@@ -216,9 +220,9 @@ record Comparison(
     }
 
     /**
-     * Returns a way's figure / stock, or empty if one is unknown or stock is zero. The stock
-     * engine's arena holds inputs and outputs too, so these are added to the planned one. With a
-     * delegate that is no ratio of like things, as it has memory of its own.
+     * Returns a way's figure divided by stock's, or empty if one is unknown or stock's is zero. The
+     * stock engine's arena includes inputs and outputs, so these are added to the planned arena.
+     * With a delegate there is no ratio of arenas, because the delegate has memory of its own.
      */
     OptionalDouble ratio(Way way, Figure figure) {
         return figure == Figure.ARENA && variant(way).map(Comparison::delegates).orElse(false)
@@ -226,7 +230,10 @@ record Comparison(
                 : ratio(way, figure, run -> run.stockValue(figure));
     }
 
-    /** Returns the {@link #main} way's figure / stock with another allocator, or empty as above. */
+    /**
+     * Returns the {@link #main} way's figure divided by stock's with another allocator, or empty as
+     * above.
+     */
     OptionalDouble ratio(Figure figure, String allocator) {
         return ratio(
                 main().way(),
@@ -267,7 +274,10 @@ record Comparison(
                 .isPresent();
     }
 
-    /** Returns a figure of the stock run; its arena is the stock arena, however it is known. */
+    /**
+     * Returns a figure of the stock run; for its arena, the stock arena from whichever source is
+     * known.
+     */
     OptionalDouble stockValue(Figure figure) {
         if (figure != Figure.ARENA) {
             return stock.get(figure);
@@ -280,8 +290,9 @@ record Comparison(
     }
 
     /**
-     * Returns all of it, with null for what does not apply. What the first version had besides
-     * {@code stock} and {@code planned} is still there, and is about the planned run.
+     * Returns all of it, with null for figures that do not apply. For compatibility, the keys of
+     * the first version besides {@code stock} and {@code planned} remain, and refer to the planned
+     * run.
      */
     JsonObject toJson() {
         JsonObject json = new JsonObject();

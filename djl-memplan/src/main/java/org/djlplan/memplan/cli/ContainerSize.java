@@ -5,7 +5,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 import com.google.gson.JsonObject;
 
 /**
- * The memory that a container needs to serve a model, and the settings of platforms that say so.
+ * The memory that a container needs to serve a model, and the corresponding settings of platforms.
  *
  * @param runtimeBytes the idle process without its heap: JVM, DJL and engine
  * @param heapBytes the heap
@@ -16,10 +16,10 @@ record ContainerSize(long runtimeBytes, long heapBytes, long modelBytes, long li
 
     private static final long MIB = 1L << 20;
 
-    /** What stays free, for what nobody foresees: one part in so many. */
+    /** Denominator of the reserve: a twentieth stays free. */
     private static final int RESERVE = 20;
 
-    /** Part of the memory that it sees which a JVM takes for its heap if nobody says more. */
+    /** Denominator of the fraction of its memory that a JVM takes for its heap by default. */
     private static final int HEAP_PART = 4;
 
     ContainerSize {
@@ -32,14 +32,14 @@ record ContainerSize(long runtimeBytes, long heapBytes, long modelBytes, long li
                 limitBytes);
     }
 
-    /** Returns the size with a twentieth of all in reserve. */
+    /** Returns the size including a reserve of a twentieth of it. */
     static ContainerSize of(long runtimeBytes, long heapBytes, long modelBytes) {
         long bytes = runtimeBytes + heapBytes + modelBytes;
         return new ContainerSize(
                 runtimeBytes, heapBytes, modelBytes, wholeMiB(bytes + bytes / RESERVE));
     }
 
-    /** Returns a size that is larger by a twentieth. */
+    /** Returns a size larger by a twentieth. */
     ContainerSize larger() {
         return new ContainerSize(
                 runtimeBytes, heapBytes, modelBytes, wholeMiB(limitBytes + limitBytes / RESERVE));
@@ -58,22 +58,25 @@ record ContainerSize(long runtimeBytes, long heapBytes, long modelBytes, long li
         return mebibytes(limitBytes) + "Mi";
     }
 
-    /** Returns the JVM's option for the heap. */
+    /** Returns the JVM's option that sets the heap. */
     String heap() {
         return "-Xmx" + mebibytes(heapBytes) + "m";
     }
 
-    /** Returns the JVM's option that gives it the same heap by default. */
+    /** Returns the JVM's option that results in the same heap by default. */
     String maxRam() {
         return "-XX:MaxRAM=" + HEAP_PART * mebibytes(heapBytes) + "m";
     }
 
-    /** Returns Spark's {@code spark.executor.memoryOverhead}: all but the heap. */
+    /** Returns Spark's {@code spark.executor.memoryOverhead}: everything except the heap. */
     String sparkOverhead() {
         return mebibytes(limitBytes - heapBytes) + "m";
     }
 
-    /** Returns djl-serving's {@code required_memory_mb}: what the model adds to the process. */
+    /**
+     * Returns djl-serving's {@code required_memory_mb}: the memory that the model adds to the
+     * process.
+     */
     long requiredMebibytes() {
         return mebibytes(modelBytes + modelBytes / RESERVE);
     }

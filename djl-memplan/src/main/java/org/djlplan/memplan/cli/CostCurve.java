@@ -14,15 +14,15 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Growth of a strategy's time with the number n of units of generated problems.
+ * How a strategy's time grows with the number n of units of generated problems.
  *
  * @param instance kind of the problems
  * @param strategy name of the strategy
  * @param fromUnits smallest problem of the curve
  * @param toUnits largest
- * @param exponent slope of the logarithm of time over that of n: 1 for linear, 2 for quadratic; a
- *     factor of log n adds about .1
- * @param claimed what the strategy's documentation says, if it names a power of n
+ * @param exponent slope of log(time) over log(n): 1 for linear, 2 for quadratic; a factor of log n
+ *     adds about 0.1
+ * @param claimed time according to the strategy's documentation, if it names a power of n
  */
 record CostCurve(
         String instance,
@@ -32,10 +32,12 @@ record CostCurve(
         double exponent,
         Optional<String> claimed) {
 
-    /** Smaller problems take microseconds, which tell of fixed costs only. */
+    /**
+     * The largest problems are used: smaller ones take microseconds, which fixed costs dominate.
+     */
     private static final int MOST_POINTS = 3;
 
-    /** Returns the curve of every kind and strategy with two sizes at least. */
+    /** Returns the curve of every kind and strategy with at least two sizes. */
     static ImmutableList<CostCurve> of(Collection<PlannerBench.Row> rows) {
         Map<List<String>, List<PlannerBench.Row>> series = new LinkedHashMap<>();
         for (PlannerBench.Row row : rows) {
@@ -55,11 +57,10 @@ record CostCurve(
     }
 
     /**
-     * Returns the slope of the straight line of least squares through the points, both axes
-     * logarithmic.
+     * Returns the slope of the least-squares line through the points, both axes logarithmic.
      *
      * @param units at least two sizes, not all the same
-     * @param millis one positive time for each
+     * @param millis one positive time per size
      */
     static double exponent(List<Integer> units, List<Double> millis) {
         checkArgument(units.size() == millis.size(), "%s sizes", units.size());
@@ -88,9 +89,9 @@ record CostCurve(
     }
 
     /**
-     * The time that the documentation of each strategy claims, for n units and k objects, to stand
-     * beside the measured curve. A claim is an upper bound: a measured exponent may be lower. How
-     * fast k grows is the problem's matter.
+     * The time that the documentation of each strategy claims, for n units and k objects, for
+     * comparison with the measured curve. A claim is an upper bound: a measured exponent may be
+     * lower. The growth of k depends on the problem.
      */
     static final class ClaimedCosts {
 
@@ -120,7 +121,7 @@ record CostCurve(
 
         private ClaimedCosts() {}
 
-        /** Returns the claim of a strategy; empty where none of a power of n is made. */
+        /** Returns the claim of a strategy; empty if it claims no power of n. */
         static Optional<String> of(String strategy) {
             return Optional.ofNullable(BY_STRATEGY.get(strategy));
         }

@@ -12,12 +12,12 @@ import org.djlplan.memplan.cli.OutputDifference.Limit;
 import org.djlplan.memplan.report.DelegationReport;
 import org.djlplan.memplan.report.OutputAgreement;
 
-/** The part of a model's report that is about delegation, as JSON and in sentences. */
+/** The delegation section of a model's report, as JSON and in sentences. */
 final class DelegationFacts {
 
     private static final String FLOAT = "float";
 
-    /** No limit is larger of anything but scores. */
+    /** The largest limit for outputs other than scores. */
     private static final double MOST = 1e-2;
 
     private static final String CPU_KERNELS = "CPU kernels: ";
@@ -71,7 +71,7 @@ final class DelegationFacts {
                 outputs);
     }
 
-    /** Returns what was chosen and why, in one line. */
+    /** Returns the choice and its reason, in one line. */
     static String choice(DelegationReport report) {
         String threads =
                 report.threads() == -1 ? "the engine's own" : Integer.toString(report.threads());
@@ -95,7 +95,7 @@ final class DelegationFacts {
     }
 
     /**
-     * Returns a line for each output, as it was when the choice was measured.
+     * Returns a line for each output with its difference when the choice was measured.
      *
      * @param types of the outputs, in their order
      */
@@ -118,12 +118,12 @@ final class DelegationFacts {
     }
 
     /**
-     * Returns how far each output may be from stock's: as other inputs run here than when it was
-     * measured, by the largest limit that any of them had then, but not by what scores may be off
-     * as part of their whole range.
+     * Returns the accepted difference of each output from stock's. Because these runs use other
+     * inputs than the measurement, this is the largest limit of any output, except limits that
+     * apply to the whole range of scores.
      *
      * @param types of the outputs, in their order
-     * @param least the least limit of all
+     * @param least minimum of all limits
      */
     static List<Limit> limits(DelegationReport report, List<String> types, Limit least) {
         List<Limit> own =
@@ -142,7 +142,7 @@ final class DelegationFacts {
         return own.isEmpty() ? List.of(common) : own.stream().map(common::or).toList();
     }
 
-    /** What a file says is not to steer a terminal. */
+    /** Removes control characters, so that text in a file cannot control a terminal. */
     private static String plain(String text) {
         return CharMatcher.javaIsoControl().replaceFrom(text, ' ');
     }

@@ -6,7 +6,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The option that keeps commands from delegating, as the one line in an application does. */
+/**
+ * The option that switches off delegation in commands; by default they delegate, as an application
+ * does.
+ */
 final class DelegationSwitch {
 
     @Spec(Spec.Target.MIXEE)
@@ -27,10 +30,10 @@ final class DelegationSwitch {
     }
 
     /**
-     * Returns whether to delegate.
+     * Returns whether delegation is on.
      *
      * @param options of the model
-     * @throws ParameterException if they contradict this
+     * @throws ParameterException if they contradict this option
      */
     boolean delegates(RunOptions options) {
         if (off && options.mentionsDelegation()) {
@@ -40,7 +43,7 @@ final class DelegationSwitch {
         return isWanted(options) && PlannedLoading.knowsDelegation();
     }
 
-    /** Prints a line where nothing is delegated because djl-delegation is absent. */
+    /** Prints a line if nothing is delegated because djl-delegation is absent. */
     void tellIfAbsent(RunOptions options) {
         if (isWanted(options) && !PlannedLoading.knowsDelegation()) {
             PrintWriter err = spec.commandLine().getErr();

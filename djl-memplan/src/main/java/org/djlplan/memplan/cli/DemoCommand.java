@@ -34,7 +34,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code djlplan demo}: compares stock with our ways on models that it makes itself. */
+/**
+ * {@code djlplan demo}: compares stock, planned and delegated runs of models that it makes itself.
+ */
 @Command(
         name = "demo",
         description = {
@@ -101,7 +103,7 @@ final class DemoCommand implements Callable<Integer> {
         return complaints.isEmpty() ? 0 : 1;
     }
 
-    /** Returns the report of the TFLite model, with the tables of all comparisons. */
+    /** Returns the report of the TensorFlow Lite model, with the tables of all comparisons. */
     private Report page(Path model, Map<String, JsonElement> parts) throws IOException {
         RunOptions options = RunOptions.of(model.toString(), effort, spec);
         ReportPlan.Planned planned =
@@ -142,7 +144,8 @@ final class DemoCommand implements Callable<Integer> {
                     .println("the PyTorch engine is not on the class path: TFLite only");
             return Optional.empty();
         }
-        // More threads than idle cores make its figures ten times as large, and by chance.
+        // With more threads than idle cores, its figures would be up to ten times as large by
+        // chance.
         return Optional.of(
                 compare(
                         RunOptions.of(BLOCK, effort.orThreads(1), spec),
@@ -156,7 +159,7 @@ final class DemoCommand implements Callable<Integer> {
         return comparer.compare(options, new Comparer.Extent(ROUNDS, 1, Set.of(), ways, 0));
     }
 
-    /** Finds out before minutes are spent. */
+    /** Fails early, before minutes are spent. */
     private void checkFolder() {
         if (!Files.isDirectory(out)) {
             throw new Failure("no such folder for the report: " + out);

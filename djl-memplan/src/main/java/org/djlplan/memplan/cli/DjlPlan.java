@@ -18,8 +18,8 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
- * The {@code djlplan} command. Exit codes: 0 all is well, 1 a command failed or outputs are outside
- * the tolerance, 2 wrong usage. Errors are one line on the error stream.
+ * The {@code djlplan} command. Exit codes: 0 success, 1 a command failed or outputs are outside the
+ * tolerance, 2 wrong usage. Errors are one line on the error stream.
  */
 @Command(
         name = "djlplan",
@@ -62,7 +62,7 @@ public final class DjlPlan implements Callable<Integer> {
         System.exit(execute(args));
     }
 
-    /** What cannot be written is lost, such as on a full disk: then all is not well. */
+    /** If the output cannot be written, for example because the disk is full, the command fails. */
     private static int execute(String[] args) {
         int code = commandLine().execute(args);
         if (!System.out.checkError() || code != CommandLine.ExitCode.OK) {
@@ -72,7 +72,7 @@ public final class DjlPlan implements Callable<Integer> {
         return CommandLine.ExitCode.SOFTWARE;
     }
 
-    /** Returns the whole command, with those that other modules add. */
+    /** Returns the complete command, including commands that other modules add. */
     public static CommandLine commandLine() {
         DjlPlan top = new DjlPlan();
         CommandLine commandLine = new CommandLine(top);
@@ -96,7 +96,7 @@ public final class DjlPlan implements Callable<Integer> {
 
     private static int explainUsage(ParameterException e, String[] args) {
         CommandLine command = e.getCommandLine();
-        // Picocli says "option option" where a value has the wrong form.
+        // Picocli prints "option option" if a value has the wrong form.
         String message = Failure.oneLine(e.getMessage()).replace("option option", "option");
         StringBuilder line = new StringBuilder("djlplan: ").append(message);
         if (e instanceof UnmatchedArgumentException unmatched
@@ -117,7 +117,7 @@ public final class DjlPlan implements Callable<Integer> {
         return CommandLine.ExitCode.SOFTWARE;
     }
 
-    /** The version of this project as its jar states it, and those of DJL and Java. */
+    /** The version of this project from its jar, and the versions of DJL and Java. */
     static final class VersionProvider implements IVersionProvider {
 
         private static final String POM = "/META-INF/maven/org.djlplan/djl-memplan/pom.properties";

@@ -5,7 +5,7 @@ import org.djlplan.memplan.config.Quantities;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Reads a time as the options of a model do: {@code 30s}, {@code 500ms}; or {@code 0s}. */
+/** Parses a time as in a model's options: {@code 30s}, {@code 500ms}; or {@code 0s}. */
 final class DurationConverter implements ITypeConverter<Duration> {
 
     private static final Duration MOST = Duration.ofDays(1);

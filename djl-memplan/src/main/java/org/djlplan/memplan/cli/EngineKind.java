@@ -7,7 +7,7 @@ import java.util.Optional;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** The engines whose models can be run. */
+/** The supported engines. */
 enum EngineKind {
     TFLITE("TFLite"),
     PYTORCH("PyTorch");
@@ -28,7 +28,7 @@ enum EngineKind {
         return engineName;
     }
 
-    /** Returns the engine that a model file's name suggests. */
+    /** Returns the engine that the name of a model file suggests. */
     static Optional<EngineKind> guess(Path model) {
         return switch (Files.getFileExtension(model.toString()).toLowerCase(Locale.ROOT)) {
             case "tflite" -> Optional.of(TFLITE);
@@ -37,7 +37,7 @@ enum EngineKind {
         };
     }
 
-    /** Reads an engine's name in upper or lower case. */
+    /** Parses an engine's name in upper or lower case. */
     static final class Converter implements ITypeConverter<EngineKind> {
         @Override
         public EngineKind convert(String text) {

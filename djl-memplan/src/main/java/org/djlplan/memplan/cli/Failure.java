@@ -6,10 +6,10 @@ import org.djlplan.memplan.budget.BudgetTooSmallException;
 import org.djlplan.memplan.runtime.tflite.UnplannableException;
 import org.djlplan.memplan.source.tflite.TfLiteFormatException;
 
-/** A command cannot go on, for a reason that its message tells a person in one line. */
+/** Signals that a command cannot continue, for a reason that its one-line message explains. */
 sealed class Failure extends RuntimeException {
 
-    /** A process was killed as there was no memory left for it. */
+    /** Signals that a process was killed because no memory was left. */
     static final class OutOfMemory extends Failure {
 
         private static final long serialVersionUID = 1L;
@@ -19,7 +19,7 @@ sealed class Failure extends RuntimeException {
         }
     }
 
-    /** A model cannot run in its budget. */
+    /** Signals that a model cannot run in its budget. */
     static final class TooSmall extends Failure {
 
         private static final long serialVersionUID = 1L;
@@ -27,7 +27,7 @@ sealed class Failure extends RuntimeException {
         private final long leastBytes;
 
         /**
-         * @param leastBytes the smallest budget that would do
+         * @param leastBytes the smallest possible budget
          */
         TooSmall(String message, long leastBytes) {
             super(message);
@@ -60,7 +60,10 @@ sealed class Failure extends RuntimeException {
                 .orElseGet(() -> new Failure("cannot load the model", thrown));
     }
 
-    /** Returns what went wrong in one line: the innermost message, as it is the most precise. */
+    /**
+     * Returns an error description in one line: the innermost message, because it is the most
+     * precise.
+     */
     static String describe(Throwable thrown) {
         if (thrown instanceof Failure && thrown.getMessage() != null) {
             return thrown.getMessage();

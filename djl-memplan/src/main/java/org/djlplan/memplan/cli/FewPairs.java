@@ -4,7 +4,10 @@ import picocli.CommandLine.IDefaultValueProvider;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** The default of {@code --iterations} where each is a pair of predictions of a large model. */
+/**
+ * The default of {@code --iterations} for commands that count pairs of predictions of a large
+ * model.
+ */
 final class FewPairs implements IDefaultValueProvider {
 
     private static final String PAIRS = "15";

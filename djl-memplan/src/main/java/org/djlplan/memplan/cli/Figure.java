@@ -41,7 +41,7 @@ enum Figure {
         return key;
     }
 
-    /** Returns what a person reads. */
+    /** Returns the label for people. */
     String label() {
         return label;
     }

@@ -7,14 +7,14 @@ import java.util.Locale;
 import java.util.OptionalDouble;
 import org.djlplan.memplan.cli.Comparison.Variant;
 
-/** Tables for people: one line per figure, numbers right-aligned with their units. */
+/** Formats figures as tables: one line per figure, numbers right-aligned with their units. */
 final class FigureTable {
 
     private static final String ABSENT = "–";
 
     private FigureTable() {}
 
-    /** Returns a table of one run; figures that do not apply are left out. */
+    /** Returns a table of one run, without figures that do not apply. */
     static String of(RunFigures figures) {
         List<List<String>> rows = new ArrayList<>();
         for (Figure figure : Figure.values()) {
@@ -40,7 +40,7 @@ final class FigureTable {
                 + "\n";
     }
 
-    /** Returns one line that names the model and says whether figures are medians. */
+    /** Returns a heading that names the model and says whether figures are medians. */
     static String heading(Comparison comparison) {
         int runs = comparison.runs().size();
         String medians = runs == 0 ? "" : ", medians of " + runs + " times in fresh processes";
@@ -48,8 +48,8 @@ final class FigureTable {
     }
 
     /**
-     * Returns the table of a comparison: a heading, then label and stock, figure and ratio of each
-     * other way, and of every other allocator that there is.
+     * Returns the table of a comparison: a heading; then label, stock, and figure and ratio of each
+     * other way and of every available allocator.
      */
     static TextTable rows(Comparison comparison) {
         ImmutableList.Builder<ImmutableList<String>> rows = ImmutableList.builder();
@@ -102,7 +102,7 @@ final class FigureTable {
         return row.build();
     }
 
-    /** Returns what the figures do not tell: how the outputs compare, what was chosen and why. */
+    /** Returns sentences about the outputs' differences, the choice and its reason. */
     static List<String> sentences(Comparison comparison) {
         List<String> lines = new ArrayList<>();
         comparison.lost().map(ReferenceOutputs::sentence).ifPresent(lines::add);
@@ -146,9 +146,9 @@ final class FigureTable {
     }
 
     /**
-     * Returns what a run says of itself beyond its figures.
+     * Returns the facts that a run reports beyond its figures.
      *
-     * @param label before what may be said of several runs
+     * @param label placed before facts that several runs may have
      */
     private static List<String> facts(String label, RunFigures figures) {
         List<String> lines = new ArrayList<>();

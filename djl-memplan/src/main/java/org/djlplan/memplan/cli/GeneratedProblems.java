@@ -11,14 +11,14 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * Synthetic planning problems of any size for benchmarks; the same kind, size and seed always give
+ * Generates planning problems of any size for benchmarks; the same kind, size and seed always give
  * the same problem.
  */
 enum GeneratedProblems {
     /**
-     * Inference: a chain of operators of one tensor each, used by the next operator; every fourth
-     * is used again up to 16 operators later, as by a residual or a concatenation, and one in 64
-     * long after. Few tensors are alive at once, however many there are.
+     * Inference: a chain of operators with one tensor each, read by the next operator; every fourth
+     * tensor is read again up to 16 operators later, as by a residual connection or concatenation,
+     * and one in 64 much later. Few tensors are alive at once, whatever their total number.
      */
     NETWORK {
         @Override
@@ -37,9 +37,9 @@ enum GeneratedProblems {
         }
     },
     /**
-     * Training: one tensor of a forward operator in two is kept for the operator's gradient, which
-     * runs in the reverse order, so that half of all tensors are nested; the others live for a few
-     * operators. As many tensors are alive at once as a share of all.
+     * Training: every second tensor of a forward operator is kept for its gradient, which runs in
+     * the reverse order, so half of all tensors are nested; the others live for a few operators.
+     * The number of tensors alive at once grows in proportion to their total number.
      */
     TRAINING {
         @Override
@@ -59,7 +59,7 @@ enum GeneratedProblems {
         }
     };
 
-    /** Of every benchmark, so that figures can be compared. */
+    /** The seed of all benchmarks, so that figures can be compared. */
     static final long SEED = 2020;
 
     private static final int MOST_CHANNELS = 64;
@@ -69,19 +69,19 @@ enum GeneratedProblems {
     /**
      * Returns a problem of {@code units} tensors without aliases; sizes are aligned.
      *
-     * @param units at least one
+     * @param units number of tensors, at least one
      */
     PlanningProblem problem(int units, long seed) {
         checkArgument(units > 0, "%s units", units);
         return new PlanningProblem(records(units, new SplittableRandom(seed)));
     }
 
-    /** Returns the name by which options and reports call this kind. */
+    /** Returns the name of this kind in options and reports. */
     String label() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Feature maps: a power of two of positions by a number of channels. */
+    /** Sizes of feature maps: a power of two of positions times a number of channels. */
     private static long bytes(SplittableRandom random) {
         long positions = 1L << random.nextInt(4, 13);
         long bytes = positions * random.nextInt(1, MOST_CHANNELS + 1) * Float.BYTES;

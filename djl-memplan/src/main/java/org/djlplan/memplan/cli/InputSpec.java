@@ -20,10 +20,10 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * Shape and type of one input of a model, as a user gives them.
+ * Shape and type of one model input, as given by a user.
  *
  * @param shape every dimension at least 1
- * @param type element type; empty: as the model says, or 32-bit floats
+ * @param type element type; if empty, the model's type, or 32-bit floats
  */
 record InputSpec(Shape shape, Optional<DataType> type) {
 
@@ -35,7 +35,7 @@ record InputSpec(Shape shape, Optional<DataType> type) {
         }
     }
 
-    /** Reads {@code 1,3,224,224} or {@code 1,128:int64}. */
+    /** Parses {@code 1,3,224,224} or {@code 1,128:int64}. */
     static InputSpec parse(String text) {
         if (!SYNTAX.matcher(text).matches()) {
             throw new IllegalArgumentException("not a shape such as 1,3,224,224: '" + text + "'");
@@ -51,7 +51,7 @@ record InputSpec(Shape shape, Optional<DataType> type) {
                 shape, colon < 0 ? Optional.empty() : Optional.of(type(text.substring(colon + 1))));
     }
 
-    /** Returns the text that {@link #parse} reads. */
+    /** Returns the text that {@link #parse} accepts. */
     String text() {
         String dimensions =
                 Arrays.stream(shape.getShape())
@@ -61,7 +61,7 @@ record InputSpec(Shape shape, Optional<DataType> type) {
     }
 
     /**
-     * Returns the inputs with the shapes that a user asked for in place of their own.
+     * Returns the inputs with the shapes that the user requested.
      *
      * @param given one per input, or none
      * @throws IllegalArgumentException if the number, a type or a number of dimensions differs
@@ -90,7 +90,7 @@ record InputSpec(Shape shape, Optional<DataType> type) {
         return inputs.build();
     }
 
-    /** Returns the inputs as a user writes them. */
+    /** Returns the inputs as users write them. */
     static String texts(List<InputSpec> inputs) {
         return String.join(" ", inputs.stream().map(InputSpec::text).toList());
     }
@@ -125,7 +125,8 @@ record InputSpec(Shape shape, Optional<DataType> type) {
         /**
          * Returns the shapes and types of a model's inputs.
          *
-         * @throws Failure if the file is no model, or an input has a type that no random values fit
+         * @throws Failure if the file is not a model, or random values cannot be generated for an
+         *     input's type
          */
         static ImmutableList<InputSpec> read(Path model) {
             try {

@@ -37,16 +37,19 @@ import org.djlplan.memplan.runtime.torch.OperatorNames;
 import org.djlplan.memplan.runtime.torch.TorchMemory;
 
 /**
- * One model run one way in this process, step by step: load, warm up, write outputs, time. The
- * resident set is noted when the engine is initialised and again when the model is loaded, and its
- * high-water mark is followed from there.
+ * One model that runs in one mode in this process, step by step: load, warm up, write outputs,
+ * time. The resident set is recorded when the engine is initialized and again when the model is
+ * loaded, and its peak is tracked from then on.
  */
 final class Measurement implements AutoCloseable {
 
-    /** Outputs are those of this many inputs, with the seeds seed, seed + 1, …. */
+    /** Number of inputs for which outputs are written, with the seeds seed, seed + 1, …. */
     static final int OUTPUT_SEEDS = 5;
 
-    /** The JVM goes on compiling what ran so far: that must not show in the model's figures. */
+    /**
+     * Pause in which the JVM finishes compiling, so that compilation does not affect the model's
+     * figures.
+     */
     private static final long SETTLE_MILLIS = 200;
 
     private final RunOptions options;
@@ -57,7 +60,7 @@ final class Measurement implements AutoCloseable {
     private final boolean resetIdle;
     private final OptionalLong idleBytes;
 
-    /** One for each thread that predicts; none before the model is loaded. */
+    /** One runner for each predicting thread; empty before the model is loaded. */
     private final List<Runner> runners = new ArrayList<>();
 
     private boolean peaksKnown;
@@ -68,7 +71,7 @@ final class Measurement implements AutoCloseable {
     private String outputSha256 = "";
 
     /**
-     * Initialises the engine and rehearses with a small model.
+     * Initializes the engine and rehearses with a small model.
      *
      * @throws Failure if the engine cannot be loaded
      */
@@ -86,7 +89,7 @@ final class Measurement implements AutoCloseable {
     /**
      * Loads the model.
      *
-     * @throws Failure if that fails
+     * @throws Failure if loading fails
      */
     void load() {
         long start = System.nanoTime();
@@ -97,7 +100,7 @@ final class Measurement implements AutoCloseable {
         loadedBytes = memory.residentBytes();
     }
 
-    /** Runs predictions that are not timed, and waits until plans of them are made. */
+    /** Runs untimed predictions, and waits until their plans are made. */
     void warmUp() {
         fill(options.effort().seed());
         for (int i = 0; i < options.effort().warmup(); i++) {
@@ -114,8 +117,8 @@ final class Measurement implements AutoCloseable {
     /**
      * Runs predictions of the first input on several threads at once.
      *
-     * @param threads how many
-     * @param count how many predictions of each
+     * @param threads number of threads
+     * @param count number of predictions per thread
      */
     void runAtOnce(int threads, int count) throws InterruptedException {
         fill(options.effort().seed());
@@ -145,8 +148,8 @@ final class Measurement implements AutoCloseable {
     }
 
     /**
-     * Writes all outputs of {@link #OUTPUT_SEEDS} inputs into a file, each before the next
-     * prediction runs.
+     * Writes all outputs of {@link #OUTPUT_SEEDS} inputs to a file, each before the next prediction
+     * runs.
      *
      * @return type and bytes of every output
      */
@@ -161,7 +164,10 @@ final class Measurement implements AutoCloseable {
         }
     }
 
-    /** Times {@code count} more predictions of the first input; returns the nanoseconds of each. */
+    /**
+     * Times {@code count} more predictions of the first input; returns the duration of each in
+     * nanoseconds.
+     */
     long[] time(int count) {
         fill(options.effort().seed());
         long[] times = new long[count];
@@ -180,17 +186,17 @@ final class Measurement implements AutoCloseable {
         return times;
     }
 
-    /** Returns the plan of a PyTorch model's allocations, once one is in use. */
+    /** Returns the plan of a PyTorch model's allocations, once a plan is in use. */
     Optional<EvaluatedPlan> placedAllocations() {
         TorchMemory.settle();
         return runner().placedAllocations();
     }
 
     /**
-     * Runs one more prediction of a PyTorch model; returns its allocations in their order, each
-     * with the operator that makes it and its shape.
+     * Runs one more prediction of a PyTorch model; returns its allocations in order, each with its
+     * operator and shape.
      *
-     * @throws Failure if operators are not told
+     * @throws Failure if operators are unknown
      */
     List<OperatorNames.Named> namedAllocations() {
         Optional<String> refused =
@@ -206,17 +212,17 @@ final class Measurement implements AutoCloseable {
         return OperatorNames.noted();
     }
 
-    /** Returns which weights are in memory when; empty if all are all the time. */
+    /** Returns which weights are in memory at which time; empty if all are always in memory. */
     Optional<ResidentWeights> residentWeights() {
         return runner().residentWeights();
     }
 
-    /** Returns what was planned, or empty when the model was loaded without a plan. */
+    /** Returns the plan report, or empty if the model was loaded without a plan. */
     Optional<PlanReport> report() {
         return runner().report();
     }
 
-    /** Returns by how many bytes the process is larger than before the model was loaded. */
+    /** Returns by how many bytes the process has grown since before the model was loaded. */
     OptionalLong grownBytes() {
         OptionalLong now = memory.residentBytes();
         return now.isPresent() && idleBytes.isPresent()
@@ -224,7 +230,7 @@ final class Measurement implements AutoCloseable {
                 : OptionalLong.empty();
     }
 
-    /** Returns the figures, those of latency if predictions were timed. */
+    /** Returns the figures, including latencies if predictions were timed. */
     RunFigures figures() {
         notePeaks();
         if (nanos.length > 0) {
@@ -309,10 +315,10 @@ final class Measurement implements AutoCloseable {
         }
     }
 
-    /** Writes outputs one after the other into a file and hashes their bytes. */
+    /** Writes outputs into a file one after another and hashes their bytes. */
     static final class OutputFile implements Runner.OutputSink, AutoCloseable {
 
-        /** Small pieces keep the copies out of the memory figures. */
+        /** Small pieces, so that the copies do not affect the memory figures. */
         private static final int PIECE_BYTES = 8192;
 
         private final OutputStream out;

@@ -4,7 +4,9 @@ import ai.djl.util.Progress;
 import java.io.PrintWriter;
 import java.util.Optional;
 
-/** A message that a model is about to be measured, then the progress where a terminal shows it. */
+/**
+ * Prints a message that a model is about to be measured, then the progress if a terminal shows it.
+ */
 final class MeasuringNews implements Progress {
 
     private final PrintWriter messages;

@@ -11,9 +11,9 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A memory control group (Linux, version 1 or 2) of its own for one child process: it tells what
- * that is charged for, pages of files included, and may limit it. Removed when it is closed or this
- * JVM ends, however that ends but by a kill.
+ * A memory control group (Linux, version 1 or 2) for one child process: it reports the memory that
+ * the group is charged for, including file pages, and can limit it. The group is removed when it is
+ * closed or this JVM ends, unless the JVM is killed.
  */
 final class MemoryGroup implements AutoCloseable {
 
@@ -21,7 +21,7 @@ final class MemoryGroup implements AutoCloseable {
     private static final String CONTROLLER = "memory";
     private static final AtomicInteger MADE = new AtomicInteger();
 
-    /** A process that was ended leaves its group soon after. */
+    /** A process leaves its group soon after it was ended; this is how long to wait for that. */
     private static final Duration PATIENCE = Duration.ofSeconds(3);
 
     private static final long POLL_MILLIS = 20;
@@ -35,13 +35,13 @@ final class MemoryGroup implements AutoCloseable {
         this.unified = unified;
     }
 
-    /** Makes a group without a limit; empty where none can be made, for which it takes root. */
+    /** Creates a group without a limit; empty if that is impossible, because it needs root. */
     static Optional<MemoryGroup> make() {
         return make(MOUNTED);
     }
 
     /**
-     * The same where groups are mounted elsewhere.
+     * The same for groups that are mounted elsewhere.
      *
      * @param mounted folder of the unified hierarchy, or of version 1's controllers
      */
@@ -69,7 +69,7 @@ final class MemoryGroup implements AutoCloseable {
                 .contains(CONTROLLER);
     }
 
-    /** Where there is no swap there is nothing to forbid. */
+    /** Without swap there is nothing to disable. */
     private void forbidSwap() throws IOException {
         Path file = folder.resolve(unified ? "memory.swap.max" : "memory.swappiness");
         if (Files.exists(file)) {
@@ -77,24 +77,24 @@ final class MemoryGroup implements AutoCloseable {
         }
     }
 
-    /** Returns what to put before a command so that it runs in the group. */
+    /** Returns the command prefix that starts a process in the group. */
     List<String> starter() {
         return List.of("sh", "-c", "echo $$ > '" + folder + "/cgroup.procs'; exec \"$@\"", "sh");
     }
 
-    /** Returns what the group is charged for now, in bytes. */
+    /** Returns the bytes that the group is charged for now. */
     long usedBytes() {
         return number(unified ? "memory.current" : "memory.usage_in_bytes");
     }
 
-    /** Returns the bytes of pages of files among these that no process has mapped. */
+    /** Returns the part of these bytes that is file pages that no process has mapped. */
     long reclaimableBytes() {
         String before = unified ? "" : "total_";
         long files = statistic(before + "inactive_file") + statistic(before + "active_file");
         return Math.max(0, files - statistic(unified ? "file_mapped" : "total_mapped_file"));
     }
 
-    /** Limits the group to so many bytes from now on. */
+    /** Limits the group to this many bytes from now on. */
     void limit(long bytes) {
         try {
             Files.writeString(
@@ -124,14 +124,14 @@ final class MemoryGroup implements AutoCloseable {
         }
     }
 
-    /** Removes the group; its process must have been ended. */
+    /** Removes the group; its process must have ended. */
     @Override
     public void close() {
         remove();
         try {
             Runtime.getRuntime().removeShutdownHook(atExit);
         } catch (IllegalStateException e) {
-            // The JVM ends, and the hook runs.
+            // The JVM is shutting down, so its hook removes the group.
             return;
         }
     }
@@ -152,7 +152,7 @@ final class MemoryGroup implements AutoCloseable {
         try {
             return Files.deleteIfExists(folder) || !Files.exists(folder);
         } catch (IOException e) {
-            // Its process has not ended yet.
+            // The process has not ended yet.
             return false;
         }
     }

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * One input of a model and the memory for its values, which stays the same from prediction to
- * prediction, so that making inputs does not show in memory figures.
+ * One input of a model with the memory for its values, which is reused by all predictions so that
+ * creating inputs does not affect memory figures.
  *
  * @param shape every dimension at least 1
  * @param type element type
@@ -18,7 +18,7 @@ import java.util.Random;
  */
 record ModelInput(Shape shape, DataType type, ByteBuffer values) {
 
-    /** Identifiers, of words for instance, are usually small: larger ones might not exist. */
+    /** Identifiers, for example of words, are usually small; larger ones might not exist. */
     private static final int INDEX_LIMIT = 10;
 
     ModelInput {
@@ -34,7 +34,7 @@ record ModelInput(Shape shape, DataType type, ByteBuffer values) {
         };
     }
 
-    /** Returns inputs filled with zeros, of 32-bit floats where nothing else is said. */
+    /** Returns inputs filled with zeros, of 32-bit floats unless a type is given. */
     static ImmutableList<ModelInput> allocate(List<InputSpec> specs) {
         return specs.stream()
                 .map(spec -> allocate(spec.shape(), spec.type().orElse(DataType.FLOAT32)))
@@ -53,7 +53,7 @@ record ModelInput(Shape shape, DataType type, ByteBuffer values) {
 
     /**
      * Fills in random values: floats in [0, 1), 8- and 16-bit integers over their whole range,
-     * wider ones in [0, 10).
+     * wider integers in [0, 10).
      */
     void fill(Random random) {
         values.clear();

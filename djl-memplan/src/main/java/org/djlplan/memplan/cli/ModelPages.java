@@ -5,14 +5,14 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The cached pages of a model's file and of what is kept beside it. */
+/** The cached pages of a model's file and of the files stored beside it. */
 final class ModelPages {
 
     private static final String KEPT = ".djlplan";
 
     private ModelPages() {}
 
-    /** Drops them, so that the next reader reads the disk. A model without a file has none. */
+    /** Drops the pages, so that the next reader reads the disk. A model without a file has none. */
     static void drop(ModelRef model) throws IOException {
         if (model instanceof ModelRef.OfFile file) {
             Path path = file.readable().toAbsolutePath();

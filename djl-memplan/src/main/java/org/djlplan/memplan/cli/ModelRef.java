@@ -11,7 +11,7 @@ import org.djlplan.memplan.config.Nearest;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** The model as a user names it: a file, one of DJL's own networks, or a block's class. */
+/** The model as named by a user: a file, one of DJL's own networks, or a block's class. */
 sealed interface ModelRef {
 
     /** Prefix of the name of one of DJL's networks. */
@@ -21,9 +21,9 @@ sealed interface ModelRef {
     String BLOCK = "block:";
 
     /**
-     * Reads {@code folder/model.pt}, {@code zoo:resnet18} or {@code block:com.example.MyBlock}.
+     * Parses {@code folder/model.pt}, {@code zoo:resnet18} or {@code block:com.example.MyBlock}.
      *
-     * @throws IllegalArgumentException if there is no network of that name: the message names the
+     * @throws IllegalArgumentException if there is no network with that name; the message names the
      *     nearest and lists all
      */
     static ModelRef parse(String text) {
@@ -48,13 +48,13 @@ sealed interface ModelRef {
                 : new OfFile(Path.of(text));
     }
 
-    /** Returns the text that {@link #parse} reads, in any working directory. */
+    /** Returns the text that {@link #parse} accepts, valid in any working directory. */
     String text();
 
     /** Returns the engine that the name suggests. */
     Optional<EngineKind> engine();
 
-    /** Returns the inputs that a block takes when a user gives none; none if that is unknown. */
+    /** Returns the default inputs of a block; empty if they are unknown. */
     default ImmutableList<InputSpec> usualInputs() {
         return ImmutableList.of();
     }
@@ -69,7 +69,7 @@ sealed interface ModelRef {
         /**
          * Returns the file.
          *
-         * @throws Failure if it is no readable file
+         * @throws Failure if it is not a readable file
          */
         Path readable() {
             if (!Files.exists(file)) {
@@ -131,10 +131,10 @@ sealed interface ModelRef {
     }
 
     /**
-     * Returns a user's inputs of a block, completed by its usual types.
+     * Returns a user's inputs of a block, completed with its default types.
      *
      * @param given one per input, or none
-     * @throws IllegalArgumentException if their number is wrong, or nothing says the inputs
+     * @throws IllegalArgumentException if their number is wrong, or no inputs are known
      */
     default ImmutableList<InputSpec> complete(List<InputSpec> given) {
         ImmutableList<InputSpec> usual = usualInputs();

@@ -29,15 +29,15 @@ import java.util.stream.Stream;
  *
  * @param identical all bytes are equal
  * @param comparable whether both have the same outputs, of the same types and sizes
- * @param outputs how far each output is apart; of several predictions each has its own entry. None
- *     if they cannot be compared
+ * @param outputs difference of each output; with several predictions, each has its own entries.
+ *     Empty if they cannot be compared
  */
 record OutputDifference(boolean identical, boolean comparable, List<Output> outputs) {
 
-    /** Outputs that are the same bytes. */
+    /** Outputs with the same bytes. */
     static final OutputDifference NONE = new OutputDifference(true, true, List.of());
 
-    /** Outputs of other types or sizes. */
+    /** Outputs of different types or sizes. */
     static final OutputDifference INCOMPARABLE = new OutputDifference(false, false, List.of());
 
     OutputDifference {
@@ -67,7 +67,7 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
             return part(limit) <= 1;
         }
 
-        /** Returns what part of a limit it reaches; above 1 it is outside. */
+        /** Returns the difference divided by a limit; above 1 the output is outside. */
         private double part(Limit limit) {
             double difference = isFloat() ? relative : largest;
             double most = isFloat() ? limit.relative() : isQuantized() ? limit.steps() : 0;
@@ -82,7 +82,7 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
         }
     }
 
-    /** Returns the largest relative error of all outputs; empty if there is no finite one. */
+    /** Returns the largest relative error of all outputs; empty if none is finite. */
     OptionalDouble maxRelativeError() {
         double worst = outputs.stream().mapToDouble(Output::relative).max().orElse(0);
         return comparable && Double.isFinite(worst)
@@ -90,34 +90,34 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
                 : OptionalDouble.empty();
     }
 
-    /** Returns whether the outputs are equal or no relative error is above {@code tolerance}. */
+    /** Returns whether the outputs are equal or no relative error exceeds {@code tolerance}. */
     boolean within(double tolerance) {
         OptionalDouble error = maxRelativeError();
         return identical || (error.isPresent() && error.getAsDouble() <= tolerance);
     }
 
     /**
-     * Largest difference that is accepted; outputs of other types than these must be equal.
+     * The largest accepted differences; outputs of types without a limit must be equal.
      *
      * @param relative the largest error of floating-point outputs, relative as above
      * @param steps the largest difference of integers of 8 and 16 bits
      */
     record Limit(double relative, double steps) {
 
-        /** Of outputs that must be the same bytes. */
+        /** The limit for outputs that must be the same bytes. */
         static final Limit IDENTICAL = new Limit(0, 0);
 
-        /** Of what is delegated, whatever a model is like: a rounding. */
+        /** The minimum limit for delegated outputs of any model: a rounding. */
         static final Limit ROUNDING = new Limit(1e-4, 1);
 
-        /** Returns the larger ones of both. */
+        /** Returns the larger of both limits. */
         Limit or(Limit other) {
             return new Limit(Math.max(relative, other.relative), Math.max(steps, other.steps));
         }
     }
 
     /**
-     * Returns whether no output is further apart than its limit.
+     * Returns whether every output is within its limit.
      *
      * @param limits of the outputs of one prediction, in their order
      */
@@ -127,7 +127,7 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
                         .allMatch(agrees -> agrees);
     }
 
-    /** Returns how far the output is apart that comes nearest to its limit, for people. */
+    /** Returns the difference of the output that comes nearest to its limit, for people. */
     String agreement(List<Limit> limits) {
         return Streams.zip(outputs.stream(), repeated(limits), Map::entry)
                 .max(Comparator.comparingDouble(each -> each.getKey().part(each.getValue())))
@@ -139,7 +139,7 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
         return Stream.generate(() -> limits).flatMap(List::stream);
     }
 
-    /** Returns by how much the outputs differ, such as "4.2e-6" or "1 step", for people. */
+    /** Returns the difference of the outputs, such as "4.2e-6" or "1 step", for people. */
     String text() {
         if (!comparable) {
             return "other types or sizes";
@@ -153,7 +153,7 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
         return parts.isEmpty() ? "0" : String.join(" and ", parts);
     }
 
-    /** Returns a small number as people write it, with two digits at most: 4.2e-6. */
+    /** Returns a small number with at most two digits: 4.2e-6. */
     static String scientific(double number) {
         if (number == 0 || !Double.isFinite(number)) {
             return number == 0 ? "0" : "more than any number";
@@ -164,7 +164,7 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
                 .replace("e+", "e");
     }
 
-    /** Returns so many steps of a quantized output, for people. */
+    /** Returns a number of steps of a quantized output, for people. */
     static String steps(double number) {
         return String.format(Locale.ROOT, number == 1 ? "%.0f step" : "%.0f steps", number);
     }
@@ -173,7 +173,10 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
         return outputs.stream().filter(kind).map(measure::applyAsDouble).max(Double::compare);
     }
 
-    /** Returns all differences of several comparisons of the same model, at least one. */
+    /**
+     * Returns the differences of several comparisons of the same model combined; at least one
+     * comparison is required.
+     */
     static OutputDifference worst(List<OutputDifference> differences) {
         if (!differences.stream().allMatch(OutputDifference::comparable)) {
             return INCOMPARABLE;
@@ -187,8 +190,8 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
     /**
      * Compares two files of outputs.
      *
-     * @param layout type and bytes of each output in {@code expected}, as {@link
-     *     Measurement.OutputFile} tells
+     * @param layout type and bytes of each output in {@code expected}, as returned by {@link
+     *     Measurement.OutputFile}
      * @param actualLayout the same for {@code actual}
      */
     static OutputDifference between(
@@ -247,7 +250,7 @@ record OutputDifference(boolean identical, boolean comparable, List<Output> outp
         return ByteBuffer.wrap(all).order(ByteOrder.nativeOrder());
     }
 
-    /** Element types, each with its way to read an element. */
+    /** Element types, each with its method to read an element. */
     private enum Elements {
         FLOAT32,
         FLOAT64,

@@ -7,7 +7,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** The system's cache of the pages of files. */
+/** The system's page cache. */
 public final class PageCache {
 
     private static final int READ_ONLY = 0;
@@ -26,8 +26,8 @@ public final class PageCache {
     }
 
     /**
-     * Drops what is cached of a file, but for pages that a process has mapped. What is not on disk
-     * yet is written there first.
+     * Drops the cached pages of a file, except those that a process has mapped. Dirty pages are
+     * written to disk first.
      *
      * @throws IOException if the system refuses
      */

@@ -8,10 +8,9 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * The ratio of two latencies that were timed in pairs, so that what slows down one slows down the
- * other: the median of the pairs' ratios, with the interval in which the true median is as surely
- * as 95 % (the sign test's, which assumes nothing of the distribution; of less than six pairs, all
- * of them).
+ * The ratio of two latencies that were timed in pairs, so that disturbances affect both: the median
+ * of the pairs' ratios with its 95 % confidence interval (of the sign test, which makes no
+ * assumption about the distribution; for fewer than six pairs, the whole range).
  *
  * @param median of the ratios
  * @param low lower end of the interval
@@ -22,7 +21,7 @@ record PairedRatio(double median, double low, double high, int pairs) {
 
     private static final double BEYOND_EACH_END = .025;
 
-    /** The normal distribution's quantile for that, which serves for more pairs than these. */
+    /** The 97.5 % quantile of the normal distribution, which is used for more pairs than these. */
     private static final double NORMAL = 1.96;
 
     private static final int EXACT = 500;
@@ -31,7 +30,7 @@ record PairedRatio(double median, double low, double high, int pairs) {
      * Returns the ratio of the first to the second.
      *
      * @param first times, at least one
-     * @param second as many times, each taken next to the first's
+     * @param second the same number of times, each measured next to the first's
      */
     static PairedRatio of(long[] first, long[] second) {
         checkArgument(
@@ -52,12 +51,12 @@ record PairedRatio(double median, double low, double high, int pairs) {
                 ratios.length);
     }
 
-    /** Returns how many of the smallest ratios are below the interval. */
+    /** Returns how many of the smallest ratios lie below the interval. */
     private static int outside(int n) {
         if (n > EXACT) {
             return (int) ((n - NORMAL * Math.sqrt(n)) / 2);
         }
-        // Of n coins, the probability of at most k heads.
+        // The probability of at most k heads in n coin tosses.
         double term = Math.pow(.5, n);
         double sum = term;
         int k = 0;

@@ -116,7 +116,7 @@ public final class PlanCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print one JSON object.")
     private boolean json;
 
-    /** For {@code djlplan}, which knows how to read models. */
+    /** Creates the command for {@code djlplan}, which can read models. */
     PlanCommand(PlanInput.GraphSource source) {
         this.source = source;
     }
@@ -163,7 +163,10 @@ public final class PlanCommand implements Callable<Integer> {
                 && model.engine().equals(Optional.of(EngineKind.PYTORCH));
     }
 
-    /** TorchScript does not show its graph; what other shapes allocated tells of this one. */
+    /**
+     * TorchScript does not expose its graph, so allocations of other shapes predict those of this
+     * one.
+     */
     private int forecast() {
         long bytes;
         try (ShapeForecast forecast = ShapeForecast.load(((ModelRef.OfFile) model).readable())) {
@@ -188,7 +191,7 @@ public final class PlanCommand implements Callable<Integer> {
         return isWithinCapacity(bytes) ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 
-    /** All of it or nothing, also when the command is interrupted. */
+    /** Writes all or nothing, even if the command is interrupted. */
     private void write(CsvPlan plan) throws IOException {
         Path parent = out.toAbsolutePath().getParent();
         if (parent != null && !Files.isDirectory(parent)) {

@@ -22,16 +22,16 @@ import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * Planning problem of the plan command, from a file or a model.
+ * The planning problem of the plan command, from a file or a model.
  *
- * @param view where the records come from
+ * @param view source of the records
  * @param variants the planning problem, and the same with alias classes if there are any
- * @param graph what the records are from; empty for a file of records
+ * @param graph that the records belong to; empty for a file of records
  * @param ids names of the tensors
- * @param allocations what is known of each, of a recording
- * @param alignmentBytes what offsets are multiples of
+ * @param allocations operator and shape of each allocation of a recording
+ * @param alignmentBytes alignment of offsets
  * @param inRounds the strategy for sizes that become known while the model runs; empty if all are
- *     known before
+ *     known in advance
  */
 record PlanInput(
         View view,
@@ -42,15 +42,15 @@ record PlanInput(
         long alignmentBytes,
         Optional<OffsetStrategy> inRounds) {
 
-    /** Origin of the usage records. */
+    /** The source of the usage records. */
     enum View {
-        /** The model file alone: kernels' temporaries are unknown. */
+        /** Only the model file, without kernels' temporaries. */
         FILE,
-        /** The model as opened by the engine, kernels' temporaries included. */
+        /** The model as opened by the engine, including kernels' temporaries. */
         LIVE,
-        /** An imperative block as it ran once: temporaries of native kernels are unknown. */
+        /** An imperative block that ran once, without temporaries of native kernels. */
         BLOCK,
-        /** Allocations that an engine made in a prediction. */
+        /** Allocations of an engine during a prediction. */
         RECORDING,
         /** A file of records. */
         CSV;
@@ -66,12 +66,12 @@ record PlanInput(
         allocations = ImmutableMap.copyOf(allocations);
     }
 
-    /** Returns whether {@code file} is a file of records by its name. */
+    /** Returns whether the name of {@code file} is that of a file of records. */
     static boolean isCsv(Path file) {
         return hasEnding(file, ".csv");
     }
 
-    /** Returns whether {@code file} is a model by its name. */
+    /** Returns whether the name of {@code file} is that of a model. */
     static boolean isModel(Path file) {
         return hasEnding(file, ".tflite");
     }
@@ -104,7 +104,7 @@ record PlanInput(
         return of(View.BLOCK, source.block().read(block, inputs));
     }
 
-    /** Returns the problem of a graph, with and without places shared. */
+    /** Returns the problem of a graph, with and without shared places. */
     static PlanInput of(View view, Graph graph) {
         List<PlanningProblem> variants = MemoryPlanner.variants(graph, true);
         return new PlanInput(
@@ -120,7 +120,7 @@ record PlanInput(
     /**
      * Returns the problem of the allocations of a prediction.
      *
-     * @param allocations what is known of each
+     * @param allocations operator and shape of each allocation
      */
     static PlanInput recorded(
             PlanningProblem problem, Map<Integer, OperatorNames.Named> allocations) {
@@ -152,32 +152,32 @@ record PlanInput(
     /**
      * Readers of graphs: of files, of engines and of imperative blocks.
      *
-     * @param file reads a {@code .tflite} file alone
+     * @param file reads only a {@code .tflite} file
      * @param live opens it in the engine, which adds the kernels' temporaries
-     * @param block runs an imperative block once and looks on
+     * @param block runs an imperative block once and records it
      */
     record GraphSource(Reader file, Reader live, BlockReader block) {
 
-        /** Turns an imperative block into its graph. */
+        /** Reads the graph of an imperative block. */
         @FunctionalInterface
         interface BlockReader {
 
             /**
              * Returns the graph of the block.
              *
-             * @param inputs one per input, or none if the block has usual ones
+             * @param inputs one per input, or none if the block has default ones
              */
             Graph read(ModelRef block, List<InputSpec> inputs);
         }
 
-        /** Turns a model file into its graph. */
+        /** Reads the graph of a model file. */
         @FunctionalInterface
         interface Reader {
 
             /**
              * Returns the graph of the model.
              *
-             * @throws IOException if the file cannot be read or is no model
+             * @throws IOException if the file cannot be read or is not a model
              */
             Graph read(Path model) throws IOException;
         }

@@ -35,7 +35,7 @@ import org.djlplan.memplan.study.shared.SharedAttempt;
 import org.djlplan.memplan.usage.OperatorProfiles;
 import org.djlplan.memplan.usage.UsageRecord;
 
-/** Memory maps of what the planner made of one input: the numbers of {@link PlanOutput}. */
+/** Memory maps of the planner's results for one input: the numbers of {@link PlanOutput}. */
 final class PlanMap {
 
     private static final String NAIVE = "naive";
@@ -47,7 +47,9 @@ final class PlanMap {
     /** Ids of the model's inputs and outputs. */
     private final ImmutableSet<Integer> ends;
 
-    /** Where each tensor stands in the map, by id: the planned ones first, then the ends. */
+    /**
+     * The index of each tensor in the map, by id: planned tensors first, then inputs and outputs.
+     */
     private final ImmutableMap<Integer, Integer> indices;
 
     private final List<Strategy> more = new ArrayList<>();
@@ -69,7 +71,7 @@ final class PlanMap {
         indices = ImmutableMap.copyOf(numbers);
     }
 
-    /** Inputs and outputs that an operator touches and that take memory. */
+    /** Returns the inputs and outputs that an operator uses and that take memory. */
     private static ImmutableSet<Integer> ends(Graph graph) {
         Set<Integer> touched = new HashSet<>();
         for (Operator operator : graph.operators()) {
@@ -89,7 +91,7 @@ final class PlanMap {
      * Adds the engine's own arena.
      *
      * @param totalBytes its size
-     * @param offsets where each tensor lies that does, by id
+     * @param offsets of the tensors in it, by id
      */
     PlanMap withEngine(long totalBytes, Map<Integer, Long> offsets) {
         Map<Integer, Long> places = new HashMap<>();
@@ -112,13 +114,13 @@ final class PlanMap {
         return this;
     }
 
-    /** Adds the plan that a run used. */
+    /** Adds the plan that was used in a run. */
     PlanMap withUsed(EvaluatedPlan used) {
         more.add(offsets(PlanNames.IN_USE, used.plan(), 0, true, used.provedMinimal()));
         return this;
     }
 
-    /** Returns the map of the plans of a run of the planner, and of those that were added. */
+    /** Returns the map of the plans of a planner run, and of the added plans. */
     MemoryMap of(PlanRun run) {
         PlanOutput output = run.describe(false, 1);
         List<Strategy> strategies = new ArrayList<>();
@@ -155,7 +157,7 @@ final class PlanMap {
                 .orElseGet(this::operatorsOfRecords);
     }
 
-    /** Where something begins, the operator that makes it, if that is known. */
+    /** Returns, for each step at which a tensor begins, the operator that makes it, if known. */
     private List<String> operatorsOfRecords() {
         List<String> types = new ArrayList<>(Collections.nCopies(steps.count(), ""));
         for (UsageRecord record : records) {
@@ -171,7 +173,7 @@ final class PlanMap {
         return Optional.ofNullable(input.allocations().get(record.tensor()));
     }
 
-    /** Returns from the first to the last operator that reads or writes a tensor. */
+    /** Returns the interval from the first to the last operator that reads or writes a tensor. */
     private static Interval touched(Graph graph, int id) {
         List<Integer> touching =
                 graph.operators().stream()
@@ -250,7 +252,7 @@ final class PlanMap {
                 OptionalInt.empty());
     }
 
-    /** The tensors of a graph, with who writes and who reads them. */
+    /** The tensors of a graph with their writers and readers. */
     private final class GraphTensors {
 
         private final Graph graph;

@@ -19,17 +19,17 @@ import org.djlplan.memplan.usage.InPlace;
 /**
  * Output of the plan command; the fields are those of its JSON.
  *
- * @param records number of planned tensors
+ * @param view source of the records: {@code file}, {@code live} or {@code csv}
  * @param view where the records come from: {@code file}, {@code live} or {@code csv}
- * @param naiveBytes size of all tensors, each with memory of its own
+ * @param naiveBytes total size of all tensors, without shared memory
  * @param lowerBoundBytes maximum operator breadth without aliases; in-place plans may be smaller
- * @param aliasedLowerBoundBytes the same when tensors share places wherever operators may write
- *     over or view their inputs; equal where none can, as in files of records
+ * @param aliasedLowerBoundBytes the same if tensors share places wherever operators may overwrite
+ *     or view their inputs; equal if there are no such operators, as in files of records
  * @param sharedObjectsLowerBoundBytes sum of positional maxima without aliases
  * @param results one per strategy and variant
- * @param best the smallest valid one that gives offsets; if there is none, the smallest valid one
- *     that gives shared objects
- * @param bestSharedObjects the smallest valid one that gives shared objects, if any does
+ * @param best the smallest valid plan with offsets; if there is none, the smallest valid plan with
+ *     shared objects
+ * @param bestSharedObjects the smallest valid plan with shared objects, if there is one
  */
 record PlanOutput(
         int records,
@@ -48,7 +48,7 @@ record PlanOutput(
     /** Layout of plans that give every tensor one of several buffers. */
     static final String SHARED_OBJECTS = "shared-objects";
 
-    /** An empty value is left out. */
+    /** Leaves out empty values. */
     private static final JsonSerializer<Optional<?>> OPTIONAL =
             (value, type, context) ->
                     value.isPresent() ? context.serialize(value.get()) : JsonNull.INSTANCE;
@@ -67,13 +67,13 @@ record PlanOutput(
     /**
      * One plan.
      *
-     * @param strategy its name, with {@code "+in-place"} when tensors share places
+     * @param strategy its name, with {@code "+in-place"} if tensors share places
      * @param layout {@link #OFFSETS}: one arena; {@link #SHARED_OBJECTS}: buffers that hold one
      *     tensor at a time
      * @param totalBytes size of the arena, or of all buffers together
-     * @param millis time that planning took, the median when repeated
-     * @param valid whether the independent check found nothing wrong
-     * @param objectBytes the size of each buffer, if they are several
+     * @param millis duration of planning; the median if repeated
+     * @param valid whether the independent validator found no error
+     * @param objectBytes size of each buffer, for shared objects
      */
     record Result(
             String strategy,
@@ -115,9 +115,9 @@ record PlanOutput(
     }
 
     /**
-     * Returns all as one JSON object.
-     *
-     * @param price what a parallel plan costs, as the object {@code parallel}, if that was asked
+     * @param provedMinimal whether no plan of the same layout of the solved problem is smaller; for
+     *     an in-place plan, among plans with the same sharing tensors
+     * @param price cost of a parallel plan, written as the object {@code parallel}, if requested
      */
     String toJson(Optional<ParallelPrice> price) {
         JsonObject all = GSON.toJsonTree(this).getAsJsonObject();
@@ -169,7 +169,7 @@ record PlanOutput(
     }
 
     /**
-     * A plan for an engine that runs independent branches at once, and what it costs.
+     * A plan for an engine that runs independent branches at once, and its cost.
      *
      * @param plan the plan, valid in any order of operators that the graph allows
      * @param figures the comparison
@@ -182,10 +182,10 @@ record PlanOutput(
          * @param strategy name of the strategy, with {@code "+in-place"} when tensors share places
          * @param serialBytes arena of the best plan for operators that run one after another
          * @param totalBytes arena of this plan
-         * @param ratio this arena divided by the serial one; 1 when neither needs any
-         * @param lowerBoundBytes what no plan for branches at once can go below, with the same
-         *     tensors sharing places
-         * @param provedMinimal whether this plan reaches that bound
+         * @param ratio this arena divided by the serial one; 1 if both are empty
+         * @param lowerBoundBytes lower bound of plans for parallel branches, with the same tensors
+         *     sharing places
+         * @param provedMinimal whether this plan reaches the bound
          */
         record Figures(
                 String strategy,
@@ -207,7 +207,7 @@ record PlanOutput(
         }
 
         /**
-         * Plans {@code graph} for branches at once.
+         * Plans {@code graph} for parallel branches.
          *
          * @param serial the plan to compare with
          */

@@ -33,9 +33,9 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * Plans that the chosen strategies made of one input.
+ * The plans that the chosen strategies made for one input.
  *
- * @param input what was planned
+ * @param input that was planned
  * @param offsets plans of one arena, one per strategy and variant
  * @param sharedObjects plans of shared objects, likewise
  */
@@ -47,11 +47,10 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
     }
 
     /**
-     * Plans. Where sizes become known while the model runs, only the strategy that works in rounds
-     * is run: the others would have to know them before.
+     * Plans. If sizes become known at run time, only the strategy that works in rounds is run,
+     * because the others need all sizes in advance.
      *
-     * @param limits of the search for a smaller plan than those that the strategies found; empty
-     *     for none
+     * @param limits of the search for a smaller plan; empty for no search
      */
     static PlanRun of(PlanInput input, Choice choice, Optional<SearchLimits> limits) {
         return of(input, choice, limits, Optional.empty());
@@ -60,7 +59,7 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
     /**
      * Plans as the other.
      *
-     * @param line where the progress of the search is told; empty where nobody watches
+     * @param line receives the progress of the search; empty if the progress is not shown
      */
     static PlanRun of(
             PlanInput input,
@@ -114,7 +113,7 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
      * Returns what to tell.
      *
      * @param bestOnly whether only the best plan is to be listed
-     * @param repeat how often to plan again for a median time; 1 for the first time as it was
+     * @param repeat how often to plan again for a median time; 1 for the time of the first run
      * @throws java.util.NoSuchElementException if no plan is valid
      */
     PlanOutput describe(boolean bestOnly, int repeat) {
@@ -181,7 +180,7 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
                 Optional.of(plan.objectBytes()));
     }
 
-    /** Plans again and again if asked to; {@code plan} itself was the warm-up. */
+    /** Plans repeatedly if requested; {@code plan} itself was the warm-up. */
     private static double millis(long nanos, int repeat, Object plan, Supplier<?> planner) {
         if (repeat == 1) {
             return rounded((double) nanos);
@@ -201,12 +200,12 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
     }
 
     /**
-     * The strategies that a user of the plan command asked for.
+     * The strategies that the user of the plan command requested.
      *
-     * @param offsets those that lay everything out in one arena
-     * @param sharedObjects those that give out buffers
-     * @param bestOnly whether only the best plan is to be shown
-     * @param search whether to search for a smaller plan than theirs
+     * @param offsets strategies for one arena
+     * @param sharedObjects strategies for shared objects
+     * @param bestOnly whether to print only the best plan
+     * @param search whether to search for a smaller plan
      */
     record Choice(
             List<OffsetStrategy> offsets,
@@ -214,7 +213,7 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
             boolean bestOnly,
             boolean search) {
 
-        /** The name that stands for every strategy. */
+        /** The name for all strategies. */
         static final String ALL = "all";
 
         Choice {
@@ -223,7 +222,7 @@ record PlanRun(PlanInput input, List<Attempt> offsets, List<SharedAttempt> share
         }
 
         /**
-         * Returns what a name stands for: {@link #ALL}, one strategy, or {@link Strategies#BEST}.
+         * Returns the choice for a name: {@link #ALL}, one strategy, or {@link Strategies#BEST}.
          *
          * @throws IllegalArgumentException if there is no such strategy; the message names the
          *     nearest

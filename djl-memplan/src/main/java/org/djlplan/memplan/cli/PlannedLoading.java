@@ -37,7 +37,7 @@ import org.djlplan.memplan.source.tflite.TfLiteGraphs;
 import org.djlplan.memplan.source.tflite.TfLiteReader;
 import org.djlplan.memplan.spi.DelegationProvider;
 
-/** The one place where the commands meet what plans and runs models. */
+/** The only place where commands call the code that plans and runs models. */
 final class PlannedLoading {
 
     private static final int ENGINE_DEFAULT = -1;
@@ -45,10 +45,10 @@ final class PlannedLoading {
     private PlannedLoading() {}
 
     /**
-     * Returns the factory that makes DJL load a model planned. Whoever runs a command is the
-     * application, and may set everything.
+     * Returns the factory with which DJL loads a model planned. Options of a command count as set
+     * by the application, so all are accepted.
      *
-     * @param progress told how far measuring is, if it is measured what to delegate
+     * @param progress receives the progress of measuring delegation
      */
     static TranslatorFactory translatorFactory(
             ImmutableMap<String, String> arguments, Optional<Progress> progress) {
@@ -64,12 +64,12 @@ final class PlannedLoading {
         return factory;
     }
 
-    /** Returns the arguments that are DJL's. */
+    /** Returns the arguments for DJL itself. */
     static Map<String, String> othersArguments(ImmutableMap<String, String> arguments) {
         return Maps.filterKeys(arguments, key -> !GivenOptions.isOurs(key));
     }
 
-    /** Returns whether models can be delegated: whether the module for it is there. */
+    /** Returns whether models can be delegated, that is, whether djl-delegation is present. */
     static boolean knowsDelegation() {
         return delegation().findAny().isPresent();
     }
@@ -80,10 +80,10 @@ final class PlannedLoading {
     }
 
     /**
-     * Returns the arguments of a model that is not run as stock: the user's, and for TFLite the
-     * number of threads, which on PyTorch is one for the whole JVM ({@link WorkerProcess.Jvm}).
-     * Where something is delegated, that is what is kept, unless the user says otherwise: what
-     * would be measured in the background disturbs what is measured here.
+     * Returns the arguments of a model that does not run as stock: the user's, and for TensorFlow
+     * Lite the number of threads, which on PyTorch is one for the whole JVM ({@link
+     * WorkerProcess.Jvm}). Delegation uses stored results unless the user sets otherwise, because
+     * measuring in the background would disturb the command's measurements.
      */
     static ImmutableMap<String, String> arguments(RunOptions options, Way way) {
         Map<String, String> arguments = new LinkedHashMap<>();
@@ -91,7 +91,7 @@ final class PlannedLoading {
             options.threads()
                     .ifPresent(n -> arguments.put(OptionKey.THREADS.key(), Integer.toString(n)));
         }
-        // The user's own -o memplan.threads=N wins, as it is the more special one.
+        // The user's own -o memplan.threads=N takes precedence, because it is more specific.
         arguments.putAll(options.arguments());
         if (way != Way.DELEGATED) {
             arguments.keySet().removeIf(key -> key.startsWith(PlanOptions.DELEGATION_PREFIX));
@@ -105,7 +105,7 @@ final class PlannedLoading {
     }
 
     /**
-     * Checks the arguments of a model that is not run as stock.
+     * Checks the arguments of a model that does not run as stock.
      *
      * @throws IllegalArgumentException if a key is unknown or a value is of the wrong kind
      */
@@ -124,7 +124,9 @@ final class PlannedLoading {
         delegation().forEach(provider -> provider.check(options.delegation()));
     }
 
-    /** Returns the bytes of the stock engine's own arena for a model, or empty if unknown. */
+    /**
+     * Returns the size of the stock engine's own arena for a model in bytes, or empty if unknown.
+     */
     static OptionalLong stockArenaBytes(RunOptions options) {
         if (!(options.model() instanceof ModelRef.OfFile file)
                 || options.engine() != EngineKind.TFLITE) {
@@ -142,7 +144,7 @@ final class PlannedLoading {
         }
     }
 
-    /** Returns how commands read the graph of a {@code .tflite} file. */
+    /** Returns the readers that commands use for the graph of a {@code .tflite} file. */
     static PlanInput.GraphSource graphs() {
         return new PlanInput.GraphSource(
                 PlannedLoading::readFile, PlannedLoading::askEngine, PlannedLoading::runBlock);
@@ -159,7 +161,7 @@ final class PlannedLoading {
     /**
      * Opens a model in the engine.
      *
-     * @param shapes of the inputs; empty for those in the file
+     * @param shapes of the inputs; empty for the shapes in the file
      * @throws Failure if the engine cannot run it
      */
     static EngineView engineView(Path model, List<List<Integer>> shapes) throws IOException {

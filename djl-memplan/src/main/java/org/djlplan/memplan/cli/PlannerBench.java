@@ -33,17 +33,17 @@ import org.djlplan.memplan.study.shared.SharedStrategies;
 import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.PlanningProblem;
 
-/** Plans problems by every strategy that admits them and takes the time. */
+/** Plans problems with every strategy that supports them and measures the time. */
 final class PlannerBench {
 
-    /** A slow strategy is not run again when its runs took longer than this together. */
+    /** A strategy is not run again once its runs took longer than this in total. */
     private static final Duration ENOUGH = Duration.ofSeconds(10);
 
     /**
      * A problem with a name.
      *
-     * @param name of its file, or of its kind
-     * @param problem what is to be planned
+     * @param name of the file, or of the kind
+     * @param problem to plan
      */
     record Instance(String name, PlanningProblem problem) {}
 
@@ -55,10 +55,10 @@ final class PlannerBench {
      * @param strategy name of the strategy
      * @param layout {@link PlanOutput#OFFSETS} or {@link PlanOutput#SHARED_OBJECTS}
      * @param totalBytes size of the arena, or of all buffers together
-     * @param percentAboveBound by how much that is above the lower bound of the layout
+     * @param percentAboveBound difference from the lower bound of the layout
      * @param medianMillis median time
-     * @param runs how many times the median is of; fewer than asked for where a run takes seconds
-     * @param valid whether the independent check found nothing wrong
+     * @param runs number of runs for the median; fewer than requested if a run takes seconds
+     * @param valid whether the independent validator found no error
      */
     record Row(
             String instance,
@@ -83,7 +83,7 @@ final class PlannerBench {
         this.warmUp = warmUp;
     }
 
-    /** Returns one row per strategy that admits the problem. */
+    /** Returns one row per strategy that supports the problem. */
     ImmutableList<Row> rows(Instance instance) {
         PlanningProblem problem = instance.problem();
         long offsetsBound = LowerBounds.offsetBytes(problem.units());
@@ -127,11 +127,11 @@ final class PlannerBench {
     }
 
     /**
-     * A strategy of either layout as benchmarks see it.
+     * A strategy of either layout in benchmarks.
      *
-     * @param name as the strategy says
-     * @param sharedObjects whether it gives out buffers, not offsets in one arena
-     * @param admits which problems it can plan
+     * @param name of the strategy
+     * @param sharedObjects whether it assigns buffers, not offsets in one arena
+     * @param admits which problems it supports
      * @param planner plans
      */
     record BenchedStrategy(
@@ -141,16 +141,16 @@ final class PlannerBench {
             Function<PlanningProblem, Plan> planner) {
 
         /**
-         * A plan whose figures are computed when asked for, not while planning is timed.
+         * A plan whose figures are computed on request, not while planning is timed.
          *
          * @param totalBytes size of the arena, or of all buffers together
-         * @param valid whether the independent check finds nothing wrong
+         * @param valid whether the independent validator finds no error
          */
         record Plan(LongSupplier totalBytes, BooleanSupplier valid) {}
 
         /**
          * Returns every strategy, those of offsets first. Shared objects laid end to end are left
-         * out: they are the same plans again.
+         * out, because they are the same plans.
          */
         static ImmutableList<BenchedStrategy> all() {
             Map<String, BenchedStrategy> all = new LinkedHashMap<>();
@@ -194,28 +194,29 @@ final class PlannerBench {
                     });
         }
 
-        /** Returns the name that reports give its layout. */
+        /** Returns the name of its layout in reports. */
         String layout() {
             return sharedObjects ? PlanOutput.SHARED_OBJECTS : PlanOutput.OFFSETS;
         }
     }
 
     /**
-     * Searches for a plan that fits, with all techniques and without each, to see what it brings.
+     * Searches for a plan that fits, with all techniques and with each switched off, to measure
+     * their effect.
      */
     static final class Techniques {
 
-        /** Stands for the search with all techniques. */
+        /** Denotes the search with all techniques. */
         static final String NONE = "none";
 
         /**
          * One search.
          *
          * @param instance name of the problem
-         * @param without the technique that was off, or {@link #NONE}
-         * @param seconds how long it took
-         * @param nodes how many partial plans it looked at
-         * @param totalBytes size of the arena it found
+         * @param without the technique that was switched off, or {@link #NONE}
+         * @param seconds duration
+         * @param nodes number of examined partial plans
+         * @param totalBytes size of the arena
          * @param fits whether that is within the capacity
          */
         record SearchRow(
@@ -231,7 +232,7 @@ final class PlannerBench {
 
         /**
          * @param limits of each search
-         * @param capacityBytes what the plan has to fit into
+         * @param capacityBytes that the plan must fit into
          */
         Techniques(SearchLimits limits, long capacityBytes) {
             this.limits = limits.withCapacityBytes(capacityBytes);

@@ -12,7 +12,7 @@ import java.util.Optional;
 /**
  * Output of the bench-planner command; the fields are those of its JSON.
  *
- * @param repeat how many times were asked for
+ * @param repeat requested number of repetitions
  * @param results one per instance and strategy
  * @param curves one per kind of generated instance and strategy
  * @param techniques one per instance and technique of the search
@@ -29,7 +29,7 @@ record PlannerBenchOutput(
         techniques = ImmutableList.copyOf(techniques);
     }
 
-    /** Returns whether the independent check found nothing wrong with any plan. */
+    /** Returns whether the independent validator found no error in any plan. */
     boolean valid() {
         return results.stream().allMatch(PlannerBench.Row::valid);
     }

@@ -13,8 +13,8 @@ import org.djlplan.memplan.report.PlanReport;
 import org.djlplan.memplan.report.PoolReport;
 
 /**
- * Predicts on several threads at once, and keeps how many forward passes ran and waited over time;
- * then says what the process's memory is for.
+ * Predicts on several threads at once, and records how many forward passes run and wait over time;
+ * then reports the memory of the process by purpose.
  */
 final class PoolWatch implements AutoCloseable {
 
@@ -33,9 +33,9 @@ final class PoolWatch implements AutoCloseable {
     /**
      * Runs and watches.
      *
-     * @param threads how many predict at once
-     * @param count how many predictions of each
-     * @param file of the model, empty if it is not one
+     * @param threads number of threads
+     * @param count predictions per thread
+     * @param file of the model, empty if the model is not a file
      * @return {@code samples} over time, and {@code memory} by owner, in bytes
      */
     static JsonObject of(Measurement measurement, int threads, int count, Optional<Path> file)
@@ -89,7 +89,7 @@ final class PoolWatch implements AutoCloseable {
         sampler.interrupt();
     }
 
-    /** What is left of all that the process grew by is nobody's whom djl-plan knows. */
+    /** The rest of the growth of the process has no known owner. */
     private static JsonArray owners(
             long grownBytes, Optional<PlanReport> report, Optional<Path> file) throws IOException {
         PoolReport pools = PlannedModels.pools();
@@ -122,7 +122,7 @@ final class PoolWatch implements AutoCloseable {
         return bytes;
     }
 
-    /** Returns how much of a mapped file is in memory. */
+    /** Returns how many bytes of a mapped file are in memory. */
     private static long residentBytes(Path file) throws IOException {
         Path smaps = Path.of("/proc/self/smaps");
         if (!Files.isReadable(smaps)) {

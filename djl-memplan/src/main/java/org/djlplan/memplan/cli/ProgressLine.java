@@ -24,12 +24,12 @@ public abstract class ProgressLine implements Progress {
         timeLeft = new TimeLeft(nanoTime);
     }
 
-    /** Returns one on the error stream, if somebody can watch it there. */
+    /** Returns a progress line on the error stream, if a terminal shows that stream. */
     public static Optional<Progress> ifWatched(PrintWriter err) {
         return isErrorStreamWatched() ? Optional.of(new OnTerminal(err)) : Optional.empty();
     }
 
-    /** {@code System.console()} tells it of the other two streams only. */
+    /** {@code System.console()} covers only the other two streams. */
     private static boolean isErrorStreamWatched() {
         try {
             String file = Path.of("/proc/self/fd/2").toRealPath().toString();
@@ -76,7 +76,7 @@ public abstract class ProgressLine implements Progress {
 
     abstract void finish();
 
-    /** One line that is written over and over, and cleared at the end. */
+    /** One line that is rewritten repeatedly and cleared at the end. */
     static final class OnTerminal extends ProgressLine {
 
         private static final String BACK_AND_CLEAR = "\r\u001b[K";
@@ -98,7 +98,7 @@ public abstract class ProgressLine implements Progress {
 
         @Override
         void begin(String name) {
-            // The first percentage shows it.
+            // The first percentage prints the line.
         }
 
         @Override
@@ -119,10 +119,10 @@ public abstract class ProgressLine implements Progress {
         }
     }
 
-    /** Lines on a worker's error stream, as its output has the answers. */
+    /** Lines on a worker's error stream, because its output stream carries the answers. */
     static final class ToParent extends ProgressLine {
 
-        /** Starts each line, so that nothing else is taken for one. */
+        /** Prefix of each line, which distinguishes it from other output. */
         private static final String PREFIX = "djlplan-progress ";
 
         private static final String BEGIN = "begin ";
@@ -140,9 +140,9 @@ public abstract class ProgressLine implements Progress {
         }
 
         /**
-         * Hands on what a line says, in percent.
+         * Passes the percentage in a line on to a listener.
          *
-         * @return whether it is one of these lines
+         * @return whether the line is a progress line
          */
         static boolean read(String line, Progress listener) {
             if (!line.startsWith(PREFIX)) {

@@ -20,12 +20,12 @@ import org.djlplan.memplan.source.tflite.TfLiteWriteException;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 
 /**
- * Outputs with which those of other runs are compared: the stock engine's.
+ * Reference outputs for comparisons with other runs: the stock engine's.
  *
- * <p>The memory planner of TensorFlow Lite 2.20 and later may let an operator write over a tensor
- * that is read later. Where outputs differ, the stock engine therefore also runs a copy of the
- * model with every tensor among its outputs, which the engine keeps. If its outputs differ from
- * those of the model itself, they are the reference from then on.
+ * <p>The memory planner of TensorFlow Lite 2.20 and later may let an operator overwrite a tensor
+ * that is read later. If outputs differ, the stock engine therefore also runs a copy of the model
+ * in which every tensor is an output, so that the engine keeps them all. If the outputs of the copy
+ * differ from those of the model, they are the reference from then on.
  */
 final class ReferenceOutputs {
 
@@ -39,7 +39,7 @@ final class ReferenceOutputs {
     /**
      * @param options with which the stock engine ran
      * @param folder for temporary files
-     * @param outputs the stock engine's, as {@link Measurement.OutputFile} writes them
+     * @param outputs of the stock engine, as written by {@link Measurement.OutputFile}
      * @param layout of {@code outputs}
      */
     ReferenceOutputs(RunOptions options, Path folder, Path outputs, JsonArray layout) {
@@ -54,22 +54,27 @@ final class ReferenceOutputs {
         return layout;
     }
 
-    /** Returns how far outputs are from the reference. */
+    /** Returns the difference of outputs from the reference. */
     OutputDifference difference(Path others, JsonArray othersLayout) throws IOException {
         return OutputDifference.between(outputs, layout, others, othersLayout);
     }
 
-    /** Returns how far the stock engine's outputs are from these; empty if they are these. */
+    /**
+     * Returns the difference of the stock engine's outputs from the reference; empty if they are
+     * the reference.
+     */
     Optional<OutputDifference> lost() {
         return lost;
     }
 
-    /** Returns whose outputs the reference are, for people. */
+    /** Returns a name of the reference, for people. */
     static String name(Optional<OutputDifference> lost) {
         return lost.isPresent() ? "those of stock with every tensor kept" : "stock's";
     }
 
-    /** Returns what is to be said where the stock engine's outputs differ from the reference. */
+    /**
+     * Returns a sentence for the case that the stock engine's outputs differ from the reference.
+     */
     static String sentence(OutputDifference lost) {
         return "stock: outputs differ by %s from those of the same engine with every tensor kept:"
                         .formatted(lost.text())
@@ -77,9 +82,9 @@ final class ReferenceOutputs {
     }
 
     /**
-     * Checks the stock engine's outputs against those of the copy that keeps every tensor.
+     * Compares the stock engine's outputs with those of the copy that keeps every tensor.
      *
-     * @return whether they differ, so that the reference is another one than before
+     * @return whether they differ, so that the reference changed
      */
     boolean check() throws IOException {
         if (compared
@@ -97,7 +102,7 @@ final class ReferenceOutputs {
         try {
             difference = OutputDifference.between(kept, keep(copy.get(), kept), outputs, layout);
         } catch (Failure e) {
-            // The engine refuses the copy, or has no memory for all tensors.
+            // The engine refuses the copy, or has too little memory for all tensors.
             return false;
         }
         if (difference.identical() || !difference.comparable()) {
@@ -139,7 +144,7 @@ final class ReferenceOutputs {
         }
     }
 
-    /** Copies the model's own outputs, which are the first ones of each prediction. */
+    /** Copies the model's own outputs, which come first in each prediction. */
     private JsonArray select(Path all, JsonArray allLayout, Path to) throws IOException {
         int own = layout.size() / Measurement.OUTPUT_SEEDS;
         int perPrediction = allLayout.size() / Measurement.OUTPUT_SEEDS;

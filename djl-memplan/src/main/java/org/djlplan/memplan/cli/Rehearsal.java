@@ -14,16 +14,19 @@ import org.djlplan.memplan.cli.demo.Value;
 import org.djlplan.memplan.source.tflite.TfLiteWriter;
 
 /**
- * Loads and runs a model of a few operators before the one that is measured, the same way, stock or
- * planned. What happens once per JVM – loading and compiling the classes of DJL, of the engine and
- * of this project – then is part of the idle process, not of the model's figures.
+ * Loads and runs a model of a few operators before the measured model, in the same mode, stock or
+ * planned. One-time work of the JVM – loading and compiling the classes of DJL, of the engine and
+ * of this project – then counts for the idle process, not for the model.
  */
 final class Rehearsal {
 
     /** Two convolutions, from {@code torchscript_files.py}. */
     private static final String TORCH_SCRIPT = "rehearsal.pt";
 
-    /** With the usual kinds of layers, whose kernels the engine reads from disk at first use. */
+    /**
+     * A network with the usual kinds of layers, whose kernels the engine reads from disk at first
+     * use.
+     */
     private static final String LAYERS = ModelRef.ZOO + "layers";
 
     private static final Shape SMALL_IMAGES = new Shape(1, 3, 64, 64);
@@ -31,14 +34,14 @@ final class Rehearsal {
     private static final Shape CHANNELS_LAST = new Shape(1, 8, 8, 3);
     private static final Optional<DataType> FLOATS = Optional.of(DataType.FLOAT32);
 
-    /** As many as the JVM needs to have compiled what every prediction runs. */
+    /** Number of predictions after which the JVM has compiled the code of every prediction. */
     private static final int PREDICTIONS = 5000;
 
     private static final long LONGEST_NANOS = 500_000_000;
 
     private Rehearsal() {}
 
-    /** Runs a small model of the same kind with the options of the one that is measured. */
+    /** Runs a small model of the same kind with the options of the measured model. */
     static void run(RunOptions options, Way way) throws IOException {
         try (ScratchFolder scratch = ScratchFolder.create("djlplan-rehearsal")) {
             Path folder = scratch.path();

@@ -7,7 +7,7 @@ import org.djlplan.memplan.cli.BudgetSweep.Refused;
 import org.djlplan.memplan.cli.BudgetSweep.Result;
 import org.djlplan.memplan.cli.BudgetSweep.Row;
 
-/** The part of a report that tells how a model runs inside budgets. */
+/** The budget section of a report: how a model runs in budgets. */
 final class ReportBudget {
 
     /** Name of the part. */

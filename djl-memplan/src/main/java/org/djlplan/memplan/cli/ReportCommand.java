@@ -36,7 +36,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code djlplan report}: what there is to see of a model, as a page, pictures and data. */
+/** {@code djlplan report}: shows a model's memory and runs as a page, pictures and data. */
 @Command(
         name = "report",
         defaultValueProvider = FewPairs.class,
@@ -208,7 +208,9 @@ final class ReportCommand implements Callable<Integer> {
         }
     }
 
-    /** Returns the maps of models that take turns in one arena, which is that of the largest. */
+    /**
+     * Returns the maps of models that share one arena in turns, which has the size of the largest.
+     */
     private JsonArray models(String name, MemoryMap own, StepNews news, PrintWriter err)
             throws IOException {
         JsonArray models = new JsonArray();
@@ -239,7 +241,7 @@ final class ReportCommand implements Callable<Integer> {
         return json;
     }
 
-    /** Returns what other modules know of a model. */
+    /** Returns the report parts of other modules for a model. */
     static Map<String, JsonElement> keptParts(Path model) throws IOException {
         Map<String, JsonElement> parts = new LinkedHashMap<>();
         for (ReportPart part : ServiceLoader.load(ReportPart.class)) {

@@ -22,7 +22,7 @@ record ReportComparison(Report before, Report after) {
 
     private static final int FORMAT = 1;
 
-    /** Returns what the page shows beside each other. */
+    /** Returns the data that the page shows side by side. */
     JsonObject toJson() {
         JsonArray reports = new JsonArray();
         reports.add(before.toJson());
@@ -33,7 +33,7 @@ record ReportComparison(Report before, Report after) {
         return json;
     }
 
-    /** Returns a table of what both tell, and how the second compares with the first. */
+    /** Returns a table of the figures in both reports, with the second compared with the first. */
     String text() {
         TextTable table = new TextTable(false, "", "first", "second", "second / first");
         texts(table, "model", report -> report.model().name());
@@ -73,7 +73,7 @@ record ReportComparison(Report before, Report after) {
         table.row(label, shown(value.apply(before)), shown(value.apply(after)));
     }
 
-    /** What a file says must not steer a terminal. */
+    /** Removes control characters, so that text in a file cannot control a terminal. */
     private static String shown(String text) {
         String plain = text.replaceAll("[\\p{Cc}\\p{Cf}]", "?");
         return plain.length() > 40 ? plain.substring(0, 39) + "…" : plain;

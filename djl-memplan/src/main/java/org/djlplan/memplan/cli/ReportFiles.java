@@ -17,7 +17,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The files that a report is written into; each is there as a whole or as it was before. */
+/** The output files of a report; each is written completely or left unchanged. */
 final class ReportFiles {
 
     @Spec(Spec.Target.MIXEE)
@@ -53,10 +53,10 @@ final class ReportFiles {
     private Optional<Path> png = Optional.empty();
 
     /**
-     * Finds out before minutes are spent.
+     * Fails early, before minutes are spent.
      *
      * @throws Failure if a file cannot be written
-     * @throws ParameterException if a picture is asked for in another format than SVG
+     * @throws ParameterException if a picture is requested in another format than SVG
      */
     void check(String modelName) {
         if (png.isPresent()) {
@@ -79,12 +79,12 @@ final class ReportFiles {
         }
     }
 
-    /** Returns whether nothing but a page is asked for. */
+    /** Returns whether only a page is requested. */
     boolean mayBeOnlyPage() {
         return svg.isEmpty() && png.isEmpty() && json.isEmpty() && trace.isEmpty();
     }
 
-    /** Returns where the page is to be, if that is said. */
+    /** Returns the path of the page, if one is given. */
     Optional<Path> explicitPage() {
         return html;
     }
@@ -98,7 +98,7 @@ final class ReportFiles {
         return files;
     }
 
-    /** Returns where the page is to be, if it is asked for. */
+    /** Returns the path of the page, if a page is requested. */
     private Optional<Path> page(String modelName) {
         if (html.isPresent() || !mayBeOnlyPage()) {
             return html;
@@ -115,9 +115,9 @@ final class ReportFiles {
     }
 
     /**
-     * Writes what is asked for.
+     * Writes the requested files.
      *
-     * @return the files, by what they are
+     * @return the files, by kind
      */
     ImmutableMap<String, Path> write(Report report) throws IOException {
         Map<String, String> contents = new LinkedHashMap<>();

@@ -11,7 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.djlplan.memplan.machine.Machine;
 
-/** What a report says of the machine that made it. */
+/** The machine section of a report: the machine that made it. */
 final class ReportMachine {
 
     private static final Path CPUS = Path.of("/proc/cpuinfo");

@@ -15,10 +15,10 @@ public interface ReportPart {
     String name();
 
     /**
-     * Returns what is known of a model without running it.
+     * Returns the data about a model, without running it.
      *
      * @param model a {@code .tflite} file
-     * @return empty if nothing is
+     * @return empty if there is none
      * @throws IOException if the file cannot be read
      */
     Optional<JsonElement> of(Path model) throws IOException;

@@ -14,7 +14,7 @@ import org.djlplan.memplan.plan.search.SearchLimits;
 import org.djlplan.memplan.runtime.tflite.EngineView;
 import org.djlplan.memplan.runtime.torch.OperatorNames;
 
-/** Makes the memory map of a model: looks at it, or records it, and plans. */
+/** Makes the memory map of a model: reads or records the model, and plans. */
 final class ReportPlan {
 
     /** Enough for allocations to be recorded, and used as planned. */
@@ -27,8 +27,8 @@ final class ReportPlan {
 
     /**
      * @param limits of the search for a smaller plan; empty for none
-     * @param news told what is done next
-     * @param messages gets what a user is to know
+     * @param news receives a description of each step
+     * @param messages receives messages for the user
      */
     ReportPlan(
             RunOptions options,
@@ -41,13 +41,13 @@ final class ReportPlan {
         this.messages = messages;
     }
 
-    /** A memory map, and where its records come from. */
+    /** A memory map, and the source of its records. */
     record Planned(View view, MemoryMap map) {}
 
     /**
      * Plans.
      *
-     * @param view empty for what tells most of the model
+     * @param view empty for the most detailed view of the model
      */
     Planned plan(Optional<View> view) throws IOException {
         ModelRef ref = options.model();
@@ -103,7 +103,7 @@ final class ReportPlan {
         return planned(input, new PlanMap(input).withUsed(recorded.used()));
     }
 
-    /** A plan in use, and what is known of its allocations. */
+    /** A plan in use, and the operators and shapes of its allocations. */
     private record Recorded(EvaluatedPlan used, Map<Integer, OperatorNames.Named> allocations) {}
 
     private Recorded record() {
@@ -124,7 +124,7 @@ final class ReportPlan {
         }
     }
 
-    /** Asked for last: it looks into the engine deeper than what serves. */
+    /** Read last, because it inspects the engine more deeply than the served model does. */
     private Map<Integer, OperatorNames.Named> allocations(
             WorkerProcess worker, EvaluatedPlan used) {
         try {

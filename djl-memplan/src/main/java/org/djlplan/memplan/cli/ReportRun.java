@@ -5,7 +5,7 @@ import com.google.gson.JsonObject;
 import java.util.List;
 import org.djlplan.memplan.cli.Comparison.Variant;
 
-/** The part of a report that tells how a model ran as stock and in other ways. */
+/** The run section of a report: how a model ran as stock and in other ways. */
 final class ReportRun {
 
     /** Name of the part. */
@@ -16,8 +16,8 @@ final class ReportRun {
     /**
      * Returns the part.
      *
-     * @param watch what was seen of {@code comparison}
-     * @param others comparisons of which only the tables are told
+     * @param watch observations of {@code comparison}
+     * @param others comparisons of which only the tables are included
      */
     static JsonObject of(Comparison comparison, RunWatch watch, List<Comparison> others) {
         JsonArray ways = new JsonArray();

@@ -8,15 +8,15 @@ import java.util.stream.IntStream;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * The steps of a memory map: the operators of a graph; of records alone, all up to the last, or
- * only those where a tensor begins or ends if there are far more.
+ * The steps of a memory map: the operators of a graph; for records alone, all steps up to the last,
+ * or, if there are too many, only those at which a tensor begins or ends.
  *
  * @param count how many
- * @param numbers what each is in the records; none if they are the same
+ * @param numbers number of each step in the records; empty if they are the same
  */
 record ReportSteps(int count, List<Integer> numbers) {
 
-    /** So many steps for each record are shown as they are. */
+    /** Up to this many steps per record, all steps are shown. */
     private static final int MOST_PER_RECORD = 4;
 
     private static final int FEW = 1000;
@@ -45,12 +45,12 @@ record ReportSteps(int count, List<Integer> numbers) {
         return new ReportSteps(used.length, Ints.asList(used));
     }
 
-    /** Returns which of the steps a number in the records is. */
+    /** Returns the index of the step with a number of the records. */
     int index(int number) {
         return numbers.isEmpty() ? number : Collections.binarySearch(numbers, number);
     }
 
-    /** Returns what a step is in the records. */
+    /** Returns the number that the step at an index has in the records. */
     int number(int index) {
         return numbers.isEmpty() ? index : numbers.get(index);
     }

@@ -18,19 +18,22 @@ import java.util.stream.Stream;
 import picocli.CommandLine.ITypeConverter;
 
 /**
- * The stock engine run otherwise: with another allocator, or as the last DJL release with a TFLite
- * engine of its own has it.
+ * The stock engine in another configuration: with another allocator, or in the last DJL release
+ * with its own TensorFlow Lite engine.
  *
- * @param name what users call it
- * @param environment what the process's environment says besides this one's; empty if it is not to
- *     be had here
- * @param classPath of the process, if not this one's; what DJL 0.27 does not run without
+ * @param name for users
+ * @param environment additional environment variables of the process; empty if the configuration is
+ *     not available here
+ * @param classPath of the process, if it differs from this one's; DJL 0.27 does not run without it
  */
 record Rival(String name, Optional<Map<String, String>> environment, Optional<String> classPath) {
 
     private static final String OLD_DJL = "djl-0.27";
 
-    /** Jars of DJL and of engines, by the beginnings of their names: of one release only. */
+    /**
+     * Prefixes of the names of DJL's and engines' jars, of which a class path may have only one
+     * release.
+     */
     private static final ImmutableList<String> OF_DJL =
             ImmutableList.of(
                     "api-",
@@ -51,7 +54,7 @@ record Rival(String name, Optional<Map<String, String>> environment, Optional<St
     /**
      * Returns DJL 0.27.
      *
-     * @param jars its jars and those of its engine: a folder of them, or a class path
+     * @param jars DJL's jars and those of its engine: a folder, or a class path
      */
     private static Rival ofOldDjl(String jars) throws IOException {
         List<String> theirs =
@@ -62,7 +65,7 @@ record Rival(String name, Optional<Map<String, String>> environment, Optional<St
                 Optional.of(beside(theirs, System.getProperty("java.class.path"))));
     }
 
-    /** Returns a class path of theirs and of what is not DJL's of ours. */
+    /** Returns a class path of their jars and of this process's jars that are not DJL's. */
     static String beside(List<String> theirs, String ours) {
         Stream<String> rest =
                 Splitter.on(File.pathSeparatorChar)
@@ -84,9 +87,9 @@ record Rival(String name, Optional<Map<String, String>> environment, Optional<St
     }
 
     /**
-     * Checks that it can run models of an engine.
+     * Checks that this configuration can run models of an engine.
      *
-     * @throws IllegalArgumentException if not; the message says why
+     * @throws IllegalArgumentException if it cannot; the message says why
      */
     void check(EngineKind engine) {
         if (name.equals(OLD_DJL)) {
@@ -98,7 +101,7 @@ record Rival(String name, Optional<Map<String, String>> environment, Optional<St
         }
     }
 
-    /** Reads a name, for DJL 0.27 with {@code =} and where it is unless that is shipped. */
+    /** Parses a name, for DJL 0.27 followed by {@code =} and its path unless it is shipped. */
     static final class Converter implements ITypeConverter<Rival> {
 
         @Override
@@ -115,7 +118,10 @@ record Rival(String name, Optional<Map<String, String>> environment, Optional<St
                     : new Rival(OLD_DJL, Optional.of(ImmutableMap.of()), Optional.empty());
         }
 
-        /** Returns where the distribution has DJL 0.27: beside the folder of our jars. */
+        /**
+         * Returns the folder of DJL 0.27 in the distribution, next to the folder of this project's
+         * jars.
+         */
         private static Path shipped() throws IOException {
             try {
                 Path jar =

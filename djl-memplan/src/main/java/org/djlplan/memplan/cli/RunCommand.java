@@ -13,7 +13,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code djlplan run}: runs a model once one way, in a child process, and prints its figures. */
+/**
+ * {@code djlplan run}: runs a model once in one mode, in a child process, and prints its figures.
+ */
 @Command(
         name = "run",
         description = {

@@ -8,7 +8,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Options for the number of threads, of predictions and of seconds of a run. */
+/** Options for the number of threads and predictions and the seconds of warm-up of a run. */
 final class RunEffort {
 
     @Spec(Spec.Target.MIXEE)
@@ -61,7 +61,7 @@ final class RunEffort {
         this.timeoutSeconds = atLeast(1, timeoutSeconds, "--timeout");
     }
 
-    /** Returns the same effort, with {@code otherwise} threads if none were given. */
+    /** Returns this effort, with {@code otherwise} threads if none were given. */
     RunEffort orThreads(int otherwise) {
         RunEffort effort = new RunEffort();
         effort.spec = spec;
@@ -73,7 +73,7 @@ final class RunEffort {
         return effort;
     }
 
-    /** Returns the same effort with so many timed predictions. */
+    /** Returns this effort with another number of timed predictions. */
     RunEffort withIterations(int number) {
         RunEffort effort = new RunEffort();
         effort.spec = spec;
@@ -105,7 +105,7 @@ final class RunEffort {
         return Duration.ofSeconds(timeoutSeconds);
     }
 
-    /** Returns the command line that gives the same effort to another process. */
+    /** Returns the command line that passes the same effort to another process. */
     ImmutableList<String> toArguments() {
         ImmutableList.Builder<String> line = ImmutableList.builder();
         threads.ifPresent(n -> line.add("--threads", Integer.toString(n)));

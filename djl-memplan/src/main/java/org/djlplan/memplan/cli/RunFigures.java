@@ -15,17 +15,17 @@ import org.djlplan.memplan.report.BudgetReport;
 import org.djlplan.memplan.report.DelegationReport;
 
 /**
- * Figures measured of one model run in one mode.
+ * The measured figures of one model in one mode.
  *
- * @param model the model's file as the user named it
+ * @param model the model's file as named by the user
  * @param engine name of the DJL engine
  * @param djl version of DJL
- * @param threads threads asked for; empty: the engine's choice
+ * @param threads requested threads; empty: the engine's default
  * @param values the figures that apply, in their units
  * @param outputSha256 SHA-256, in hexadecimal, of all outputs of the fixed inputs
  * @param unplannedReason why it ran as stock although it was to be planned; empty if it was planned
- * @param delegation what was delegated and why; empty where nothing was to be
- * @param budget how it kept inside its budget; empty where it had none
+ * @param delegation the delegated operators with the reason; empty if delegation was off
+ * @param budget the model's use of its budget; empty if it had none
  */
 record RunFigures(
         String model,
@@ -48,7 +48,7 @@ record RunFigures(
         return value == null ? OptionalDouble.empty() : OptionalDouble.of(value);
     }
 
-    /** Returns the same figures of the same model under another name. */
+    /** Returns these figures under another name of the model. */
     RunFigures named(String name) {
         return new RunFigures(
                 name,
@@ -82,7 +82,7 @@ record RunFigures(
                 first.budget);
     }
 
-    /** Returns all keys in order, with null for what does not apply. */
+    /** Returns all keys in order, with null for figures that do not apply. */
     JsonObject toJson() {
         JsonObject json = new JsonObject();
         json.addProperty("model", model);

@@ -21,7 +21,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** The model to run and how: what every command that runs a model takes. */
+/** The model to run and its options: the parameters of every command that runs a model. */
 final class RunOptions {
 
     private static final String DELEGATION = PlanOptions.DELEGATION_PREFIX;
@@ -29,13 +29,13 @@ final class RunOptions {
     /** The option that switches delegation off. */
     static final String ENABLED = DELEGATION + "enabled";
 
-    /** When delegation is measured. */
+    /** The option that sets when delegation is measured. */
     static final String PROFILE = DELEGATION + "profile";
 
     private static final String PROFILE_FROM = DELEGATION + "profileFrom";
     private static final String ON_MISSING = DELEGATION + "onMissing";
 
-    /** Who is told how far that is. */
+    /** The command, whose error stream shows progress. */
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
 
@@ -75,7 +75,7 @@ final class RunOptions {
     /** For picocli. */
     RunOptions() {}
 
-    /** Options of a command that takes the effort only. */
+    /** Creates the options of a command that has only the effort options. */
     static RunOptions of(String model, RunEffort effort, CommandSpec spec) {
         RunOptions options = new RunOptions();
         options.spec = spec;
@@ -84,7 +84,7 @@ final class RunOptions {
         return options;
     }
 
-    /** Returns the same options with another argument, unless it is given already. */
+    /** Returns these options with one more argument, unless it is already given. */
     RunOptions with(OptionKey key, String value) {
         return with(key.key(), value);
     }
@@ -98,12 +98,12 @@ final class RunOptions {
         return options;
     }
 
-    /** Returns the same options, with the model measured for delegation while it is loaded. */
+    /** Returns these options, but with delegation measured while the model is loaded. */
     RunOptions measuring() {
         return with(PROFILE, "blocking");
     }
 
-    /** Returns the same options with so many timed predictions. */
+    /** Returns these options with another number of timed predictions. */
     RunOptions withIterations(int number) {
         RunOptions options = of(model, effort.withIterations(number), spec);
         options.engine = engine;
@@ -112,9 +112,9 @@ final class RunOptions {
         return options;
     }
 
-    /** Returns how far outputs may differ where something is delegated, if the user says so. */
+    /** Returns the accepted difference of delegated outputs, if the user sets it. */
     Limit limit() {
-        // What is no number is "auto", or an error when the model is loaded.
+        // A value that is not a number is "auto", or an error when the model is loaded.
         Double given = Doubles.tryParse(arguments.getOrDefault(DELEGATION + "tolerance", "auto"));
         return given == null ? Limit.IDENTICAL : new Limit(given, 1);
     }
@@ -124,12 +124,12 @@ final class RunOptions {
         return engine() == EngineKind.TFLITE && !"false".equalsIgnoreCase(arguments.get(ENABLED));
     }
 
-    /** Returns whether the user says anything of delegation. */
+    /** Returns whether the user sets any delegation option. */
     boolean mentionsDelegation() {
         return arguments.keySet().stream().anyMatch(key -> key.startsWith(DELEGATION));
     }
 
-    /** Returns the same options for a copy of the model. */
+    /** Returns these options for a copy of the model. */
     RunOptions withModel(Path copy) {
         RunOptions options = of(copy.toString(), effort, spec);
         options.engine = engine;
@@ -138,22 +138,22 @@ final class RunOptions {
         return options;
     }
 
-    /** Returns the same options for another model, of which nothing is measured. */
+    /** Returns these options for another model, for which nothing is measured. */
     RunOptions with(String otherModel, InputSpec input) {
         RunOptions options = of(otherModel, effort, spec);
         options.engine = engine;
         options.inputs = ImmutableList.of(input);
         options.arguments = new LinkedHashMap<>(arguments);
-        // Nothing was measured of it before.
+        // There is no stored result for that model.
         List.of(PROFILE, PROFILE_FROM, ON_MISSING).forEach(options.arguments::remove);
-        // A share of the little that it takes would be too small.
+        // A percentage of the little memory that this model takes would be too small.
         options.arguments.computeIfPresent(
                 OptionKey.BUDGET.key(), (key, budget) -> budget + ":best-effort");
         return options;
     }
 
     /**
-     * Returns the model that the user means.
+     * Returns the model that the user named.
      *
      * @throws ParameterException if there is no network of that name
      */
@@ -165,7 +165,7 @@ final class RunOptions {
         }
     }
 
-    /** Returns the model as the user named it. */
+    /** Returns the engine to use. */
     String modelName() {
         return model;
     }
@@ -173,7 +173,7 @@ final class RunOptions {
     /**
      * Returns the engine to use.
      *
-     * @throws ParameterException if it is not given and the file's name does not tell
+     * @throws ParameterException if it is neither given nor clear from the file's name
      */
     EngineKind engine() {
         if (engine != null) {
@@ -206,11 +206,11 @@ final class RunOptions {
     }
 
     /**
-     * Checks what can be checked without an engine, and completes the inputs.
+     * Checks everything that can be checked without an engine, and completes the inputs.
      *
      * @param stock whether the model is run (also) without a plan
      * @param planned whether the model is run (also) planned
-     * @throws ParameterException for options that do not fit together or do not fit the model
+     * @throws ParameterException for options that contradict each other or the model
      * @throws Failure if the model cannot be read
      */
     void check(boolean stock, boolean planned) {
@@ -248,7 +248,7 @@ final class RunOptions {
         inputs = wanted;
     }
 
-    /** Returns the command line that gives the same options to another process. */
+    /** Returns the command line that passes these options to another process. */
     ImmutableList<String> toArguments() {
         ImmutableList.Builder<String> line = ImmutableList.builder();
         line.add("--engine", engine().engineName());

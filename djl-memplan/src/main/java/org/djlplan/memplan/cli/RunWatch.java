@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 
-/** Keeps what a comparison shows of each way while it is timed: every latency, and the memory. */
+/** Records every latency and the memory of each way while a comparison is timed. */
 final class RunWatch {
 
     private static final long SAMPLE_MILLIS = 10;
 
-    /** More would be no clearer. */
+    /** More samples would not improve the picture. */
     private static final int MOST_SAMPLES = 12_000;
 
     private final Map<String, Seen> ways = new LinkedHashMap<>();
@@ -24,7 +24,7 @@ final class RunWatch {
         private final List<Long> latencyNanos = new ArrayList<>();
         private final List<Sample> resident = new ArrayList<>();
 
-        /** Of samples with the same bytes one after the other, the first and the last are kept. */
+        /** Of consecutive samples with the same bytes, only the first and the last are kept. */
         void add(Sample sample) {
             int last = resident.size() - 1;
             if (last > 0
@@ -38,14 +38,14 @@ final class RunWatch {
     }
 
     /**
-     * The memory of a process.
+     * The memory of a process at one moment.
      *
-     * @param nanos since the timing began
+     * @param nanos since timing began
      * @param bytes in memory then
      */
     record Sample(long nanos, long bytes) {}
 
-    /** Begins to look at processes, by the names of their ways. */
+    /** Starts to observe processes, by the names of their ways. */
     synchronized void begin(Map<String, WorkerProcess> workers) {
         workers.keySet().forEach(name -> ways.put(name, new Seen()));
         long start = System.nanoTime();
@@ -72,7 +72,7 @@ final class RunWatch {
         }
     }
 
-    /** Takes the nanoseconds of predictions. */
+    /** Adds the durations of predictions. */
     synchronized void timed(String way, long[] nanos) {
         ways.get(way).latencyNanos.addAll(Longs.asList(nanos));
     }

@@ -23,14 +23,15 @@ import org.djlplan.memplan.report.PlanReport;
 import org.tensorflow.lite.Interpreter;
 import org.tensorflow.lite.Tensor;
 
-/** A loaded model that runs on the present values of its inputs. */
+/** A loaded model that runs on the current values of its inputs. */
 sealed interface Runner extends AutoCloseable {
 
     /**
      * Loads a model.
      *
-     * @param way stock with a number of threads is TFLite without DJL where the engine is DJL's own
-     * @throws Failure if that fails
+     * @param way stock with a number of threads means TensorFlow Lite without DJL, if the engine is
+     *     DJL's own
+     * @throws Failure if loading fails
      */
     static Runner load(RunOptions options, Way way, List<ModelInput> inputs) {
         if (way != Way.STOCK) {
@@ -45,7 +46,7 @@ sealed interface Runner extends AutoCloseable {
         return OfDjl.loadStock(options, inputs);
     }
 
-    /** Receives the outputs of one prediction, one after the other. */
+    /** Receives the outputs of one prediction, one after another. */
     @FunctionalInterface
     interface OutputSink {
         /**
@@ -58,33 +59,34 @@ sealed interface Runner extends AutoCloseable {
         void accept(String type, ByteBuffer values);
     }
 
-    /** Runs once and drops the outputs unread. */
+    /** Runs once and discards the outputs unread. */
     void run();
 
-    /** Runs once and hands every output to {@code sink}. */
+    /** Runs once and passes every output to {@code sink}. */
     void run(OutputSink sink);
 
     /**
-     * Returns a runner that another thread can use at the same time: of the same model, where that
-     * serves several threads, else of one that is loaded besides. Closed before this one.
+     * Returns a runner that another thread can use at the same time: of the same model, if it
+     * serves several threads, otherwise of a model loaded in addition. It must be closed before
+     * this runner.
      *
-     * @param options those with which this one was loaded
-     * @param way that in which this one was loaded
-     * @param inputs whose values both read
+     * @param options with which this runner was loaded
+     * @param way in which this runner was loaded
+     * @param inputs whose values both runners read
      */
     default Runner another(RunOptions options, Way way, List<ModelInput> inputs) {
         return load(options, way, inputs);
     }
 
-    /** Returns what was planned, or empty when the model was loaded without a plan. */
+    /** Returns the plan report, or empty if the model was loaded without a plan. */
     Optional<PlanReport> report();
 
-    /** Returns the plan of a PyTorch model's allocations, once one is in use. */
+    /** Returns the plan of a PyTorch model's allocations, once a plan is in use. */
     default Optional<EvaluatedPlan> placedAllocations() {
         return Optional.empty();
     }
 
-    /** Returns which weights are in memory when; empty if all are all the time. */
+    /** Returns which weights are in memory at which time; empty if all are always in memory. */
     default Optional<ResidentWeights> residentWeights() {
         return Optional.empty();
     }
@@ -94,8 +96,8 @@ sealed interface Runner extends AutoCloseable {
     void close();
 
     /**
-     * A TensorFlow Lite interpreter without DJL and without a delegate: the only way to give DJL's
-     * own engine a number of threads, as DJL has no route to it.
+     * A TensorFlow Lite interpreter without DJL and without a delegate. It is the only way to set
+     * the number of threads for DJL's own engine, because DJL does not expose it.
      */
     static final class OfInterpreter implements Runner {
 
@@ -107,7 +109,7 @@ sealed interface Runner extends AutoCloseable {
             this.inputs = inputs.stream().map(ModelInput::values).toArray();
         }
 
-        /** Returns whether DJL's own engine, which brings this class, is there. */
+        /** Returns whether DJL's own engine, which contains this class, is on the class path. */
         static boolean exists() {
             try {
                 Class<?> unused =
@@ -137,7 +139,7 @@ sealed interface Runner extends AutoCloseable {
 
         @Override
         public void run() {
-            // No output is copied: DJL reads the interpreter's own tensors, too.
+            // No output is copied, because DJL also reads the interpreter's own tensors.
             Map<Integer, Object> noOutputs = ImmutableMap.of();
             interpreter.runForMultipleInputsOutputs(inputs, noOutputs);
         }
@@ -165,11 +167,11 @@ sealed interface Runner extends AutoCloseable {
     }
 
     /**
-     * A model in DJL: arrays in and arrays out.
+     * A model in DJL that takes and returns arrays.
      *
-     * <p>The inputs are made once. On PyTorch each prediction gets a manager, as a translator's
-     * context is: DJL keeps everything that a block makes until the manager of its inputs is
-     * closed.
+     * <p>The inputs are created once. On PyTorch each prediction gets its own manager, like a
+     * translator's context, because DJL keeps all arrays of a block until the manager of its inputs
+     * is closed.
      */
     static final class OfDjl implements Runner {
 
@@ -193,11 +195,11 @@ sealed interface Runner extends AutoCloseable {
         }
 
         /**
-         * Where the shapes in a file are placeholders, the engine cannot allocate anything for
-         * them, and a block describes dimensions that are open.
+         * If a file has placeholder shapes, the engine cannot allocate the model, and the block
+         * describes open dimensions.
          */
         private static ArraysModel withShapes(ArraysModel loaded, RunOptions options) {
-            // DJL's own engine refuses to load such files, and to describe inputs.
+            // DJL's own engine cannot load such files or describe their inputs.
             if (options.engine() == EngineKind.TFLITE
                     && !OfInterpreter.exists()
                     && options.model() instanceof ModelRef.OfFile file
@@ -264,8 +266,8 @@ sealed interface Runner extends AutoCloseable {
         private void predict(Consumer<NDList> reader) {
             try {
                 if (managerPerPrediction) {
-                    // Closing it closes the outputs and gives the inputs, which may be outputs,
-                    // back.
+                    // Closing this manager closes the outputs and returns the inputs, which may be
+                    // outputs, to their manager.
                     try (NDManager call = manager.newSubManager()) {
                         call.tempAttachAll(inputs);
                         reader.accept(model.predictor().predict(inputs));
@@ -280,7 +282,9 @@ sealed interface Runner extends AutoCloseable {
             }
         }
 
-        /** DJL's block of the TFLite engine has one interpreter, which serves one thread. */
+        /**
+         * The block of DJL's TensorFlow Lite engine has one interpreter, which serves one thread.
+         */
         @Override
         public Runner another(RunOptions options, Way way, List<ModelInput> otherInputs) {
             return way == Way.STOCK && options.engine() == EngineKind.TFLITE

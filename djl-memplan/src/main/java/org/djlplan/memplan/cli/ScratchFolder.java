@@ -8,10 +8,13 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 
-/** A temporary folder of a command: deleted at its end, also when a signal ends the JVM. */
+/**
+ * A command's temporary folder, which is deleted when the command ends, even if a signal ends the
+ * JVM.
+ */
 final class ScratchFolder implements Closeable {
 
-    /** Others may add files while it is deleted. */
+    /** Other processes may add files during the deletion. */
     private static final int ATTEMPTS = 5;
 
     private final Path path;
@@ -24,14 +27,14 @@ final class ScratchFolder implements Closeable {
     /**
      * Makes one.
      *
-     * @param name what its name begins with
+     * @param name prefix of the folder's name
      */
     static ScratchFolder create(String name) throws IOException {
         ScratchFolder folder = new ScratchFolder(Files.createTempDirectory(name));
         try {
             Runtime.getRuntime().addShutdownHook(folder.atExit);
         } catch (IllegalStateException e) {
-            // The JVM is ending already.
+            // The JVM is already shutting down.
             folder.delete();
             throw e;
         }
@@ -51,12 +54,12 @@ final class ScratchFolder implements Closeable {
             try {
                 delete();
             } catch (IOException e) {
-                // Somebody still writes: once more.
+                // Another process still writes files: try once more.
             }
         }
     }
 
-    /** Deletes it. The hook stays until then: a signal may come meanwhile. */
+    /** Deletes it. The hook stays until then, because a signal may arrive meanwhile. */
     @Override
     public void close() throws IOException {
         try {
@@ -74,7 +77,7 @@ final class ScratchFolder implements Closeable {
         try {
             boolean unused = Runtime.getRuntime().removeShutdownHook(atExit);
         } catch (IllegalStateException e) {
-            // The JVM is ending, and waits for it.
+            // The JVM is shutting down, and waits for the deletion.
         }
     }
 }

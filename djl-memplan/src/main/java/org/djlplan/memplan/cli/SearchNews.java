@@ -7,7 +7,9 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Tells once a second how much of its time a search has used, which may end at any moment. */
+/**
+ * Reports once a second how much of its time a search has used; the search may end at any moment.
+ */
 final class SearchNews implements AutoCloseable {
 
     private static final long PAUSE_MILLIS = 1000;
@@ -27,9 +29,9 @@ final class SearchNews implements AutoCloseable {
     /**
      * Begins to tell.
      *
-     * @param line where; empty where nobody watches
-     * @param most how long the search may take; empty if time does not limit it
-     * @return what ends it; empty if nothing is told
+     * @param line receives the progress; empty if the progress is not shown
+     * @param most time limit of the search; empty if there is none
+     * @return an object that ends the reports when closed; empty if nothing is reported
      */
     static Optional<SearchNews> start(Optional<Progress> line, Optional<Duration> most) {
         if (line.isEmpty() || most.isEmpty()) {
@@ -46,12 +48,12 @@ final class SearchNews implements AutoCloseable {
                 tell(line, Duration.ofNanos(System.nanoTime() - start), most);
             }
         } catch (InterruptedException e) {
-            // Nobody interrupts it but the end of the JVM.
+            // Only the end of the JVM interrupts this thread.
             Thread.currentThread().interrupt();
         }
     }
 
-    /** Tells what part of its time a search has used. */
+    /** Reports the fraction of its time that a search has used. */
     static void tell(Progress line, Duration used, Duration most) {
         long left = Math.max(0, most.minus(used).toSeconds());
         line.reset(

@@ -13,13 +13,13 @@ import java.util.OptionalLong;
 import org.djlplan.memplan.PlanHandle;
 import org.djlplan.memplan.PlannedTranslatorFactory;
 
-/** Memory of a TorchScript model for shapes that are not run. */
+/** Predicts the memory of a TorchScript model for shapes that are not run. */
 final class ShapeForecast implements AutoCloseable {
 
-    /** How commands name shapes to predict. */
+    /** The form in which commands take shapes to predict. */
     static final String LEARN_LABEL = "D,D,…[:TYPE];…";
 
-    /** What commands say of them. */
+    /** The description of that option in commands. */
     static final String LEARN =
             "Inputs of one prediction of a TorchScript model that may be run, with zeros, to know"
                     + " of shapes that are not; may be repeated.";
@@ -38,7 +38,7 @@ final class ShapeForecast implements AutoCloseable {
     /**
      * Loads a model.
      *
-     * @throws Failure if that fails
+     * @throws Failure if loading fails
      */
     static ShapeForecast load(Path file) {
         try {
@@ -56,11 +56,11 @@ final class ShapeForecast implements AutoCloseable {
     }
 
     /**
-     * Returns how many bytes a prediction's tensors take at once.
+     * Returns the most bytes that a prediction's tensors take at once.
      *
      * @param inputs of one prediction
-     * @param learn shapes that may be predicted, one after the other, until it is known
-     * @throws Failure if it is not known then
+     * @param learn shapes that may be predicted, one after another, until the result is known
+     * @throws Failure if it is unknown even then
      */
     long bytes(String inputs, List<String> learn) {
         OptionalLong bytes = bytes(inputs);

@@ -22,7 +22,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
-/** {@code djlplan size}: what a container needs to serve a model. */
+/** {@code djlplan size}: measures how large a container must be to serve a model. */
 @Command(
         name = "size",
         description = {
@@ -38,7 +38,7 @@ final class SizeCommand implements Callable<Integer> {
 
     private static final double MEBI = 1 << 20;
 
-    /** Of each way: loading, and the first size. */
+    /** Steps per configuration: loading, and the first size. */
     private static final int STEPS = 2;
 
     @Spec private CommandSpec spec;
@@ -125,7 +125,10 @@ final class SizeCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** What is measured in planned memory, and the tensors of another shape in place of its own. */
+    /**
+     * Returns the measurements of planned memory with the tensor memory replaced by that of another
+     * shape.
+     */
     private List<SizeProbe.Row> forecast(List<SizeProbe.Row> rows) {
         ContainerSize measured =
                 rows.stream()
@@ -137,7 +140,7 @@ final class SizeCommand implements Callable<Integer> {
         Path file = ((ModelRef.OfFile) options.model()).readable();
         try (ShapeForecast forecast = ShapeForecast.load(file)) {
             for (String inputs : forecasts) {
-                // Known of the shape that ran, too, once it is of another.
+                // The forecast also knows the measured shape, once it knows another shape.
                 long bytes = forecast.bytes(inputs, learn);
                 long own = forecast.bytes(ShapeForecast.text(options.inputs()), learn);
                 predicted.add(

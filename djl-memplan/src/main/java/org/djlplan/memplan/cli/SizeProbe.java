@@ -14,17 +14,17 @@ import org.djlplan.memplan.config.OptionKey;
 import org.djlplan.memplan.report.BudgetReport;
 
 /**
- * Finds out what a container needs to serve a model. The model runs once without a limit; what was
- * measured gives a size. Where control groups can be made, it then runs in one of that size – with
- * nothing of its files cached, as in a container that was just started – and in larger ones as long
- * as it is killed.
+ * Measures how large a container must be to serve a model. The model runs once without a limit,
+ * which yields a size. If control groups can be created, the model then runs in one of that size –
+ * with none of its files cached, as in a container that was just started – and in larger ones as
+ * long as it is killed.
  */
 final class SizeProbe {
 
-    /** Predictions of each thread. */
+    /** Number of predictions per thread. */
     private static final int PREDICTIONS = 3;
 
-    /** The largest of these sizes is half as large again as the first. */
+    /** The largest of these sizes is 1.5 times the first. */
     private static final int MOST_SIZES = 9;
 
     private static final long WORKER_HEAP_BYTES = (long) WorkerProcess.Jvm.HEAP_MEBIBYTES << 20;
@@ -34,13 +34,13 @@ final class SizeProbe {
     private final long heapBytes;
     private final Consumer<String> news;
 
-    /** The name of the row of a model in planned memory. */
+    /** The name of the row of a model with memory planning. */
     static final String PLANNED = "djl-plan";
 
     /**
-     * @param pool how many predictions run at once
+     * @param pool number of predictions at once
      * @param heapBytes the application's heap
-     * @param news told what is done next
+     * @param news receives a description of each step
      */
     SizeProbe(RunOptions options, int pool, long heapBytes, Consumer<String> news) {
         this.options = options;
@@ -50,14 +50,14 @@ final class SizeProbe {
     }
 
     /**
-     * What one way to run the model needs.
+     * The memory that a model needs in one configuration.
      *
      * @param name of the way
-     * @param size empty if the model does not run in this way
-     * @param checked whether it ran in a control group of that size
-     * @param refusal why it does not run; empty if it does
-     * @param leastBudgetBytes the smallest budget that the model says would do
-     * @param report what the model says of its budget; empty if it has none
+     * @param size empty if the model does not run in this configuration
+     * @param checked whether the model ran in a control group of that size
+     * @param refusal why the model does not run; empty if it does
+     * @param leastBudgetBytes the smallest possible budget according to the model
+     * @param report the model's report on its budget; empty if it has none
      */
     record Row(
             String name,
@@ -67,7 +67,7 @@ final class SizeProbe {
             OptionalLong leastBudgetBytes,
             Optional<BudgetReport> report) {
 
-        /** Returns what inputs need that were not run. */
+        /** Returns the predicted need for inputs that were not run. */
         static Row predicted(String inputs, ContainerSize size) {
             return new Row(
                     PLANNED + " " + inputs,
@@ -88,11 +88,11 @@ final class SizeProbe {
         }
     }
 
-    /** What was measured without a limit. */
+    /** A measurement without a limit. */
     private record Measured(ContainerSize size, Optional<BudgetReport> report) {}
 
     /**
-     * Sizes the stock engine, the model in planned memory, and the model inside each budget.
+     * Measures the stock engine, the model with memory planning, and the model with each budget.
      *
      * @throws Failure if the stock engine cannot run the model
      */
@@ -117,7 +117,7 @@ final class SizeProbe {
     private Row row(String name, RunOptions inside) throws IOException {
         try {
             news.accept(name + ": loading");
-            // Slices the model if the budget asks for it, and keeps that.
+            // Slices the model if the budget requires it, and stores the result.
             Measured unused = measure(Way.PLANNED, inside);
             return checked(name, Way.PLANNED, inside, measure(Way.PLANNED, inside));
         } catch (Failure.TooSmall e) {
@@ -191,7 +191,7 @@ final class SizeProbe {
         return measured.report().stream().mapToLong(BudgetReport::leastBudgetBytes).min();
     }
 
-    /** Returns whether the model runs in a container of a size; empty if nobody can tell. */
+    /** Returns whether the model runs in a container of a size; empty if that cannot be tested. */
     private Optional<Boolean> fits(Way way, RunOptions inside, ContainerSize size)
             throws IOException {
         Optional<MemoryGroup> made = MemoryGroup.make();

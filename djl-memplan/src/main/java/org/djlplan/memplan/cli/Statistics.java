@@ -11,7 +11,7 @@ final class Statistics {
     private final long[] sortedNanos;
 
     /**
-     * @param nanos at least one time, in any order
+     * @param nanos at least one duration, in any order
      */
     Statistics(long[] nanos) {
         if (nanos.length == 0) {
@@ -27,7 +27,7 @@ final class Statistics {
         return (sortedNanos[(n - 1) / 2] + sortedNanos[n / 2]) / 2.0 / 1e6;
     }
 
-    /** Returns the median of the values that are there, or empty if there are none. */
+    /** Returns the median of the present values, or empty if there are none. */
     static OptionalDouble median(List<OptionalDouble> values) {
         double[] present = values.stream().flatMapToDouble(OptionalDouble::stream).toArray();
         return present.length == 0

@@ -6,8 +6,8 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
- * News of a command's steps: one line that changes where a terminal shows it, else a line for each.
- * What a worker process tells of its own progress is not shown.
+ * Prints the steps of a command: one changing line if a terminal shows it, otherwise one line per
+ * step. The progress of worker processes is not shown.
  */
 final class StepNews implements AutoCloseable {
 
@@ -19,7 +19,7 @@ final class StepNews implements AutoCloseable {
 
     /**
      * @param messages the error stream
-     * @param steps how many there will be
+     * @param steps total number of steps
      */
     StepNews(PrintWriter messages, int steps) {
         this(messages, steps, ProgressLine.ifWatched(messages), System::nanoTime);
@@ -32,7 +32,7 @@ final class StepNews implements AutoCloseable {
         timeLeft = new TimeLeft(nanoTime);
     }
 
-    /** Tells that the next step begins. */
+    /** Prints that the next step begins. */
     void next(String step) {
         if (line.isPresent()) {
             line.get().reset(step + timeLeft.words(done, steps), steps);
@@ -44,7 +44,7 @@ final class StepNews implements AutoCloseable {
         done++;
     }
 
-    /** Returns the progress of a worker process, of which nobody is told. */
+    /** Returns a progress for a worker process that prints nothing. */
     static Progress ofWorker() {
         return new Progress() {
             @Override

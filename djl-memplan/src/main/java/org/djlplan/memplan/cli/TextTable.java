@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A table for people, as aligned text: the first column left-aligned, and the last where it is
- * text. Columns without any text are left out of that.
+ * A table for people, as aligned text: the first column is left-aligned, and so is the last if it
+ * is text. Columns without any text are left out of the output.
  */
 public final class TextTable {
 
@@ -38,7 +38,7 @@ public final class TextTable {
         return table;
     }
 
-    /** Adds a row; cells that are left out at its end are empty. */
+    /** Adds a row; missing cells at its end are empty. */
     public void row(String... cells) {
         checkArgument(cells.length <= columns, "%s cells", cells.length);
         rows.add(List.of(cells));

@@ -4,8 +4,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * An estimate of how long something takes to its end: what is left takes about as long as what was
- * done, part by part. Less than some seconds nobody waits for, and a first part tells too little.
+ * Estimates the remaining time of a task, assuming that each remaining part takes as long as a
+ * finished one. There is no estimate for the last few seconds, or after the first part, which says
+ * too little.
  */
 final class TimeLeft {
 
@@ -16,7 +17,7 @@ final class TimeLeft {
     private long doneAtStart;
 
     /**
-     * @param nanoTime a clock like {@link System#nanoTime}
+     * @param nanoTime a clock such as {@link System#nanoTime}
      */
     TimeLeft(LongSupplier nanoTime) {
         this.nanoTime = nanoTime;
@@ -26,14 +27,14 @@ final class TimeLeft {
     /**
      * Begins to count.
      *
-     * @param done parts that were done before
+     * @param done parts that were already done
      */
     void begin(long done) {
         start = nanoTime.getAsLong();
         doneAtStart = done;
     }
 
-    /** Returns words that follow a message, for example " (about 8 s left)"; often none. */
+    /** Returns text that follows a message, for example " (about 8 s left)"; often empty. */
     String words(long done, long all) {
         long seconds = TimeUnit.NANOSECONDS.toSeconds(nanoTime.getAsLong() - start);
         long since = done - doneAtStart;

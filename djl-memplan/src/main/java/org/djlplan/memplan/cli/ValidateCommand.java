@@ -20,8 +20,8 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * Checks a plan file. Which tensors may share a place is taken from the file: only a model's graph
- * could tell whether its operators allow that.
+ * Checks a plan file. The file says which tensors may share a place; only a model's graph could
+ * show whether its operators allow that.
  */
 @Command(
         name = "validate",
@@ -45,7 +45,7 @@ public final class ValidateCommand implements Callable<Integer> {
     /** Output of the command; the fields are those of its JSON. */
     private record Output(int records, long totalBytes, boolean valid, List<Finding> violations) {}
 
-    /** One broken rule, and the names of the tensors that break it. */
+    /** A broken rule, and the names of the tensors that break it. */
     private record Finding(String rule, List<String> tensors, String message) {}
 
     @Override

@@ -2,16 +2,19 @@ package org.djlplan.memplan.cli;
 
 import java.util.Locale;
 
-/** Mode in which a model is run: stock, planned, or planned and delegated. */
+/** The mode in which a model runs: stock, planned, or planned and delegated. */
 enum Way {
     /** By DJL or the bare engine, without this project. */
     STOCK,
-    /** In planned memory; the same bytes come out as of stock. */
+    /** With planned memory; the outputs are the same bytes as stock. */
     PLANNED,
-    /** As the one line in an application does: in planned memory, and what pays is delegated. */
+    /**
+     * As {@code PlannedTranslatorFactory} does in an application: with planned memory, and with
+     * operators delegated if that is faster.
+     */
     DELEGATED;
 
-    /** Returns what it is called in messages, tables and JSON. */
+    /** Returns its name in messages, tables and JSON. */
     String label() {
         return name().toLowerCase(Locale.ROOT);
     }

@@ -9,7 +9,7 @@ import org.djlplan.memplan.budget.ResidentWeights;
 import org.djlplan.memplan.budget.ResidentWeights.Change;
 import org.djlplan.memplan.budget.ResidentWeights.Stall;
 
-/** Which weights are in memory when, as JSON from one process to another, and for pages. */
+/** The weights that are in memory at each time, as JSON between processes and for pages. */
 final class WeightFacts {
 
     private WeightFacts() {}
@@ -64,7 +64,10 @@ final class WeightFacts {
                 json.get("binding").getAsString());
     }
 
-    /** Returns the curve of the bytes in memory, and what changes it, as a page shows them. */
+    /**
+     * Returns the curve of the bytes in memory with the events that change it, as a page shows
+     * them.
+     */
     static JsonObject curve(ResidentWeights weights) {
         JsonArray nanos = new JsonArray();
         JsonArray bytes = new JsonArray();

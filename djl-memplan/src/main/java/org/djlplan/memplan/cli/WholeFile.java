@@ -12,19 +12,23 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.djlplan.memplan.store.FileReplacement;
 
 /**
- * Writes what a command was asked for: all of it or nothing, also when it is interrupted. A signal
- * waits for the file that is being written, and no other is begun.
+ * Writes output files of a command completely or not at all, even if the command is interrupted. On
+ * a signal, the JVM waits for the file that is being written, and no other file is started.
  */
 public final class WholeFile {
 
-    /** Of the thread that waits; the system knows 15 bytes of a name. */
+    /** Name of the waiting thread; the system shows only 15 bytes of a name. */
     static final String HOOK = "djl-plan-files";
 
-    /** A disk that takes longer is not waited for: the file keeps its name, and a piece is left. */
+    /**
+     * If the disk takes longer, the JVM ends: the old file keeps its name, and a partial file
+     * remains.
+     */
     private static final long PATIENCE_SECONDS = 30;
 
     /**
-     * Held while a file is written, and from when the JVM ends on; fair, so that it gets its turn.
+     * Held while a file is written, and permanently once the JVM is shutting down; fair, so that
+     * the shutdown hook gets its turn.
      */
     private static final ReentrantLock writing = new ReentrantLock(true);
 
@@ -32,13 +36,13 @@ public final class WholeFile {
         try {
             Runtime.getRuntime().addShutdownHook(new Thread(WholeFile::awaitWriting, HOOK));
         } catch (IllegalStateException e) {
-            // The JVM is ending already, and nobody interrupts that.
+            // The JVM is already shutting down, and nothing interrupts that.
         }
     }
 
     private WholeFile() {}
 
-    /** Returns whether somebody waits for the file that is being written. */
+    /** Returns whether the shutdown hook waits for the file that is being written. */
     @VisibleForTesting
     static boolean isAwaited() {
         return writing.hasQueuedThreads();
@@ -58,10 +62,10 @@ public final class WholeFile {
         write(file, ByteSource.wrap(text.getBytes(StandardCharsets.UTF_8)));
     }
 
-    /** Writes beside and renames; into a pipe or a device as it is. */
+    /** Writes to a temporary file and renames it; writes directly into a pipe or a device. */
     static void write(Path file, ByteSource content) throws IOException {
         if (Files.exists(file) && !Files.isRegularFile(file)) {
-            // Its reader may never read: that is not waited for.
+            // A pipe's reader may never read, so the shutdown hook does not wait for it.
             content.copyTo(MoreFiles.asByteSink(file));
             return;
         }

@@ -15,9 +15,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * Measures one model run one way for another process, which asks for each step by a line of JSON on
- * the input and gets a line of JSON on the output. The steps are described in {@link
- * WorkerProcess}. Ends, whatever it is doing, when its input ends.
+ * Measures one model in one mode for another process, which requests each step by a line of JSON on
+ * the input and receives a line of JSON on the output. The steps are described in {@link
+ * WorkerProcess}. It ends immediately when its input ends.
  */
 @Command(name = "worker", hidden = true, description = "Runs a model for another process.")
 final class WorkerCommand implements Callable<Integer> {
@@ -52,7 +52,9 @@ final class WorkerCommand implements Callable<Integer> {
         return 1;
     }
 
-    /** Returns the smallest budget and why the model has to have it, if it cannot be loaded. */
+    /**
+     * Loads the model; returns the smallest budget and its reason if the model cannot be loaded.
+     */
     private static JsonElement load(Measurement measurement) {
         try {
             measurement.load();
@@ -65,7 +67,10 @@ final class WorkerCommand implements Callable<Integer> {
         }
     }
 
-    /** Returns bytes and operator of each allocation, or one text that says why not. */
+    /**
+     * Returns bytes and operator of each allocation, or a text with the reason why they are
+     * unknown.
+     */
     private static JsonElement operators(Measurement measurement) {
         try {
             return AllocationFacts.toJson(measurement.namedAllocations());
@@ -74,7 +79,7 @@ final class WorkerCommand implements Callable<Integer> {
         }
     }
 
-    /** Answers requests until one asks to close the model. */
+    /** Answers requests until one of them closes the model. */
     private void serve(Measurement measurement, ParentConnection parent)
             throws InterruptedException, IOException {
         while (true) {

@@ -27,13 +27,12 @@ import org.djlplan.memplan.runtime.ProcessMemory;
 import org.djlplan.memplan.runtime.torch.OperatorNames;
 
 /**
- * A child process that runs one model one way ({@link WorkerCommand}), so that nothing but the
- * model shows in its memory figures, and a crash of native code is an error message here.
+ * A child process that runs one model in one mode ({@link WorkerCommand}). So its memory figures
+ * contain only that model, and a crash of native code becomes an error message in this process.
  *
- * <p>It loads its engine when it starts, and the model when it is asked to. Then it may be asked,
- * in any order, to warm up, to write outputs and to time predictions, and at the end for its
- * figures. It does not outlive this process, however that ends: it stops as soon as the pipe to it
- * is closed.
+ * <p>It loads its engine when it starts, and the model on request. It can then, in any order, warm
+ * up, write outputs and time predictions, and finally return its figures. It never outlives this
+ * process, because it ends as soon as the pipe to it is closed.
  */
 final class WorkerProcess implements AutoCloseable {
 
@@ -43,9 +42,9 @@ final class WorkerProcess implements AutoCloseable {
     private final Errors errors;
 
     /**
-     * Starts a child that loads the engine.
+     * Starts a child process that loads the engine.
      *
-     * @param progress told how far measuring is, if it measures what to delegate
+     * @param progress receives the progress of measuring delegation
      */
     static WorkerProcess start(Contestant contestant, RunOptions options, Progress progress) {
         return start(
@@ -53,10 +52,10 @@ final class WorkerProcess implements AutoCloseable {
     }
 
     /**
-     * The same with a program that starts the child.
+     * The same with a command prefix that starts the child process.
      *
-     * @param starter what to put before the command
-     * @param optimizing whether the JVM's optimizing compiler is on, whose memory comes and goes
+     * @param starter prefix of the command
+     * @param optimizing whether the JVM's optimizing compiler, whose memory fluctuates, is on
      */
     static WorkerProcess start(
             Contestant contestant,
@@ -92,7 +91,7 @@ final class WorkerProcess implements AutoCloseable {
         this.errors = errors;
     }
 
-    /** Waits until the engine is loaded, and has run a small model. */
+    /** Waits until the engine is loaded and has run a small model. */
     void awaitIdle() {
         JsonElement unused = waiting("starting", () -> process.await(timeout));
     }
@@ -100,7 +99,7 @@ final class WorkerProcess implements AutoCloseable {
     /**
      * Loads the model.
      *
-     * @throws Failure.TooSmall if it cannot run in its budget
+     * @throws Failure.TooSmall if the model cannot run in its budget
      */
     void load() {
         if (ask("loading", request("load")) instanceof JsonObject refusal) {
@@ -127,7 +126,7 @@ final class WorkerProcess implements AutoCloseable {
         return ask("predicting", request).getAsJsonArray();
     }
 
-    /** Times predictions; returns the nanoseconds of each. */
+    /** Times predictions; returns the duration of each in nanoseconds. */
     long[] time(int count) {
         JsonObject request = request("time");
         request.addProperty("count", count);
@@ -136,7 +135,7 @@ final class WorkerProcess implements AutoCloseable {
                 .toArray();
     }
 
-    /** Runs predictions on several threads at once, so many on each, without timing them. */
+    /** Runs a number of untimed predictions on each of several threads at once. */
     void runAtOnce(int threads, int count) {
         JsonObject request = request("atOnce");
         request.addProperty("threads", threads);
@@ -144,7 +143,7 @@ final class WorkerProcess implements AutoCloseable {
         JsonElement unused = ask("predicting on several threads", request);
     }
 
-    /** The same, watched by a {@link PoolWatch}; returns what that returns. */
+    /** The same, observed by a {@link PoolWatch}; returns its result. */
     JsonObject watchAtOnce(int threads, int count) {
         JsonObject request = request("pool");
         request.addProperty("threads", threads);
@@ -152,12 +151,12 @@ final class WorkerProcess implements AutoCloseable {
         return ask("predicting on several threads", request).getAsJsonObject();
     }
 
-    /** Returns the figures of all that was timed. */
+    /** Returns the figures of everything that was timed. */
     RunFigures figures() {
         return RunFigures.fromJson(ask("reporting", request("figures")).getAsJsonObject());
     }
 
-    /** Returns the plan of a PyTorch model's allocations, if one is in use. */
+    /** Returns the plan of a PyTorch model's allocations, if a plan is in use. */
     Optional<EvaluatedPlan> allocations() {
         JsonElement answer = ask("reporting", request("allocations"));
         return answer.isJsonNull()
@@ -166,10 +165,10 @@ final class WorkerProcess implements AutoCloseable {
     }
 
     /**
-     * Runs one more prediction of a PyTorch model; returns its allocations in their order, each
-     * with the operator that makes it and its shape.
+     * Runs one more prediction of a PyTorch model; returns its allocations in order, each with its
+     * operator and shape.
      *
-     * @throws Failure if they are not told
+     * @throws Failure if operators are unknown
      */
     List<OperatorNames.Named> namedAllocations() {
         JsonElement answer = ask("naming the operators of", request("operators"));
@@ -179,7 +178,7 @@ final class WorkerProcess implements AutoCloseable {
         return AllocationFacts.named(answer.getAsJsonArray());
     }
 
-    /** Returns which weights are in memory when; empty if all are all the time. */
+    /** Returns which weights are in memory at which time; empty if all are always in memory. */
     Optional<ResidentWeights> residentWeights() {
         JsonElement answer = ask("reporting", request("weights"));
         return answer.isJsonNull()
@@ -187,17 +186,17 @@ final class WorkerProcess implements AutoCloseable {
                 : Optional.of(WeightFacts.fromJson(answer.getAsJsonObject()));
     }
 
-    /** Returns the bytes of the process that are in memory now; empty where that is not told. */
+    /** Returns the resident bytes of the process; empty if they are unknown. */
     OptionalLong residentBytes() {
         return ProcessMemory.of(process.pid()).residentBytes();
     }
 
-    /** Closes the model and waits until that is done; nothing can be asked afterwards. */
+    /** Closes the model and waits until that is done; no request is possible afterwards. */
     void finish() {
         JsonElement unused = ask("closing", request("finish"));
     }
 
-    /** Returns what the child wrote last on its error stream for a user, at most a few lines. */
+    /** Returns the last lines for the user that the child wrote to its error stream. */
     ImmutableList<String> lastErrorLines() {
         return errors.lines();
     }
@@ -206,7 +205,7 @@ final class WorkerProcess implements AutoCloseable {
     @Override
     public void close() {
         process.close();
-        // It may have died in the middle of a line of progress.
+        // The child may have died in the middle of a progress line.
         errors.end();
     }
 
@@ -250,25 +249,27 @@ final class WorkerProcess implements AutoCloseable {
     }
 
     /**
-     * Lines of a worker's error stream that a user is to see: the last few, without progress and
-     * without what native code tells of itself, such as which delegate it created. It is printed by
-     * the parent before its results, never between them. For any number of threads.
+     * The last few lines of a worker's error stream that are meant for the user, without progress
+     * and without messages of native code, such as which delegate it created. The parent prints
+     * them before its results, never between them. Thread-safe.
      */
     static final class Errors implements Consumer<String> {
 
         private static final int LINES = 8;
 
-        /** So begin the engine's own news; warnings and errors begin otherwise. */
+        /**
+         * Prefix of the engine's informational messages; warnings and errors have other prefixes.
+         */
         private static final String NATIVE_NEWS = "INFO: ";
 
-        /** So begins what a JVM says of a crash, which the exit code tells. */
+        /** Prefix of a JVM's crash message; the exit code already reports the crash. */
         private static final String CRASH = "#";
 
         private final Progress progress;
         private final Queue<String> lines = EvictingQueue.create(LINES);
 
         /**
-         * @param progress told how far the worker's measuring is
+         * @param progress receives the progress of the worker's measuring
          */
         Errors(Progress progress) {
             this.progress = progress;
@@ -287,7 +288,7 @@ final class WorkerProcess implements AutoCloseable {
             }
         }
 
-        /** Ends the showing of progress. */
+        /** Ends the progress display. */
         void end() {
             progress.end();
         }
@@ -301,26 +302,26 @@ final class WorkerProcess implements AutoCloseable {
     }
 
     /**
-     * One way to run a model in a process of its own.
+     * A way to run a model in a separate process.
      *
-     * @param name what it is called in messages and tables
-     * @param way how the model is run
-     * @param environment what the process's environment says besides this one's
+     * @param name in messages and tables
+     * @param way in which the model runs
+     * @param environment additional environment variables of the process
      * @param classPath of the process
      */
     record Contestant(String name, Way way, Map<String, String> environment, String classPath) {
 
-        /** With a plan, to make and store it. */
+        /** Runs planned, to make and store the plan. */
         static final Contestant RECORDING = new Contestant("recording", Way.PLANNED, Map.of());
 
-        /** With delegation, to measure what to delegate and keep it. */
+        /** Runs delegated, to measure delegation and store the result. */
         static final Contestant MEASURING = new Contestant("measuring", Way.DELEGATED, Map.of());
 
         Contestant {
             environment = ImmutableMap.copyOf(environment);
         }
 
-        /** With this process's class path. */
+        /** Creates a contestant with this process's class path. */
         Contestant(String name, Way way, Map<String, String> environment) {
             this(name, way, environment, System.getProperty("java.class.path"));
         }
@@ -331,16 +332,17 @@ final class WorkerProcess implements AutoCloseable {
     }
 
     /**
-     * Command line of a child's JVM: as this one's, but with a heap that does not grow while
-     * measuring.
+     * Builds the command line of a child's JVM: like this JVM's, but with a heap that does not grow
+     * while measuring.
      */
     static final class Jvm {
 
-        /** Of the heap, all of it in memory. */
+        /** Size of the heap, which is in memory completely. */
         static final int HEAP_MEBIBYTES = 128;
 
         /**
-         * Fixed and touched at the start, so that garbage collection never shows in memory figures.
+         * The heap is fixed and touched at the start, so that garbage collection never affects
+         * memory figures.
          */
         private static final ImmutableList<String> QUIET =
                 ImmutableList.of(
@@ -351,8 +353,8 @@ final class WorkerProcess implements AutoCloseable {
                         "-XX:+DisplayVMOutputToStderr");
 
         /**
-         * The optimizing compiler takes 5 MB now and then, which would be seen beside an arena of
-         * 10; on PyTorch there is little Java code to optimize.
+         * The optimizing compiler takes 5 MB from time to time, which would be visible next to an
+         * arena of 10 MB; on PyTorch there is little Java code to optimize.
          */
         private static final String NO_OPTIMIZING_COMPILER = "-XX:TieredStopAtLevel=1";
 
@@ -364,7 +366,8 @@ final class WorkerProcess implements AutoCloseable {
             Map<String, String> properties = new TreeMap<>();
             properties.put("ai.djl.offline", "true");
             if (options.engine() == EngineKind.PYTORCH && options.threads().isPresent()) {
-                // The same for stock and planned; DJL sets no threads of single models.
+                // The same for stock and planned, because DJL cannot set the threads of a single
+                // model.
                 String threads = Integer.toString(options.threads().getAsInt());
                 properties.put("ai.djl.pytorch.num_threads", threads);
                 properties.put("ai.djl.pytorch.num_interop_threads", "1");

@@ -8,8 +8,8 @@ import java.util.List;
 /**
  * The element type and shape of an array.
  *
- * @param dataType its element type, by the engine's name, in lower case
- * @param shape its dimensions; none for a scalar
+ * @param dataType element type, by the engine's name, in lower case
+ * @param shape dimensions; empty for a scalar
  */
 public record ArrayType(String dataType, List<Long> shape) {
 
@@ -21,7 +21,8 @@ public record ArrayType(String dataType, List<Long> shape) {
         }
     }
 
-    // Asked at each prediction: linking a record's own at run time makes the first ones slower.
+    // Written out, because it is called at each prediction, and linking a record's generated method
+    // at run time slows down the first ones.
     @Override
     public boolean equals(Object object) {
         return object instanceof ArrayType other

@@ -17,9 +17,9 @@ public enum ElementType {
     BOOL(1),
     COMPLEX64(8),
     COMPLEX128(16),
-    /** Bytes of any number: no fixed size. */
+    /** Any number of bytes: no fixed size. */
     STRING(0),
-    /** Resources, variants and types this version does not know: no fixed size. */
+    /** Resources, variants and types unknown to this version: no fixed size. */
     OPAQUE(0);
 
     private final int bytes;
@@ -28,7 +28,7 @@ public enum ElementType {
         this.bytes = bytes;
     }
 
-    /** Returns the bytes of one element, or 0 when elements have no size in whole bytes. */
+    /** Returns the bytes of one element, or 0 if elements have no size in whole bytes. */
     public int bytes() {
         return bytes;
     }

@@ -3,7 +3,7 @@ package org.djlplan.memplan.graph;
 import static com.google.common.base.Preconditions.checkArgument;
 
 /**
- * The bytes of a constant in the model file.
+ * The position of a constant in the model file.
  *
  * @param offsetBytes distance from the start of the file
  * @param lengthBytes length of the constant

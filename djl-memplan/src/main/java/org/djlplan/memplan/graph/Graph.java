@@ -6,13 +6,13 @@ import com.google.common.collect.ImmutableList;
 import java.util.List;
 
 /**
- * A model as a sequence of operators over tensors.
+ * A model as a sequence of operators on tensors.
  *
  * @param name the model's name
  * @param operators in execution order
  * @param tensors by id
- * @param inputs ids of the tensors the caller fills
- * @param outputs ids of the tensors the caller reads
+ * @param inputs ids of the tensors that the caller fills
+ * @param outputs ids of the tensors that the caller reads
  */
 public record Graph(
         String name,

@@ -9,15 +9,15 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * One operator of a graph. Tensors are given by id; optional inputs that are absent are left out.
+ * One operator of a graph. Tensors are given by id; absent optional inputs are left out.
  *
- * @param index its place in execution order, which is its place in {@link Graph#operators()}
- * @param type the engine's name for what it does, for example {@code CONV_2D}
+ * @param index in execution order and in {@link Graph#operators()}
+ * @param type the engine's name of the operation, for example {@code CONV_2D}
  * @param inputs tensors it reads (constants and variables included)
  * @param outputs tensors it writes
- * @param temporaries scratch tensors that live during this operator only; known only from a live
+ * @param temporaries scratch tensors that live only during this operator; known only from a live
  *     engine
- * @param inPlace where its output may lie, as far as the engine tells
+ * @param inPlace the inputs that its output may overwrite, if the engine reports them
  */
 public record Operator(
         int index,
@@ -28,10 +28,10 @@ public record Operator(
         Optional<InPlace> inPlace) {
 
     /**
-     * Inputs where the output may lie instead of in a place of its own, if there is just one.
+     * The inputs whose place the operator's output may take, if it has exactly one output.
      *
-     * @param inputs their positions among the inputs; empty for none
-     * @param copies whether the output has the input's bytes, which stay as they are
+     * @param inputs their positions among the inputs; empty if there are none
+     * @param copies whether the output is an unchanged copy of the input's bytes
      */
     public record InPlace(Set<Integer> inputs, boolean copies) {
 
@@ -50,7 +50,7 @@ public record Operator(
         temporaries = ImmutableList.copyOf(temporaries);
     }
 
-    /** An operator of which no engine tells where its output may lie. */
+    /** Creates an operator for which the engine does not report in-place inputs. */
     public Operator(
             int index,
             String type,
@@ -60,7 +60,7 @@ public record Operator(
         this(index, type, inputs, outputs, temporaries, Optional.empty());
     }
 
-    /** Returns the same at another place in execution order. */
+    /** Returns this operator at another place in execution order. */
     public Operator at(int otherIndex) {
         return new Operator(otherIndex, type, inputs, outputs, temporaries, inPlace);
     }

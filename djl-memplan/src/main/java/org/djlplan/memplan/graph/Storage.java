@@ -1,15 +1,16 @@
 package org.djlplan.memplan.graph;
 
-/** Who owns a tensor's memory, and for how long. */
+/** The owner and the lifetime of a tensor's memory. */
 public enum Storage {
     /** Part of the model file, never written. */
     CONSTANT,
-    /** State that a model keeps from one inference to the next. */
+    /** State that a model keeps between inferences. */
     VARIABLE,
-    /** Lives inside one inference only; the only storage that is ever planned. */
+    /** Lives during one inference only; the only storage that is planned. */
     INTERMEDIATE,
     /**
-     * Kept by the engine itself: persistent copies, tensors whose size is known only at run time.
+     * Kept by the engine itself: persistent copies, and tensors whose size is known only at run
+     * time.
      */
     ENGINE
 }

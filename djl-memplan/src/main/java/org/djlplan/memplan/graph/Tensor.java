@@ -9,13 +9,13 @@ import java.util.Optional;
 /**
  * One tensor of a graph.
  *
- * @param id its place in {@link Graph#tensors()}; also the engine's own tensor index
- * @param name the engine's name for it, possibly empty
+ * @param id index in {@link Graph#tensors()}; also the engine's own tensor index
+ * @param name in the engine, possibly empty
  * @param type type of the elements
- * @param shape its dimensions, outermost first; empty for a scalar; −1 where unknown until run time
- * @param bytes its size, 0 when unknown until run time
- * @param storage who owns its memory
- * @param region where it lies in the model file; only for constants
+ * @param shape dimensions, outermost first; empty for a scalar; −1 if unknown until run time
+ * @param bytes its size, 0 if unknown until run time
+ * @param storage owner and lifetime of its memory
+ * @param region its position in the model file; only for constants
  */
 public record Tensor(
         int id,

@@ -1,4 +1,2 @@
-/**
- * The graph of a model, as types only: operators in execution order, tensors, where constants lie.
- */
+/** The types of a model's graph: operators in execution order, tensors, positions of constants. */
 package org.djlplan.memplan.graph;

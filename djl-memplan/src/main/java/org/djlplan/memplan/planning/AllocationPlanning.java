@@ -24,9 +24,9 @@ import org.djlplan.memplan.store.StoreKey;
 import org.djlplan.memplan.store.StoredPlan;
 
 /**
- * Plans the allocations of one PyTorch model's predictions. A plan is kept with the allocations
- * that it is for, as nothing but a recording tells them: if there is room; where there is none,
- * once inputs of its types come back.
+ * Plans the allocations of one PyTorch model's predictions. A plan is stored with its allocations,
+ * which only a recording can supply: at once if there is room, otherwise when inputs of its types
+ * recur.
  */
 public final class AllocationPlanning implements AllocationPlans {
 
@@ -36,9 +36,10 @@ public final class AllocationPlanning implements AllocationPlans {
     private final Map<StoreKey, Shapes> shapes = new ConcurrentHashMap<>();
 
     /**
-     * @param store where plans are kept
-     * @param shapeStore where what recordings tell of other shapes is kept
-     * @param model the key that all plans of the model have in common: without inputs and threads
+     * @param store of plans
+     * @param shapeStore of formulas for other shapes
+     * @param model the part of the key that all plans of the model share: without inputs and
+     *     threads
      */
     public AllocationPlanning(
             Store<StoredPlan> store, Store<LearntShapes> shapeStore, StoreKey model) {
@@ -48,11 +49,12 @@ public final class AllocationPlanning implements AllocationPlans {
     }
 
     /**
-     * Returns what plans a model and keeps its plans in a folder.
+     * Returns the planning of a model, which stores its plans in a folder.
      *
-     * @param model the key that all plans of the model have in common: without inputs and threads
-     * @param folder the model's
-     * @param cacheFolder where plans are kept when that is not possible beside the model
+     * @param model the part of the key that all plans of the model share: without inputs and
+     *     threads
+     * @param folder of the model
+     * @param cacheFolder for plans that cannot be stored beside the model
      */
     public static AllocationPlanning of(StoreKey model, Path folder, Path cacheFolder) {
         return new AllocationPlanning(
@@ -105,16 +107,17 @@ public final class AllocationPlanning implements AllocationPlans {
         private final Shapes ofShapes;
 
         /**
-         * Held while something is written: predictions go on meanwhile, as files may be far away.
+         * Held during a write; predictions do not wait for it, because files may be on a slow
+         * network.
          */
         private final Object writing = new Object();
 
         private Optional<LivenessTrace> liveness;
 
-        /** The plan that the store shall hold: the one in use. */
+        /** The plan to be stored: the one in use. */
         private Optional<StoredPlan.Allocations> allocations;
 
-        /** Whether inputs of these types were seen again, so that the plan is worth its place. */
+        /** Whether inputs of these types recurred, so that the plan is worth storing. */
         private boolean cameBack;
 
         Predictions(StoreKey key, ImmutableLongArray shape, Shapes ofShapes) {

@@ -17,14 +17,14 @@ import org.djlplan.memplan.store.Store;
 import org.djlplan.memplan.store.StoreKey;
 
 /**
- * What is known of one model's predictions with inputs of the same types and ranks: read when it is
- * first asked for, kept as soon as there are two shapes, of which one alone tells nothing. What is
- * kept is a hint: a plan made by it is for no more memory than the machine has, and each of its
- * places is checked when it is used.
+ * The formulas for one model's predictions with inputs of the same types and ranks. They are read
+ * at first use, and stored as soon as there are two shapes, because one shape alone predicts
+ * nothing. Stored formulas are a hint: a plan based on them is limited to the machine's memory, and
+ * each of its places is checked when used.
  */
 final class Shapes implements AllocationPlans.OfShapes {
 
-    /** Asking takes longer than planning. */
+    /** Cached, because asking the system takes longer than planning. */
     private static final Supplier<Long> MEMORY_BYTES =
             Suppliers.memoize(() -> new Machine().memoryBytes().orElse(Long.MAX_VALUE));
 

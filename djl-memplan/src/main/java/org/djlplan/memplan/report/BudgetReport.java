@@ -5,22 +5,22 @@ import java.util.OptionalLong;
 import org.djlplan.memplan.config.WeightIo;
 
 /**
- * A model that runs inside a byte budget.
+ * The budget of a model and how the model uses it.
  *
- * @param budgetBytes memory that the model may take above that of the idle runtime; what {@code
- *     auto} and shares come to now
+ * @param budgetBytes memory that the model may take above that of the idle runtime; for {@code
+ *     auto} and percentages the current value
  * @param leastBudgetBytes the smallest budget in which it could run
- * @param arenaBytes memory in which activations, temporaries and the weights in use lie
- * @param weightsBytes all weights that CPU kernels read, in their file
- * @param pinnedBytes weights that stay in memory from one prediction to the next
- * @param pieces how many pieces the weights are loaded in; 0 if they all stay in memory
- * @param slicedOperators how many operators were cut into slices to fit
- * @param delegatedOperators how many operators a delegate runs
- * @param delegatedBytes what the delegate takes: their weights, packed, and its workspaces
+ * @param arenaBytes memory of activations, temporaries and the weights in use
+ * @param weightsBytes all weights that CPU kernels read, as stored in their file
+ * @param pinnedBytes weights that stay in memory between predictions
+ * @param pieces number of pieces in which the weights are loaded; 0 if they all stay in memory
+ * @param slicedOperators number of operators that were sliced to fit
+ * @param delegatedOperators number of operators that a delegate runs
+ * @param delegatedBytes memory of the delegate: its packed weights and its workspaces
  * @param bytesLoadedPerPrediction weights that every prediction loads
- * @param predictedStallNanos how long the plan makes a prediction wait for loads
+ * @param predictedStallNanos how long a prediction waits for loads according to the plan
  * @param lastStallNanos how long the last prediction waited for loads; empty before the first
- * @param io the way in which weights are read now, never {@code AUTO}
+ * @param io how weights are read now, never {@code AUTO}
  */
 public record BudgetReport(
         long budgetBytes,
@@ -37,15 +37,15 @@ public record BudgetReport(
         OptionalLong lastStallNanos,
         WeightIo io) {
 
-    /** The budget of a model that may take as much as it needs. */
+    /** The budget of a model without a limit. */
     public static final long UNLIMITED = Long.MAX_VALUE;
 
     private static final double MEGA = 1e6;
 
     /**
-     * Returns the report of a model of which all fits into its budget.
+     * Returns the report of a model that fits into its budget completely.
      *
-     * @param weightsBytes all weights, which are read where they lie in the file
+     * @param weightsBytes all weights, which are read directly from the file
      */
     public static BudgetReport whole(
             long budgetBytes, long leastBudgetBytes, long arenaBytes, long weightsBytes) {
@@ -65,14 +65,14 @@ public record BudgetReport(
                 WeightIo.MMAP);
     }
 
-    /** Returns whether all of the model is in memory: nothing is loaded piece by piece. */
+    /** Returns whether the whole model is in memory, so that nothing is loaded piece by piece. */
     public boolean isWhole() {
         return pieces == 0 && delegatedOperators == 0;
     }
 
     /**
-     * Returns whether the model has a budget in which it can run. With {@code
-     * memplan.budget=…:best-effort} it may have a smaller one.
+     * Returns whether the model can run in its budget. With {@code memplan.budget=…:best-effort}
+     * the budget may be smaller.
      */
     public boolean attainable() {
         return budgetBytes >= leastBudgetBytes;

@@ -4,20 +4,20 @@ import com.google.common.collect.ImmutableList;
 import java.util.List;
 
 /**
- * The part of a model that runs in the engine's delegate.
+ * The operators of a model that run in the engine's delegate, and why.
  *
- * @param delegate its name
- * @param operators how many operators the model has
- * @param delegatedOperators how many of them are delegated
- * @param partitions how many delegate kernels they became
+ * @param delegate name of the delegate
+ * @param operators number of operators of the model
+ * @param delegatedOperators number of delegated operators
+ * @param partitions number of delegate kernels
  * @param threads threads per prediction, −1 for the engine's default
  * @param origin UNVERIFIED, VERIFIED, MEASURED or STORED
- * @param reason why, in one line
- * @param choiceId what tells the choice from others of this model: 12 hexadecimal digits, a hash of
- *     engine, delegate, rule of acceptance, and operators and threads of all that may serve by it;
- *     equal in every JVM that runs by the same choice
- * @param outputs how near its outputs come to those of the CPU kernels, as far as that was
- *     measured; empty if nothing is delegated
+ * @param reason of the choice, in one line
+ * @param choiceId identifies the choice among others of this model: 12 hexadecimal digits, a hash
+ *     of engine, delegate, acceptance rule, and all operators and thread counts that may serve;
+ *     equal in every JVM with the same choice
+ * @param outputs measured differences of its outputs from the CPU kernels'; empty if nothing is
+ *     delegated
  */
 public record DelegationReport(
         String delegate,

@@ -1,23 +1,22 @@
 package org.djlplan.memplan.report;
 
 /**
- * The memory of this process, as of now, by what it is for, in bytes. The parts add up to {@code
+ * The current memory of this process by purpose, in bytes. The parts add up to {@code
  * residentBytes}.
  *
- * @param residentBytes all that is in memory
- * @param heapBytes objects of Java, dead ones included until they are collected
- * @param jvmBytes the JVM's own: classes, compiled code
- * @param weightsBytes of this model, where they are in memory all the time and are no pages of a
- *     mapped file
- * @param arenasBytes planned arenas, of all models
- * @param kernelsBytes code that the engine made at run time, as oneDNN does for each shape: as many
- *     as {@code ONEDNN_PRIMITIVE_CACHE_CAPACITY} says (1,024 if it says nothing)
- * @param engineBytes what else native code has allocated: the engine's caches and structures,
- *     arrays in use, weights of other models
- * @param keptBytes what the C library keeps of what was freed
+ * @param residentBytes the resident set
+ * @param heapBytes Java objects, including dead ones until they are collected
+ * @param jvmBytes memory of the JVM itself: classes, compiled code
+ * @param weightsBytes of this model, if they stay in memory and are not pages of a mapped file
+ * @param arenasBytes planned arenas of all models
+ * @param kernelsBytes code that the engine generated at run time, as oneDNN does for each shape;
+ *     {@code ONEDNN_PRIMITIVE_CACHE_CAPACITY} limits their number (default 1,024)
+ * @param engineBytes other allocations of native code: the engine's caches and structures, arrays
+ *     in use, weights of other models
+ * @param keptBytes freed memory that the C library keeps
  * @param filesBytes pages of mapped files: libraries, models
- * @param restBytes stacks of threads, heap of Java that holds no object, and all that was not told
- *     exactly; negative where parts were told too high
+ * @param restBytes stacks of threads, Java heap without objects, and measuring errors of the other
+ *     parts; negative if these were measured too high
  */
 public record MemoryReport(
         long residentBytes,

@@ -10,16 +10,17 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * The plan of a loaded model, and what happened until now. Immutable: ask again for newer figures.
+ * The plan of a loaded model, and its predictions so far. Immutable: request a new report for newer
+ * figures.
  *
  * @param engine name of the DJL engine
- * @param unplannedReason why the model runs as stock, perhaps only since something went wrong;
- *     empty when it is planned
- * @param plan the plan in use; {@link Plan#NONE} when there never was one
- * @param interpreters one entry per live interpreter; none where the engine has no interpreters
- * @param predictions what became of the predictions until now
- * @param delegation what runs in the engine's delegate and why; empty where delegation is off
- * @param budget how the model keeps inside its budget; empty where it has none
+ * @param unplannedReason why the model runs as stock, perhaps only since an error; empty if it is
+ *     planned
+ * @param plan the plan in use; {@link Plan#NONE} if there never was one
+ * @param interpreters one entry per live interpreter; empty if the engine has no interpreters
+ * @param predictions counts of predictions so far
+ * @param delegation the delegated operators, and why; empty if delegation is off
+ * @param budget use of the budget; empty if the model has none
  */
 public record PlanReport(
         String engine,
@@ -37,7 +38,7 @@ public record PlanReport(
         interpreters = ImmutableList.copyOf(interpreters);
     }
 
-    /** Returns the same report, with that on a budget. */
+    /** Returns this report with a budget section. */
     public PlanReport within(BudgetReport limits) {
         return new PlanReport(
                 engine,
@@ -52,15 +53,15 @@ public record PlanReport(
     /**
      * The plan of a model's tensors in one arena.
      *
-     * @param strategy name of the strategy whose plan is used, with {@code "+in-place"} when
-     *     tensors share places; empty when not planned
+     * @param strategy name of the strategy whose plan is used, with {@code "+in-place"} if tensors
+     *     share places; empty if not planned
      * @param records number of planned tensors
-     * @param inPlaceRecords how many of them share another's place
-     * @param naiveBytes size of all planned tensors, each with memory of its own
+     * @param inPlaceRecords number of tensors that share another's place
+     * @param naiveBytes total size of all planned tensors, without shared memory
      * @param lowerBoundBytes maximum operator breadth without aliases
      * @param arenaBytes size of the plan in use
-     * @param provedMinimal whether it is known that no plan is smaller: it is at the lower bound,
-     *     with places shared where that pays, or a complete search found none
+     * @param provedMinimal whether it is proved that no plan is smaller: the plan is at the lower
+     *     bound, or a complete search found none
      * @param inputOutputBytes memory that the engine still allocates itself per interpreter for
      *     inputs and outputs of the model and of delegate kernels
      */
@@ -74,7 +75,7 @@ public record PlanReport(
             boolean provedMinimal,
             long inputOutputBytes) {
 
-        /** What an unplanned model has. */
+        /** The plan of an unplanned model. */
         public static final Plan NONE = new Plan("", 0, 0, 0, 0, 0, false, 0);
 
         /** Returns one line for people. */
@@ -102,15 +103,14 @@ public record PlanReport(
      * Predictions until now.
      *
      * @param total how many
-     * @param unplanned how many of them ran without a plan, or not as planned
-     * @param online how many of these got their places in an arena all the same, as they allocated
-     * @param unplannedAllocations how many allocations did not get the place that was planned, or
-     *     found none in the arena
-     * @param recorded how many were recorded in order to be planned
-     * @param escaped how many allocations outlived their prediction in an arena, before that was
-     *     known of them
-     * @param byFormula how many had inputs of a shape that was not recorded, and a plan of sizes
-     *     that recordings of other shapes told
+     * @param unplanned number of predictions without a plan, or not as planned
+     * @param online number of these whose allocations got places in an arena online
+     * @param unplannedAllocations number of allocations that did not get the planned place, or
+     *     found no place in the arena
+     * @param recorded number of predictions that were recorded for planning
+     * @param escaped number of allocations that unexpectedly outlived their prediction in an arena
+     * @param byFormula number of predictions with a shape that was not recorded, and a plan based
+     *     on formulas
      */
     public record Predictions(
             long total,
@@ -121,7 +121,7 @@ public record PlanReport(
             long escaped,
             long byFormula) {
 
-        /** What a model has that nobody used. */
+        /** The counts of a model that was never used. */
         public static final Predictions NONE = new Predictions(0, 0, 0, 0, 0, 0, 0);
 
         /** Returns one line for people. */
@@ -146,8 +146,8 @@ public record PlanReport(
     /**
      * One interpreter of a model.
      *
-     * @param inputShapes shapes it was planned for
-     * @param ownBytes memory it holds for itself: inputs and outputs, and anything unplanned
+     * @param ownBytes memory of its own: inputs and outputs, and everything unplanned
+     * @param arenaBytes memory that it needs in an arena while it runs
      * @param arenaBytes what it needs of an arena while it runs
      */
     public record Interpreter(List<List<Integer>> inputShapes, long ownBytes, long arenaBytes) {
@@ -165,7 +165,9 @@ public record PlanReport(
         }
     }
 
-    /** Returns the report of a model that was loaded through djl-plan, or empty for any other. */
+    /**
+     * Returns the report of a model that was loaded through djl-plan, or empty for other models.
+     */
     public static Optional<PlanReport> of(Model model) {
         return Optional.ofNullable(REPORTS.get(model.getBlock())).map(Supplier::get);
     }
@@ -182,13 +184,16 @@ public record PlanReport(
                 Optional.empty());
     }
 
-    /** Returns the same of a model that was planned and, for a reason, runs as stock by now. */
+    /** Returns this report for a model that was planned and now runs as stock for a reason. */
     public PlanReport stopped(String reason) {
         return new PlanReport(
                 engine, Optional.of(reason), plan, interpreters, predictions, delegation, budget);
     }
 
-    /** Makes {@code source} answer for {@code block} as long as the block lives. */
+    /**
+     * Registers {@code source} as the source of reports on {@code block}, as long as the block
+     * lives.
+     */
     public static void register(Block block, Supplier<PlanReport> source) {
         REPORTS.put(block, source);
     }

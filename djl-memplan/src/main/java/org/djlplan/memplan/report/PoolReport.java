@@ -1,12 +1,11 @@
 package org.djlplan.memplan.report;
 
 /**
- * What all planned models of a process share, at one moment.
+ * The resources that all planned models of a process share, at one moment.
  *
  * @param arenas for intermediate tensors
  * @param workspaces of delegate kernels
- * @param packedWeightsBytes what weights take that XNNPACK packed once for all interpreters of a
- *     model
+ * @param packedWeightsBytes weights that XNNPACK packed once for all interpreters of a model
  * @param workers that run forward passes
  * @param waits of predictions, since the start
  */
@@ -20,11 +19,11 @@ public record PoolReport(
     /**
      * Arenas that models share.
      *
-     * @param count how many exist
-     * @param bytes their size together
-     * @param inUse how many of them a prediction uses
-     * @param overflows how often all were in use for too long, and a prediction got memory of its
-     *     own
+     * @param count number of arenas
+     * @param bytes their total size
+     * @param inUse number of arenas that predictions use
+     * @param overflows number of predictions that allocated memory of their own because all arenas
+     *     were in use for too long
      */
     public record Arenas(int count, long bytes, int inUse, long overflows) {}
 
@@ -32,16 +31,16 @@ public record PoolReport(
      * Workspaces of delegate kernels that lie on shared pages.
      *
      * @param count how many
-     * @param separateBytes what they would take, each with pages of its own
-     * @param bytes what they take
+     * @param separateBytes their size if each had its own pages
+     * @param bytes their actual size
      */
     public record Workspaces(int count, long separateBytes, long bytes) {}
 
     /**
-     * Forward passes on {@code memplan.workers}.
+     * Forward passes that {@code memplan.workers} limits.
      *
-     * @param busy how many run, on workers or on their callers' threads
-     * @param waiting how many wait for a worker
+     * @param busy number of running passes, on workers or on their callers' threads
+     * @param waiting number of passes that wait for a worker
      */
     public record Workers(int busy, int waiting) {}
 
@@ -50,7 +49,7 @@ public record PoolReport(
      * memplan.maxPredictions}.
      *
      * @param count how many
-     * @param nanos how long they were together
+     * @param nanos their total duration
      */
     public record Waits(long count, long nanos) {}
 }

@@ -9,7 +9,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Reports as JSON: the components of their records; what is empty or no finite number is left out.
+ * Writes reports as JSON: the components of their records, without empty values and numbers that
+ * are not finite.
  */
 final class ReportJson {
 

@@ -1,2 +1,2 @@
-/** Reports of what was planned for a model and of what happened at run time. */
+/** Reports on the plan of a model and on its predictions. */
 package org.djlplan.memplan.report;

@@ -7,7 +7,8 @@ import org.djlplan.memplan.source.tflite.TfLiteFile;
  * MobileNet v2 for images of 224 × 224 × 3 and 1001 classes, with random weights.
  *
  * <p>Layers as in Sandler et al. 2018, <a href="https://arxiv.org/abs/1801.04381">MobileNetV2:
- * Inverted Residuals and Linear Bottlenecks</a>, table 2; the end as TFLite's own file has it.
+ * Inverted Residuals and Linear Bottlenecks</a>, table 2; the last layers are those of TensorFlow
+ * Lite's own file.
  */
 public final class MobileNetV2 {
 

@@ -23,11 +23,11 @@ import org.djlplan.memplan.source.tflite.TfLiteSubgraph;
 import org.djlplan.memplan.source.tflite.TfLiteTensor;
 
 /**
- * Makes a network of 32-bit floats, layer by layer. Every layer is one operator of TFLite, in the
- * order of the calls.
+ * Builds a network of 32-bit floats layer by layer. Every layer is one operator of TensorFlow Lite,
+ * in the order of the calls.
  *
- * <p>Weights are random, from a seed, and as large as keeps the activations' variance from layer to
- * layer (He et al. 2015, <a href="https://arxiv.org/abs/1502.01852">Delving Deep into
+ * <p>Weights are random, from a seed, and scaled so that the activations' variance stays the same
+ * from layer to layer (He et al. 2015, <a href="https://arxiv.org/abs/1502.01852">Delving Deep into
  * Rectifiers</a>, section 2.2), so outputs are finite and differ from input to input.
  */
 public final class NetworkBuilder {
@@ -41,18 +41,18 @@ public final class NetworkBuilder {
     private double factor = 1;
 
     /**
-     * @param description what the file says of itself
-     * @param seed two networks of the same layers and seed are equal
+     * @param description stored in the file
+     * @param seed networks with the same layers and seed are equal
      */
     public NetworkBuilder(String description, long seed) {
         this(description, seed, ByteBuffer::allocate);
     }
 
     /**
-     * @param description what the file says of itself
-     * @param seed two networks of the same layers and seed are equal
-     * @param memory makes a buffer of a number of bytes: networks that are larger than the heap
-     *     keep their constants elsewhere
+     * @param description stored in the file
+     * @param seed networks with the same layers and seed are equal
+     * @param memory allocates a buffer of a number of bytes, so that networks larger than the heap
+     *     can have their constants elsewhere
      */
     public NetworkBuilder(String description, long seed, IntFunction<ByteBuffer> memory) {
         this.description = description;
@@ -60,22 +60,22 @@ public final class NetworkBuilder {
     }
 
     /**
-     * Multiplies the weights of the layers that follow, 1 in the beginning. Less than 1 before a
-     * sum keeps the variance of many sums in a row from doubling with each.
+     * Multiplies the weights of the following layers by a factor, which is 1 at first. A factor
+     * below 1 before a sum prevents the variance from doubling with each of many sums in a row.
      */
     public NetworkBuilder scaled(double next) {
         factor = next;
         return this;
     }
 
-    /** An input that the caller fills. */
+    /** Adds an input that the caller fills. */
     public Value input(String name, int... shape) {
         Value input = parts.tensor(name, Ints.asList(shape));
         inputs.add(input.tensor());
         return input;
     }
 
-    /** Makes a value one that the caller reads; outputs keep the order of the calls. */
+    /** Marks a value as an output; outputs keep the order of the calls. */
     public NetworkBuilder output(Value value) {
         outputs.add(value.tensor());
         return this;
@@ -86,13 +86,13 @@ public final class NetworkBuilder {
         return parts.build(description, inputs, outputs);
     }
 
-    /** A convolution with a square kernel and same padding. */
+    /** Adds a convolution with a square kernel and same padding. */
     public Value conv2d(Value x, int channels, int kernel, int stride, Activation activation) {
         return conv2d(x, channels, kernel, kernel, stride, Padding.SAME, activation);
     }
 
     /**
-     * A convolution with bias.
+     * Adds a convolution with bias.
      *
      * @param channels channels of the output
      * @param height height of the kernel
@@ -118,7 +118,7 @@ public final class NetworkBuilder {
                 bias(channels));
     }
 
-    /** A depthwise convolution with bias, a square kernel and same padding. */
+    /** Adds a depthwise convolution with bias, a square kernel and same padding. */
     public Value depthwiseConv2d(Value x, int kernel, int stride, Activation activation) {
         int channels = x.dimension(-1);
         FlatTable options =
@@ -133,12 +133,12 @@ public final class NetworkBuilder {
                 bias(channels));
     }
 
-    /** Averages over square windows. */
+    /** Adds averages over square windows. */
     public Value averagePool(Value x, int window, int stride, Padding padding) {
         return pool("AVERAGE_POOL_2D", x, window, stride, padding);
     }
 
-    /** Maxima over square windows. */
+    /** Adds maxima over square windows. */
     public Value maxPool(Value x, int window, int stride, Padding padding) {
         return pool("MAX_POOL_2D", x, window, stride, padding);
     }
@@ -152,7 +152,7 @@ public final class NetworkBuilder {
                 type, options, windowed(x, window, window, stride, padding, x.dimension(-1)), x);
     }
 
-    /** A fully connected layer with bias, from [batch, features] to [batch, units]. */
+    /** Adds a fully connected layer with bias, from [batch, features] to [batch, units]. */
     public Value fullyConnected(Value x, int units, Activation activation) {
         checkArgument(x.shape().size() == 2, "[batch, features] expected, not %s", x.shape());
         int features = x.dimension(1);
@@ -170,7 +170,7 @@ public final class NetworkBuilder {
         return binary("ADD", a, b, fused("AddOptions", activation));
     }
 
-    /** a · b, element by element. */
+    /** Adds the product a · b, element by element. */
     public Value mul(Value a, Value b, Activation activation) {
         return binary("MUL", a, b, fused("MulOptions", activation));
     }
@@ -186,7 +186,7 @@ public final class NetworkBuilder {
     }
 
     /**
-     * An operator from one value to another of the same shape, without options.
+     * Adds an operator without options from one value to another of the same shape.
      *
      * @param type TFLite's name, for example {@code RELU}, {@code LOGISTIC}, {@code TANH}, {@code
      *     HARD_SWISH}, {@code ABS}
@@ -200,13 +200,13 @@ public final class NetworkBuilder {
         return unary("LOGISTIC", x);
     }
 
-    /** Softmax over the last dimension. */
+    /** Adds softmax over the last dimension. */
     public Value softmax(Value x) {
         FlatTable options = FlatTable.of("SoftmaxOptions").with("beta", 1f);
         return operator("SOFTMAX", options, x.shape(), x);
     }
 
-    /** Joins values along a dimension; all other dimensions are equal. */
+    /** Concatenates values along a dimension; all other dimensions must be equal. */
     public Value concat(int axis, Value... values) {
         List<Integer> shape = new ArrayList<>(values[0].shape());
         shape.set(axis, 0);
@@ -217,7 +217,7 @@ public final class NetworkBuilder {
         return operator("CONCATENATION", options, shape, values);
     }
 
-    /** The mean of each channel of an image, as [batch, channels]. */
+    /** Adds the mean of each channel of an image, as [batch, channels]. */
     public Value mean(Value x) {
         FlatTable options = FlatTable.of("ReducerOptions").with("keep_dims", false);
         Value axes = constants("axes", ImmutableList.of(2), ImmutableList.of(1, 2));
@@ -225,7 +225,7 @@ public final class NetworkBuilder {
         return operator("MEAN", options, shape, x, axes);
     }
 
-    /** The same numbers in another shape. */
+    /** Adds a reshape to another shape. */
     public Value reshape(Value x, int... shape) {
         List<Integer> newShape = Ints.asList(shape);
         FlatTable options =
@@ -234,7 +234,7 @@ public final class NetworkBuilder {
         return operator("RESHAPE", options, newShape, x, shapes);
     }
 
-    /** Leaves dimensions of 1 out. */
+    /** Removes dimensions of 1. */
     public Value squeeze(Value x, int... dimensions) {
         List<Integer> left = Ints.asList(dimensions);
         List<Integer> shape = new ArrayList<>();
@@ -251,7 +251,7 @@ public final class NetworkBuilder {
     /**
      * Zeros around a value.
      *
-     * @param beforeAndAfter for each dimension the places before, then those after: two ints each
+     * @param beforeAndAfter for each dimension the padding before and after: two ints each
      */
     public Value pad(Value x, int... beforeAndAfter) {
         int rank = x.shape().size();
@@ -265,7 +265,7 @@ public final class NetworkBuilder {
         return operator("PAD", FlatTable.of("PadOptions"), shape, x, paddings);
     }
 
-    /** Scales an image to another size, with bilinear interpolation. */
+    /** Resizes an image with bilinear interpolation. */
     public Value resizeBilinear(Value x, int height, int width) {
         Value size = constants("size", ImmutableList.of(2), ImmutableList.of(height, width));
         return operator(
@@ -299,7 +299,7 @@ public final class NetworkBuilder {
     }
 
     private Value weights(List<Integer> shape, int fanIn, Activation activation) {
-        // A rectifier halves the variance, so what comes before it gets twice as much.
+        // A rectifier halves the variance, so the layer before it gets twice the variance.
         double gain = activation == Activation.NONE ? 1 : 2;
         return parts.randoms(nextName("weights"), shape, factor * Math.sqrt(gain / fanIn));
     }
@@ -326,7 +326,7 @@ public final class NetworkBuilder {
         return "layer_" + parts.operatorCount() + "/" + what;
     }
 
-    /** The parts of a model while it grows: tensors, buffers, operators. */
+    /** The parts of a model under construction: tensors, buffers, operators. */
     private static final class ModelParts {
 
         private final List<TfLiteTensor> tensors = new ArrayList<>();
@@ -366,7 +366,7 @@ public final class NetworkBuilder {
             return constant(name, shape, TfLiteTensor.INT32, content.flip());
         }
 
-        /** Numbers spread evenly around 0 with a given standard deviation. */
+        /** Adds numbers distributed uniformly around 0 with a given standard deviation. */
         Value randoms(String name, List<Integer> shape, double deviation) {
             int count = shape.stream().reduce(1, Math::multiplyExact);
             float reach = (float) (deviation * Math.sqrt(3));

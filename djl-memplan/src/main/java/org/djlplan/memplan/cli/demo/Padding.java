@@ -1,6 +1,6 @@
 package org.djlplan.memplan.cli.demo;
 
-/** Treatment of the border by a sliding window, with TFLite's own numbers. */
+/** The treatment of borders by a sliding window, with TensorFlow Lite's own numbers. */
 public enum Padding {
     /** Zeros around the input: the output has ⌈input / stride⌉ places. */
     SAME(0),

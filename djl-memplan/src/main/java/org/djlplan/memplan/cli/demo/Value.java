@@ -4,7 +4,7 @@ import com.google.common.collect.ImmutableList;
 import java.util.List;
 
 /**
- * Output of a layer, which later layers take as input.
+ * The output of a layer, which later layers take as input.
  *
  * @param tensor index of the tensor
  * @param shape its dimensions, outermost first; images are [batch, height, width, channels]

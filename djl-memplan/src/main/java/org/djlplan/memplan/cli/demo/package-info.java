@@ -1,5 +1,5 @@
 /**
- * Networks made here, layer by layer, with seeded random weights: for {@code djlplan demo} and for
- * tests, which so need no model of anyone else's.
+ * Networks generated layer by layer with seeded random weights, for {@code djlplan demo} and for
+ * tests, which therefore need no published model.
  */
 package org.djlplan.memplan.cli.demo;

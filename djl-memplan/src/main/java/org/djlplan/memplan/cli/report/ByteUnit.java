@@ -25,7 +25,7 @@ enum ByteUnit {
         return bytes;
     }
 
-    /** Returns the largest unit of which {@code size} has one at least. */
+    /** Returns the largest unit of which {@code size} has at least one. */
     static ByteUnit of(long size) {
         ByteUnit unit = BYTES;
         for (ByteUnit each : values()) {
@@ -34,7 +34,10 @@ enum ByteUnit {
         return unit;
     }
 
-    /** Returns a size with three digits or all before the point, such as {@code 1.23 MiB}. */
+    /**
+     * Returns a size with three significant digits, such as {@code 1.23 MiB}, or with all digits
+     * before the point.
+     */
     static String text(long size) {
         ByteUnit unit = of(size);
         double value = (double) size / unit.bytes;

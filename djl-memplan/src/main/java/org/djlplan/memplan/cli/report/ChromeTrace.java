@@ -11,16 +11,19 @@ import org.djlplan.memplan.cli.report.MemoryMap.Strategy;
 import org.djlplan.memplan.cli.report.MemoryMap.Tensor;
 
 /**
- * The memory map of the best plan in Chrome's trace event format, which Perfetto and {@code
- * chrome://tracing} show. A step is a microsecond: operators are slices, what is alive is a
- * counter, and tensors are asynchronous slices, those at one address in one lane.
+ * Writes the memory map of the best plan in Chrome's trace event format, which Perfetto and {@code
+ * chrome://tracing} show. A step is a microsecond: operators are slices, the live bytes are a
+ * counter, and tensors are asynchronous slices, with one lane per address.
  */
 public final class ChromeTrace {
 
     private static final int PROCESS = 1;
     private static final int OPERATORS = 1;
 
-    /** Of one moment, what ends comes before what begins, and that in no other order than this. */
+    /**
+     * At one moment, events that end a slice come before those that begin one, and must be in
+     * exactly this order.
+     */
     private static final Comparator<JsonObject> IN_TIME =
             Comparator.<JsonObject>comparingLong(event -> event.get("ts").getAsLong())
                     .thenComparingInt(
@@ -47,13 +50,13 @@ public final class ChromeTrace {
         events.sort(IN_TIME);
         JsonArray all = new JsonArray();
         String model = report.model().name();
-        // A process without a name is left out by readers.
+        // Readers leave out a process without a name.
         all.add(name("process_name", model.isEmpty() ? "a model" : model));
         all.add(name("thread_name", "operators"));
         events.forEach(all::add);
         JsonObject trace = new JsonObject();
         trace.add("traceEvents", all);
-        // "ns" makes chrome://tracing warn of a clock of low resolution.
+        // With "ns", chrome://tracing warns of a clock of low resolution.
         trace.addProperty("displayTimeUnit", "ms");
         JsonObject other = new JsonObject();
         other.addProperty("djlPlan", report.djlPlan());
@@ -135,9 +138,9 @@ public final class ChromeTrace {
     }
 
     /**
-     * Tensors that share a place overlap in time, and get lanes beside each other.
+     * Tensors that share a place overlap in time, so they get neighbouring lanes.
      *
-     * @param ends when each lane at this address is free again
+     * @param ends the time at which each lane at this address becomes free
      */
     private static int freeLane(List<Integer> ends, Tensor tensor) {
         for (int lane = 0; lane < ends.size(); lane++) {

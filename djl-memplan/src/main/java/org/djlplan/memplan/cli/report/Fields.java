@@ -13,10 +13,10 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.BiFunction;
 
-/** An object of a report that somebody may have edited: every value is checked as it is read. */
+/** Reads an object of a report that may have been edited by hand, and checks every value. */
 final class Fields {
 
-    /** A name of a tensor may be long, but not endless. */
+    /** A tensor's name may be long, but has a limit. */
     private static final int LONGEST_TEXT = 1 << 20;
 
     private final String path;
@@ -30,8 +30,8 @@ final class Fields {
     /**
      * Returns the fields of an object.
      *
-     * @param path where it stands; empty for the report itself
-     * @throws ReportFormatException if it is none
+     * @param path of the object; empty for the report itself
+     * @throws ReportFormatException if the element is not an object
      */
     static Fields of(String path, JsonElement element) {
         if (!element.isJsonObject()) {
@@ -53,7 +53,7 @@ final class Fields {
         return optional(name).orElseThrow(() -> new ReportFormatException(at(name), "is missing"));
     }
 
-    /** Returns the values that are texts, numbers or truths, by their names. */
+    /** Returns the values that are strings, numbers or booleans, by their names. */
     Map<String, JsonElement> primitives() {
         return Maps.filterValues(object.asMap(), JsonElement::isJsonPrimitive);
     }
@@ -77,7 +77,7 @@ final class Fields {
         throw new ReportFormatException(at(name), "is neither true nor false");
     }
 
-    /** Returns a finite number that is not negative. */
+    /** Returns a finite, non-negative number. */
     double amount(String name) {
         double value = decimal(at(name), required(name)).doubleValue();
         if (value >= 0 && value <= Double.MAX_VALUE) {
@@ -86,12 +86,12 @@ final class Fields {
         throw new ReportFormatException(at(name), "is no amount: " + value);
     }
 
-    /** Returns a whole number that is not negative. */
+    /** Returns a non-negative integer. */
     long count(String name) {
         return count(at(name), required(name));
     }
 
-    /** Returns a whole number below a limit. */
+    /** Returns an integer from 0 up to a limit, exclusive. */
     int index(String name, int limit) {
         return index(at(name), required(name), limit);
     }
@@ -104,9 +104,9 @@ final class Fields {
     }
 
     /**
-     * Returns what a reader makes of each element of an array.
+     * Returns the results of a reader for each element of an array.
      *
-     * @param most how many there may be
+     * @param most largest number of elements
      * @param reader gets the path of the element, and the element
      */
     <T> List<T> list(String name, int most, BiFunction<String, JsonElement, T> reader) {
@@ -157,7 +157,7 @@ final class Fields {
     private static BigDecimal decimal(String where, JsonElement element) {
         if (element instanceof JsonPrimitive value && value.isNumber()) {
             String digits = value.getAsString();
-            // An exponent of millions would take as many digits to be written out.
+            // A number with an exponent of millions would be written out with millions of digits.
             if (digits.length() <= 40) {
                 try {
                     BigDecimal number = new BigDecimal(digits);

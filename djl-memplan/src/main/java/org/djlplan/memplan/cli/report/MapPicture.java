@@ -16,8 +16,8 @@ import org.djlplan.memplan.cli.report.SvgWriter.Font;
 import org.djlplan.memplan.cli.report.SvgWriter.Point;
 
 /**
- * The memory map of the best plan as an SVG picture: time across, address up, one rectangle per
- * tensor; the breadth curve and the lower bound over it.
+ * Draws the memory map of the best plan as an SVG picture: time runs across, addresses run up, and
+ * each tensor is one rectangle, with the breadth curve and the lower bound on top.
  */
 public final class MapPicture {
 
@@ -41,7 +41,10 @@ public final class MapPicture {
     private static final Font SUBTITLE = new Font(13, false, SOFT);
     private static final Font LABEL = new Font(12, false, SOFT);
 
-    /** Neighbours of one owner differ a little. Colours that the colour-blind can tell apart. */
+    /**
+     * Neighbouring tensors of one owner get slightly different shades. The colours are
+     * distinguishable for colour-blind people.
+     */
     private static final ImmutableMap<Owner, int[]> SHADES =
             ImmutableMap.of(
                     Owner.ARENA, new int[] {0x4c8fc9, 0x6aa5d8, 0x3b7ab1, 0x86b8e2},
@@ -57,7 +60,7 @@ public final class MapPicture {
     private static final int LONGEST_TITLE = 70;
     private static final int MOST_TICKS = 8;
 
-    /** Thinner rectangles are nothing but edge. */
+    /** Thinner rectangles would consist of their edge only. */
     private static final double LEAST_EDGED = 3;
 
     private final Report report;
@@ -92,7 +95,7 @@ public final class MapPicture {
     private static String title(Report report) {
         String name = report.model().name();
         StringBuilder text = new StringBuilder();
-        // Marks that turn the direction of what follows would reach beyond the name.
+        // Bidirectional control characters would affect text after the name, so they are replaced.
         name.codePoints()
                 .filter(c -> Character.getType(c) != Character.FORMAT && !Character.isISOControl(c))
                 .limit(LONGEST_TITLE)
@@ -221,7 +224,7 @@ public final class MapPicture {
         svg.line(List.of(new Point(LEFT, bound), new Point(RIGHT, bound)), BOUND, 1.6, true);
     }
 
-    /** Of several steps in one pixel the widest is shown. */
+    /** Of several steps in one pixel, the one with the largest breadth is shown. */
     private List<Point> breadth() {
         List<Point> curve = new ArrayList<>();
         List<Long> breadths = map.breadthBytes();
@@ -242,7 +245,7 @@ public final class MapPicture {
         return curve;
     }
 
-    /** The bound of the problem that was planned, with or without places shared. */
+    /** The bound of the planned problem, with or without shared places. */
     private long boundBytes() {
         return Math.min(
                 map.lowerBoundBytes(),

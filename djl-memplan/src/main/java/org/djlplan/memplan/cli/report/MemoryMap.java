@@ -10,19 +10,20 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * A model's memory over time: what is alive at which step, and where each strategy puts it.
+ * A model's memory over time: the tensors that are alive at each step, and their place in each
+ * strategy's plan.
  *
- * @param operators type of the operator of each step, in execution order; empty texts where the
- *     steps are no operators
- * @param stepNumbers number of each step as its file counts them; none: from 0 on
- * @param tensors the planned ones first, then the model's inputs and outputs
+ * @param operators type of the operator of each step, in execution order; empty strings if the
+ *     steps are not operators
+ * @param stepNumbers number of each step in its file; if empty, steps are numbered from 0
+ * @param tensors planned tensors first, then the model's inputs and outputs
  * @param breadthBytes sum of the planned tensors alive at each step
- * @param naiveBytes size of all planned tensors, each with memory of its own
+ * @param naiveBytes total size of all planned tensors, without shared memory
  * @param lowerBoundBytes maximum operator breadth
  * @param aliasedLowerBoundBytes the same with each alias class counted once
  * @param sharedObjectsLowerBoundBytes sum of positional maxima
  * @param strategies one per plan
- * @param best name of the smallest valid one
+ * @param best name of the smallest valid plan
  */
 public record MemoryMap(
         List<String> operators,
@@ -36,9 +37,9 @@ public record MemoryMap(
         List<Strategy> strategies,
         String best) {
 
-    /** Who owns a tensor's memory. */
+    /** The owner of a tensor's memory. */
     public enum Owner {
-        /** The arena; the tensor goes from one operator to others. */
+        /** The arena; the tensor is passed from one operator to others. */
         ARENA,
         /** The arena; the tensor is scratch memory of one operator. */
         TEMPORARY,
@@ -52,11 +53,11 @@ public record MemoryMap(
      * @param name possibly empty
      * @param shape dimensions, outermost first; empty where unknown
      * @param type of its elements; empty where unknown
-     * @param bytes its size: aligned, if it is planned
+     * @param bytes its size, aligned if it is planned
      * @param first first step that uses it
      * @param last last one, inclusive
      * @param producer step that writes it; empty where unknown
-     * @param consumers steps that read it
+     * @param last step that uses it, inclusive
      * @param alias index of the tensor whose place it may share
      */
     public record Tensor(
@@ -78,7 +79,7 @@ public record MemoryMap(
             consumers = ImmutableList.copyOf(consumers);
         }
 
-        /** Returns whether a plan is to place it. */
+        /** Returns whether plans place the tensor. */
         boolean planned() {
             return owner != Owner.IO;
         }
@@ -87,15 +88,14 @@ public record MemoryMap(
     /**
      * One plan.
      *
-     * @param name of the strategy, with {@code "+in-place"} when tensors share places
+     * @param name of the strategy, with {@code "+in-place"} if tensors share places
      * @param totalBytes size of the arena, or of all shared objects together
      * @param millis how long planning took
-     * @param valid whether the independent check found nothing wrong
-     * @param provedMinimal whether no plan of the same layout of the problem that was solved is
-     *     smaller
-     * @param offsets place in bytes of each tensor that has one, by its index, shared objects laid
-     *     end to end; empty if it is not told
-     * @param objects the shared objects; none in one arena
+     * @param valid whether the independent validator found no error
+     * @param provedMinimal whether no plan of the same layout of the solved problem is smaller
+     * @param offsets offset in bytes of each placed tensor, by its index, with shared objects laid
+     *     end to end; empty if not included
+     * @param objects the shared objects; empty for one arena
      */
     public record Strategy(
             String name,
@@ -128,15 +128,15 @@ public record MemoryMap(
 
     /** Form of a plan. */
     public enum Layout {
-        /** Every tensor with a place of its own. */
+        /** Every tensor has its own place. */
         NAIVE,
-        /** An offset for each in one arena. */
+        /** Every tensor has an offset in one arena. */
         OFFSETS,
         /** Buffers that hold one tensor at a time. */
         SHARED_OBJECTS
     }
 
-    /** A shared object's place, if all lie end to end. */
+    /** A shared object's place if all objects lie end to end. */
     public record Span(long offsetBytes, long bytes) {}
 
     public MemoryMap {
@@ -157,7 +157,7 @@ public record MemoryMap(
         }
         for (Strategy strategy : strategies) {
             strategy.offsets().orElse(Map.of()).values().stream()
-                    // An engine's last tensor may end before its size is aligned.
+                    // The last tensor in an engine's arena may end before its aligned size.
                     .filter(offset -> offset < 0 || offset > strategy.totalBytes())
                     .findAny()
                     .ifPresent(

@@ -17,7 +17,7 @@ import org.djlplan.memplan.cli.report.MemoryMap.Span;
 import org.djlplan.memplan.cli.report.MemoryMap.Strategy;
 import org.djlplan.memplan.cli.report.MemoryMap.Tensor;
 
-/** A memory map as the part {@code plan} of a report. */
+/** Writes and reads a memory map as the part {@code plan} of a report. */
 final class MemoryMapJson {
 
     static final String PART = "plan";
@@ -27,12 +27,14 @@ final class MemoryMapJson {
     private static final int MOST_STRATEGIES = 1000;
     private static final int MOST_DIMENSIONS = 100;
 
-    /** Offsets of so many tensors in all strategies together fit into a page. */
+    /** The largest number of offsets, in all strategies together, that a page can hold. */
     private static final int MOST_OFFSETS = 400_000;
 
     private MemoryMapJson() {}
 
-    /** Returns a map, with offsets of its best strategies only where there are very many. */
+    /**
+     * Returns a map as JSON; if there are very many tensors, only the best strategies have offsets.
+     */
     static JsonObject write(MemoryMap map) {
         JsonObject json = new JsonObject();
         json.add("operators", texts(map.operators()));
@@ -128,7 +130,7 @@ final class MemoryMapJson {
     /**
      * Reads what {@link #write} writes.
      *
-     * @throws ReportFormatException if it is damaged
+     * @throws ReportFormatException if the JSON is damaged
      */
     static MemoryMap read(Fields json) {
         List<String> operators = json.list("operators", MOST_STEPS, Fields::text);

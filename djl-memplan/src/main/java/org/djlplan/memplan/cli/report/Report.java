@@ -18,12 +18,12 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What there is to see of a model: its memory map, and parts that only the page reads.
+ * A report on a model: its memory map, and parts that only the page reads.
  *
- * @param djlPlan version that made it
- * @param machine where it was made, by key
+ * @param djlPlan version of djl-plan that made the report
+ * @param machine that made the report, by key
  * @param plan the memory map
- * @param parts others by name, such as {@code run}
+ * @param parts other parts by name, such as {@code run}
  */
 public record Report(
         String djlPlan,
@@ -34,10 +34,10 @@ public record Report(
 
     private static final int FORMAT = 1;
 
-    /** A report of 20,000 tensors has 4 MB. */
+    /** For comparison, a report of 20,000 tensors has 4 MB. */
     private static final int MOST_FILE_BYTES = 256 << 20;
 
-    /** Parts that the memory map is not. */
+    /** The parts other than the memory map. */
     private static final String[] PARTS = {
         "memory", "delegation", "budget", "models", "workers", "run"
     };
@@ -46,7 +46,7 @@ public record Report(
      * What was looked at.
      *
      * @param engine its name, or {@code records}
-     * @param view where the records come from
+     * @param view source of the records
      * @param bytes size of its file
      * @param sha256 of its file, in hexadecimal
      */
@@ -58,12 +58,12 @@ public record Report(
         parts = ImmutableMap.copyOf(parts);
     }
 
-    /** Returns a memory map as the page wants it, for parts that have one. */
+    /** Returns a memory map in the page's format, for parts that contain one. */
     public static JsonObject toJson(MemoryMap map) {
         return MemoryMapJson.write(map);
     }
 
-    /** Returns the report as the page and {@link #read} want it. */
+    /** Returns the report in the format of the page and of {@link #read}. */
     public JsonObject toJson() {
         JsonObject json = new JsonObject();
         json.addProperty("format", FORMAT);
@@ -85,9 +85,9 @@ public record Report(
     }
 
     /**
-     * Reads a file that {@link #toJson} filled, trusting nothing of it.
+     * Reads a file written by {@link #toJson}, validating everything.
      *
-     * @throws ReportFormatException if it is none; the message is one line
+     * @throws ReportFormatException if it is not a report; the message is one line
      * @throws IOException if it cannot be read
      */
     public static Report read(Path file) throws IOException {
@@ -102,9 +102,9 @@ public record Report(
     }
 
     /**
-     * Reads a report's bytes.
+     * Parses the bytes of a report.
      *
-     * @throws ReportFormatException if they are none
+     * @throws ReportFormatException if they are not a report
      */
     static Report parse(byte[] bytes) {
         try {

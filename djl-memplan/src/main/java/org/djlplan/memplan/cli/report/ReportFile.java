@@ -20,13 +20,13 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * A report as one file of HTML that needs nothing else. Its content security policy forbids every
- * access to a network, and every script and style but its own; its data is text that no parser of
- * HTML can take for markup.
+ * A report as one self-contained HTML file. Its content security policy forbids all network access,
+ * and all scripts and styles except its own; its data is text that no HTML parser interprets as
+ * markup.
  */
 public final class ReportFile {
 
-    /** In the order that they build on each other; they share one scope. */
+    /** The scripts in order of their dependencies; they share one scope. */
     private static final List<String> SCRIPTS =
             List.of(
                     "units",
@@ -55,7 +55,7 @@ public final class ReportFile {
 
     private static final Pattern PLACE = Pattern.compile("\\{\\{([a-z ]+)}}");
 
-    /** Writes {@code <} and what else could end a script as escapes. */
+    /** Escapes {@code <} and other characters that could end a script. */
     private static final Gson JSON = new GsonBuilder().create();
 
     private ReportFile() {}
@@ -63,7 +63,7 @@ public final class ReportFile {
     /**
      * Returns the page's text, to be written in UTF-8.
      *
-     * @param data a report, an object with two of them to compare in "reports", or one with a
+     * @param data a report; an object with two reports to compare in "reports"; or an object with a
      *     "study" of partitions
      */
     public static String html(JsonObject data) {
@@ -98,7 +98,7 @@ public final class ReportFile {
     private static String resource(String name) {
         URL resource = Resources.getResource(ReportFile.class, name);
         try {
-            // As a parser of HTML would hand it on, which is what is hashed.
+            // Line breaks as an HTML parser passes them on, because that text is hashed.
             return Resources.toString(resource, StandardCharsets.UTF_8).replace("\r\n", "\n");
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -7,17 +7,17 @@ import java.util.Set;
 import org.djlplan.memplan.cli.report.MemoryMap.Layout;
 import org.djlplan.memplan.cli.report.MemoryMap.Strategy;
 
-/** Which plans of very many tensors are told with their offsets. */
+/** Decides which plans of very many tensors are written with their offsets. */
 final class ShownStrategies {
 
-    /** So many are shown however large they are: the best of each kind, and what is in use. */
+    /** Minimum number of plans with offsets: the best of each kind, and the plan in use. */
     private static final int ALWAYS = 4;
 
     private ShownStrategies() {}
 
     /**
-     * Returns all strategies; those that are told last in order of interest are without offsets
-     * where all together have more than {@code mostOffsets}.
+     * Returns all strategies; if they have more than {@code mostOffsets} offsets together, the
+     * least interesting ones lose theirs.
      */
     static List<Strategy> of(MemoryMap map, int mostOffsets) {
         int most = Math.max(ALWAYS, mostOffsets / Math.max(1, map.tensors().size()));

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Writes an SVG file, shape by shape. Lengths are in pixels; points count from the upper left
+ * Writes an SVG file, shape by shape. Lengths are in pixels; points are relative to the upper left
  * corner.
  */
 final class SvgWriter {
@@ -18,7 +18,7 @@ final class SvgWriter {
     /** A rectangle. */
     record Box(double x, double y, double width, double height) {}
 
-    /** The place of a text's point: its start, its middle or its end. */
+    /** The position of a text relative to its point: it starts, is centred, or ends there. */
     enum Anchor {
         START,
         MIDDLE,
@@ -28,13 +28,13 @@ final class SvgWriter {
     /**
      * The look of a text.
      *
-     * @param size height of its font
+     * @param size height in pixels
      * @param color as {@code 0xRRGGBB}
      */
     record Font(int size, boolean bold, int color) {}
 
     /**
-     * Begins a picture with a white background.
+     * Creates a picture with a white background.
      *
      * @param title for screen readers
      */
@@ -51,7 +51,7 @@ final class SvgWriter {
     /**
      * Draws many rectangles of one colour.
      *
-     * @param edge whether a thin white line is around each
+     * @param edge whether each rectangle has a thin white border
      */
     void boxes(List<Box> boxes, int color, boolean edge) {
         if (boxes.isEmpty()) {
@@ -105,7 +105,7 @@ final class SvgWriter {
         return String.format(Locale.ROOT, "#%06x", color);
     }
 
-    /** Tenths of pixels are enough, and short. */
+    /** Rounds to tenths of pixels, which is precise enough and short. */
     private static String number(double value) {
         long tenths = Math.round(value * 10);
         return tenths % 10 == 0 ? Long.toString(tenths / 10) : Double.toString(tenths / 10.0);

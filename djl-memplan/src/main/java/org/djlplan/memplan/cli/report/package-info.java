@@ -1,2 +1,2 @@
-/** Reports to look at: a page that carries its data, and nothing else. */
+/** Viewable reports: a self-contained page with its data. */
 package org.djlplan.memplan.cli.report;

@@ -39,8 +39,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * The networks of DJL's {@code model-zoo}, and three of its {@code api} alone, with the sizes that
- * their papers give them. Only building one needs the model zoo.
+ * The networks of DJL's {@code model-zoo}, and three built with its {@code api} alone, with the
+ * sizes given in their papers. Only building a network needs the model zoo.
  */
 public final class Networks {
 
@@ -105,7 +105,7 @@ public final class Networks {
         return ALL.keySet();
     }
 
-    /** Returns the network of a name, or empty if there is none. */
+    /** Returns the network with a name, or empty if there is none. */
     public static Optional<Network> named(String name) {
         return Optional.ofNullable(ALL.get(name));
     }
@@ -118,7 +118,7 @@ public final class Networks {
         return new Network(name, List.of(new DataDesc(shape, DataType.FLOAT32)), blocks);
     }
 
-    /** Words, sentence types and mask. */
+    /** A network whose inputs are words, sentence types and mask. */
     private static Network sentences(String name, Supplier<Block> blocks) {
         DataDesc words = new DataDesc(new Shape(1, WORDS_PER_SENTENCE), DataType.INT64);
         return new Network(name, List.of(words, words, words), blocks);
@@ -132,7 +132,7 @@ public final class Networks {
                 .build();
     }
 
-    /** As DJL's own example of an SSD trains it. */
+    /** SSD as trained in DJL's own example. */
     private static Block ssd() {
         SequentialBlock base = new SequentialBlock();
         for (int filters : new int[] {16, 32, 64}) {
@@ -156,7 +156,7 @@ public final class Networks {
                 .build();
     }
 
-    /** Of the api alone, to be loaded and run in no time. */
+    /** A small network of the api alone, which loads and runs in almost no time. */
     private static Block tiny() {
         return new SequentialBlock()
                 .add(convolution(8, 3))
@@ -175,7 +175,7 @@ public final class Networks {
                 .build();
     }
 
-    /** DJL's takes sentences of its greatest length only. */
+    /** DJL's BERT takes only sentences of its maximum length. */
     private static Block bert() {
         return BertBlock.builder()
                 .base()
@@ -184,7 +184,7 @@ public final class Networks {
                 .build();
     }
 
-    /** The usual kinds of layers of networks for images, with few weights. Of the api alone. */
+    /** A network with the usual kinds of layers for images, with few weights. Of the api alone. */
     private static final class Layers {
 
         private static final int CHANNELS = 32;
@@ -204,8 +204,8 @@ public final class Networks {
                     .add(convolution(2 * CHANNELS, 3, 2, 1))
                     .add(Activation.reluBlock())
                     .add(Pool.avgPool2dBlock(new Shape(8, 8)))
-                    // Of a single pixel: a kernel of its own in libtorch, with a buffer kept for
-                    // good.
+                    // A single pixel uses a separate kernel in libtorch, which keeps a buffer
+                    // permanently.
                     .add(convolution(16 * CHANNELS, 1, 1, 1))
                     .add(convolution(16 * CHANNELS, 1, 1, 1))
                     .add(Pool.globalAvgPool2dBlock())
@@ -242,10 +242,10 @@ public final class Networks {
     /**
      * A network that DJL builds itself, without weights.
      *
-     * @param name what users call it
-     * @param inputs type and usual shape of every input, the batch first
-     * @param blocks builds it; may throw {@link NoClassDefFoundError} where DJL's model zoo is not
-     *     on the class path
+     * @param name for users
+     * @param inputs type and default shape of every input, the batch first
+     * @param blocks builds it; may throw {@link NoClassDefFoundError} if DJL's model zoo is not on
+     *     the class path
      */
     public record Network(String name, List<DataDesc> inputs, Supplier<Block> blocks) {
 

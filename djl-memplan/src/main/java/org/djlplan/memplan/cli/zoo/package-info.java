@@ -1,2 +1,2 @@
-/** DJL's own networks, which need no file: the catalogue behind {@code zoo:NAME}. */
+/** DJL's own networks, which need no file: the catalogue for {@code zoo:NAME}. */
 package org.djlplan.memplan.cli.zoo;

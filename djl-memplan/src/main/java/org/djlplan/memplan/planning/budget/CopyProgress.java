@@ -11,7 +11,7 @@ import org.djlplan.memplan.runtime.Later;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Logs how far a copy of a model is, while it is being made: a large one takes a while. */
+/** Logs the progress while a copy of a model is made, because a large one takes a while. */
 final class CopyProgress implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(CopyProgress.class);
@@ -26,7 +26,7 @@ final class CopyProgress implements AutoCloseable {
     private long beginNanos;
 
     /**
-     * @param model by which its user knows the model
+     * @param model name for the user
      */
     CopyProgress(String model) {
         this(model, EVERY);
@@ -39,10 +39,10 @@ final class CopyProgress implements AutoCloseable {
     }
 
     /**
-     * A copy is begun; perhaps again, in another place.
+     * Called when a copy begins, possibly again in another place.
      *
-     * @param place of the file that is going to be written
-     * @param bytes its size then, as far as that is known
+     * @param place of the file that will be written
+     * @param bytes its expected size, as far as known
      */
     void begin(Path place, long bytes) {
         boolean again = file.isPresent();

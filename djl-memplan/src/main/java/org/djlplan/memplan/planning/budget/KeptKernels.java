@@ -20,8 +20,8 @@ import org.djlplan.memplan.store.Store;
 import org.djlplan.memplan.store.StoreKey;
 
 /**
- * What was measured of the kernels of one streamed model, kept where the copy is from which its
- * weights are loaded. It holds for every budget in which that copy is used.
+ * Stores measurements of the kernels of one streamed model, next to the copy from which its weights
+ * are loaded. They apply to every budget for which that copy is used.
  */
 public final class KeptKernels {
 
@@ -29,12 +29,13 @@ public final class KeptKernels {
     private final Store<KernelTrials> store;
 
     /**
-     * What is asked for: what is kept is believed only if measuring for it could have made it.
+     * The properties of a request; stored measurements are accepted only if this request could have
+     * produced them.
      *
-     * @param graph of the copy, one step for each operator, in execution order
-     * @param delegable steps that the delegate may run
-     * @param tolerance by which outputs are judged
-     * @param delegate its name
+     * @param graph of the copy, with one step per operator, in execution order
+     * @param delegable steps that the delegate supports
+     * @param tolerance for the outputs
+     * @param delegate name of the delegate
      * @param threads of the engine, −1 for its default
      * @param io how weights are read
      */
@@ -53,8 +54,8 @@ public final class KeptKernels {
 
     /**
      * @param copy of the model
-     * @param cacheFolder for what cannot be kept beside the model
-     * @throws UnplannableException if the engine does not tell its version
+     * @param cacheFolder for measurements that cannot be stored beside the model
+     * @throws UnplannableException if the engine does not report its version
      */
     public KeptKernels(StreamedModel copy, Request request, Path cacheFolder)
             throws UnplannableException {
@@ -64,7 +65,8 @@ public final class KeptKernels {
                         original.getFileName().toString(),
                         ImmutableMap.<String, String>builder()
                                 .put("content", copy.fingerprint().content())
-                                // Its name is made of all that it depends on, slices included.
+                                // The name of the copy contains everything that the copy depends
+                                // on, including slices.
                                 .put("copy", copy.file().getFileName().toString())
                                 .put("engine", "TFLite " + EngineLibrary.loaded().version())
                                 .put("delegate", request.delegate())
@@ -81,15 +83,15 @@ public final class KeptKernels {
         store = FolderStore.at(new KernelTrialsCodec(request), original.getParent(), cacheFolder);
     }
 
-    /** Returns what was measured before, here or by another process. */
+    /** Returns the measurements that this or another process stored. */
     public Optional<KernelTrials> load() {
         return store.load(key);
     }
 
     /**
-     * Keeps a trial, in the place of an earlier one of the same steps.
+     * Stores a trial, replacing an earlier one of the same steps.
      *
-     * @param costs of the steps in CPU kernels; those that were kept before stay, so that the same
+     * @param costs of the steps in CPU kernels; previously stored costs stay, so that the same
      *     steps are selected again
      */
     public void add(StepCosts costs, Trial trial) {

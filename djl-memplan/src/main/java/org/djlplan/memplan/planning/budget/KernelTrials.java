@@ -11,7 +11,7 @@ import org.djlplan.memplan.spi.OutputError;
 import org.djlplan.memplan.spi.Tolerance;
 
 /**
- * What was measured of a streamed model's kernels.
+ * The measurements of a streamed model's kernels.
  *
  * @param costs of the steps in CPU kernels
  * @param trials of steps in a delegate, the latest first
@@ -23,13 +23,13 @@ public record KernelTrials(StepCosts costs, List<Trial> trials) {
     }
 
     /**
-     * Some steps in a delegate, the others in CPU kernels.
+     * A trial with some steps in a delegate and the others in CPU kernels.
      *
-     * @param steps those in the delegate
-     * @param forBytes for arena and delegate together: what they were selected for
-     * @param bytes what the delegate was seen to take
-     * @param nanos that a prediction took
-     * @param cpuNanos that it took in CPU kernels alone
+     * @param steps in the delegate
+     * @param forBytes memory for arena and delegate together, for which the steps were selected
+     * @param bytes measured memory of the delegate
+     * @param nanos of a prediction
+     * @param cpuNanos of a prediction in CPU kernels alone
      * @param errors of the outputs
      */
     public record Trial(
@@ -48,7 +48,7 @@ public record KernelTrials(StepCosts costs, List<Trial> trials) {
             checkArgument(nanos > 0 && cpuNanos > 0, "%s and %s ns", nanos, cpuNanos);
         }
 
-        /** Returns whether its outputs are accepted. */
+        /** Returns whether the outputs are accepted. */
         public boolean isRight(Tolerance tolerance) {
             return errors.stream().allMatch(tolerance::admits);
         }
@@ -58,7 +58,7 @@ public record KernelTrials(StepCosts costs, List<Trial> trials) {
             return nanos < cpuNanos;
         }
 
-        /** Returns the same as what was selected for other bytes. */
+        /** Returns the same trial, marked as selected for other bytes. */
         public Trial selectedFor(long otherBytes) {
             return new Trial(steps, otherBytes, bytes, nanos, cpuNanos, errors);
         }

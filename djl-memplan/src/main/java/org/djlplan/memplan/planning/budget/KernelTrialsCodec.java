@@ -18,7 +18,8 @@ import org.djlplan.memplan.store.Codec;
 import org.djlplan.memplan.store.OutputErrorJson;
 
 /**
- * Measurements of kernels in files. Shown here on several lines, written on one:
+ * Reads and writes measurements of kernels in files. The format, shown on several lines but written
+ * on one:
  *
  * <pre>{@code
  * {"nanos":[1000,52000],"bytesPerNano":"2.5","nanosPerLoad":20000,"trials":[
@@ -33,7 +34,7 @@ final class KernelTrialsCodec implements Codec<KernelTrials> {
     private static final int MOST_STEPS = 1 << 16;
     private static final int MOST_OUTPUTS = 1 << 10;
 
-    /** Two weeks: sums of fewer do not overflow. */
+    /** Two weeks; sums of smaller numbers do not overflow. */
     private static final long MOST_NANOS = 1L << 50;
 
     private final Request request;

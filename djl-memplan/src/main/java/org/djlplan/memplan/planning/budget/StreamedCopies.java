@@ -56,21 +56,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The copies of one model from which weights are loaded: found among what is kept, or made. What
- * kernels derive from weights is captured in one inference on zeros when a copy is made, and stands
- * behind the model in the same file.
+ * The copies of one model from which weights are loaded: finds a stored copy, or makes one. Data
+ * that kernels derive from weights is captured in one inference on zeros when a copy is made, and
+ * is appended to the model in the same file.
  */
 public final class StreamedCopies {
 
     private static final Logger logger = LoggerFactory.getLogger(StreamedCopies.class);
 
-    /** Changes when the same decisions make another file than before. */
+    /** Changes when the same decisions result in another file than before. */
     private static final String FORMAT = "1";
 
-    /** One part in so many is added for gaps that no plan can fill. */
+    /** Denominator of the fraction that is added for gaps that no plan can fill. */
     private static final int GAPS = 50;
 
-    /** The threads that Eigen gets from the engine where nobody says how many. */
+    /** The threads that the engine gives Eigen if no number is set. */
     private static final int DEFAULT_THREADS = 4;
 
     private static final String ENDING = ".streamed.tflite";
@@ -86,7 +86,7 @@ public final class StreamedCopies {
     /**
      * @param original the model's file
      * @param threads of the engine, −1 for its default
-     * @param cacheFolder for what cannot be kept beside the model
+     * @param cacheFolder for copies that cannot be stored beside the model
      */
     public StreamedCopies(Path original, int threads, BudgetOptions options, Path cacheFolder) {
         this.original = original;
@@ -97,29 +97,29 @@ public final class StreamedCopies {
     }
 
     /**
-     * Returns a copy of the model, with operators sliced where an arena of a size asks for it. The
-     * engine must be loaded. A copy with slices is for inputs of some shapes only; one without is
-     * for all.
+     * Returns a copy of the model, with operators sliced if an arena of the given size requires it.
+     * The engine must be loaded. A copy with slices is for some input shapes only; one without
+     * slices is for all.
      *
-     * @param arenaBytes size of the arena in which it is to run
+     * @param arenaBytes size of the arena in which the copy must run
      * @param shapes of the inputs; empty for those in the file
-     * @param thread the one that is to run the copy. It also runs the model once where what kernels
-     *     derive from weights is kept: their buffers stay with the C library for the thread that
-     *     asked for them.
-     * @throws BudgetTooSmallException if even slices do not fit into it, and have to
+     * @param thread that will run the copy. It also runs the model once to capture data that
+     *     kernels derive from weights, because the C library keeps those buffers for the thread
+     *     that allocated them.
+     * @throws BudgetTooSmallException if the copy does not fit even with slices
      * @throws IOException if the model cannot be read, or the copy cannot be written
      * @throws UnplannableException if the engine cannot run it
      */
     public StreamedModel of(long arenaBytes, List<List<Integer>> shapes, Executor thread)
             throws IOException, UnplannableException, BudgetTooSmallException {
-        // Before the file is opened: what is made from it is then known to be made of this content.
+        // Computed before the file is opened, so that the copy is certain to be of this content.
         Fingerprint fingerprint = fingerprints.of(original);
         try (MappedFile mapping = MappedFile.open(original);
                 CopyProgress progress = new CopyProgress(original.getFileName().toString())) {
             TfLiteFile inFile =
                     Dequantize.constants(TfLiteReader.read(mapping.bytes(), original.toString()));
             TfLiteFile model = shapes.isEmpty() ? inFile : shaped(inFile, shapes);
-            // The reader looked at each constant's length, and the system mapped what is around.
+            // The reader touched each constant's length, and the system mapped the pages around it.
             mapping.releasePages();
             SlicePlanner planner = planner(model);
             if (!options.bestEffort()) {
@@ -155,7 +155,7 @@ public final class StreamedCopies {
         }
     }
 
-    /** Shapes of activations are those that the engine gives them. */
+    /** Uses the shapes that the engine computes for activations. */
     private TfLiteFile shaped(TfLiteFile inFile, List<List<Integer>> shapes)
             throws IOException, UnplannableException {
         Graph live = EngineView.of(original, threads, shapes).graph();
@@ -191,7 +191,7 @@ public final class StreamedCopies {
         return least.bytes() + least.bytes() / GAPS;
     }
 
-    /** Nothing is written for a budget that cannot be held. */
+    /** Checks the room before anything is written for a budget that cannot be met. */
     private void requireRoom(TfLiteFile model, SlicePlanner.Least least, long arenaBytes)
             throws BudgetTooSmallException {
         if (least.bytes() > arenaBytes) {
@@ -222,7 +222,7 @@ public final class StreamedCopies {
         return new StoreKey(original.getFileName().toString(), facts.buildOrThrow());
     }
 
-    /** Whoever can write beside a model can put a file of another model there. */
+    /** Another user with write access may put a file of another model beside the model. */
     private boolean isCopy(Found found, SlicedModel sliced) {
         try (MappedFile mapping = MappedFile.open(found.file())) {
             TfLiteFile copy = TfLiteReader.read(mapping.bytes(), found.file().toString());
@@ -254,7 +254,7 @@ public final class StreamedCopies {
                 original.getFileName(),
                 quotaBytes() / 1_000_000);
         long weightBytes = sliced.file().buffers().stream().mapToLong(TfLiteBytes::sizeBytes).sum();
-        // Kernels derive as much again at most.
+        // Kernels derive at most as much data as the weights have.
         progress.begin(file, threads == 1 ? weightBytes : 2 * weightBytes);
         OptionalLong derivedBegin = write(file, sliced, mapping, progress, thread);
         ProcessMemory.trim();
@@ -268,7 +268,7 @@ public final class StreamedCopies {
             CopyProgress progress,
             Executor thread)
             throws IOException {
-        // What was copied need not stay in memory.
+        // Copied pages need not stay in memory.
         long[] released = {0};
         TfLiteWriter.writePageAligned(
                 sliced.file(),
@@ -296,12 +296,12 @@ public final class StreamedCopies {
                             interpreter.graph(),
                             sliced.views(),
                             interpreter.derived(Optional.empty()));
-            // The filter and what is derived from it have to be there at once, once.
+            // A filter and the data derived from it must be in memory at once, but only this time.
             interpreter.schedule(graph.schedule(tightest(graph)));
             progress.expect(begin + interpreter.derivedBytes());
             capture(interpreter, file, begin, thread);
             try (RandomAccessFile whole = new RandomAccessFile(file.toFile(), "rw")) {
-                // Pieces are whole pages.
+                // Pieces consist of whole pages.
                 whole.setLength(begin + interpreter.derivedBytes());
             }
             StreamedGraph served =
@@ -318,7 +318,10 @@ public final class StreamedCopies {
         }
     }
 
-    /** In as little as it can: that happens once, and nobody waits for the prediction. */
+    /**
+     * Returns the plan with the least memory; it is used once, in a prediction that nothing waits
+     * for.
+     */
     private static StreamingPlan tightest(StreamedGraph graph) throws UnplannableException {
         StreamingProblem problem = graph.problem(StepCosts.unknown(graph.steps()));
         try {

@@ -9,16 +9,16 @@ import org.djlplan.memplan.budget.View;
 import org.djlplan.memplan.store.Fingerprint;
 
 /**
- * A copy of a model from which its weights can be loaded piece by piece: large constants begin
- * pages of it.
+ * A copy of a model from which its weights can be loaded piece by piece, because large constants
+ * begin at page boundaries.
  *
- * @param original the model's file, by which the model is known
+ * @param original the model's file, which identifies the model
  * @param fingerprint of the model's file when the copy was found or made
  * @param file the copy
- * @param views tensors that lie inside of others
- * @param slicedOperators how many of the model's operators were sliced
+ * @param views tensors that lie inside others
+ * @param slicedOperators number of sliced operators
  * @param leastArenaBytes the smallest arena in which the model can run, sliced as far as it can be
- * @param derivedBeginBytes where in the copy begins what kernels derive from weights
+ * @param derivedBeginBytes offset in the copy of the data that kernels derive from weights
  */
 public record StreamedModel(
         Path original,
@@ -34,7 +34,7 @@ public record StreamedModel(
     }
 
     /**
-     * Does nothing if the model's file is as it was when the copy was found or made.
+     * Checks that the model's file has not changed since the copy was found or made.
      *
      * @throws IOException if it was changed or replaced
      */

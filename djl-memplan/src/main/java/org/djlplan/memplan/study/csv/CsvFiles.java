@@ -30,10 +30,10 @@ public final class CsvFiles {
     private CsvFiles() {}
 
     /**
-     * Reads usage records. A column {@code known} tells at which operator a size becomes known;
+     * Reads usage records. A column {@code known} names the operator at which a size becomes known;
      * further columns are ignored.
      *
-     * @throws CsvFormatException if the file is not of the format
+     * @throws CsvFormatException if the file does not have the format
      * @throws IOException if it cannot be read
      */
     public static CsvRecords readRecords(Path file) throws IOException {
@@ -45,9 +45,9 @@ public final class CsvFiles {
     }
 
     /**
-     * Reads a plan. Without a column {@code alias} nothing shares a place.
+     * Reads a plan. Without a column {@code alias} no tensors share a place.
      *
-     * @throws CsvFormatException if the file is not of the format
+     * @throws CsvFormatException if the file does not have the format
      * @throws IOException if it cannot be read
      */
     public static CsvPlan readPlan(Path file) throws IOException {
@@ -77,7 +77,7 @@ public final class CsvFiles {
         }
     }
 
-    /** Writes a plan likewise, to where it is not yet a file. */
+    /** Writes a plan to a writer in the same format. */
     public static void writePlan(Writer writer, CsvPlan plan) throws IOException {
         writer.write(String.join(",", RECORD_COLUMNS) + "," + OFFSET + "," + ALIAS + "\n");
         for (UsageRecord record : plan.problem().records()) {
@@ -118,21 +118,21 @@ public final class CsvFiles {
     }
 
     /**
-     * Numbers the records of a file, and resolves what rows say of each other. Where all names are
-     * numbers they are the tensor ids, so that strategies break ties as the file's author expects;
-     * else tensors are numbered by row from 0 on.
+     * Numbers the records of a file, and resolves references between rows. If all names are
+     * numbers, they are the tensor ids, so that strategies break ties as the file's author expects;
+     * otherwise tensors are numbered by row from 0.
      */
     private static final class RecordCollector {
 
         private final List<UsageRecord> byRow = new ArrayList<>();
         private final Map<String, Integer> rows = new LinkedHashMap<>();
 
-        /** By row, the operator that resolves the size. */
+        /** The operator that resolves the size, by row. */
         private final Map<Integer, Integer> knownAt = new HashMap<>();
 
         private boolean numbered = true;
 
-        /** Adds the record that {@code row} holds. */
+        /** Adds the record in {@code row}. */
         void add(Row row) {
             String id = row.text("id");
             if (rows.put(id, rows.size()) != null) {
@@ -148,7 +148,7 @@ public final class CsvFiles {
             byRow.add(new UsageRecord(byRow.size(), lower, (int) (upper - 1), bytes));
         }
 
-        /** Returns the records; to be called when all are added. */
+        /** Returns the records; must be called after all were added. */
         CsvRecords build() {
             ImmutableList.Builder<UsageRecord> records = ImmutableList.builder();
             ImmutableMap.Builder<Integer, String> ids = ImmutableMap.builder();
@@ -176,7 +176,7 @@ public final class CsvFiles {
         /**
          * Returns the classes that the column of aliases links, however the links are chained.
          *
-         * @param linked the rows that name an alias
+         * @param linked the rows with an alias
          */
         List<List<Integer>> aliasClasses(List<Row> linked) {
             Map<Integer, List<Integer>> classOf = new HashMap<>();
@@ -198,9 +198,7 @@ public final class CsvFiles {
             return numbered ? Integer.parseInt(id) : rows.get(id);
         }
 
-        /**
-         * Whether {@code id} is a number in its only spelling: 7 is one, 07 might be another name.
-         */
+        /** Returns whether {@code id} is a number in canonical form: 7 is one, 07 is a name. */
         private static boolean isNumber(String id) {
             Integer number = Ints.tryParse(id);
             return number != null && number >= 0 && id.equals(Integer.toString(number));

@@ -1,6 +1,6 @@
 package org.djlplan.memplan.study.csv;
 
-/** A file is not what its format asks for; the message names the line and the column. */
+/** Signals a file that does not have its format; the message names the line and the column. */
 public final class CsvFormatException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;
@@ -19,7 +19,7 @@ public final class CsvFormatException extends IllegalArgumentException {
         return line;
     }
 
-    /** Returns the name of the column; that of the first when the whole line is at fault. */
+    /** Returns the name of the column, or that of the first column if the whole line is wrong. */
     public String column() {
         return column;
     }

@@ -10,9 +10,9 @@ import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * A plan as a file has it: offsets tensor by tensor, so that it can say wrong things too.
+ * A plan as stored in a file: one offset per tensor, so that it can be wrong.
  *
- * @param problem what was planned; alias classes as the file claims them
+ * @param problem that was planned, with alias classes as claimed by the file
  * @param offsets offset in bytes of every tensor
  * @param ids the name of every tensor
  */

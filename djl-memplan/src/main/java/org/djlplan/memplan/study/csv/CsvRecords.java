@@ -10,13 +10,13 @@ import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * Usage records with the names that a file gives them.
+ * Usage records with their names in a file.
  *
- * @param records one per tensor; read from a file, tensors carry its ids where all are numbers, and
- *     are numbered by row from 0 on where not
+ * @param records one per tensor; the tensor ids are the file's if all of them are numbers,
+ *     otherwise row numbers from 0
  * @param ids the name of every record's tensor
- * @param knownAt by tensor, the operator that resolves its size as it runs; those missing are known
- *     before the model runs
+ * @param knownAt the operator that resolves a tensor's size at run time; the sizes of other tensors
+ *     are known in advance
  */
 public record CsvRecords(
         List<UsageRecord> records, Map<Integer, String> ids, Map<Integer, Integer> knownAt) {
@@ -32,7 +32,7 @@ public record CsvRecords(
         }
     }
 
-    /** Records whose sizes are all known before the model runs. */
+    /** Creates records whose sizes are all known in advance. */
     public CsvRecords(List<UsageRecord> records, Map<Integer, String> ids) {
         this(records, ids, ImmutableMap.of());
     }

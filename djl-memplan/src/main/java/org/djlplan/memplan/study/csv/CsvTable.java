@@ -13,12 +13,12 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * A header line and rows of plain fields, read one by one; memory stays small because lines are
- * limited before they are held.
+ * A reader for a header line and rows of plain fields; it takes little memory, because it limits
+ * lines while it reads them.
  */
 final class CsvTable {
 
-    /** No line of ours comes near; a file without line breaks must not fill the memory. */
+    /** Far longer than any valid line; a file without line breaks must not fill the memory. */
     static final int LONGEST_LINE = 4096;
 
     /** Enough for a trace of a million allocations. */
@@ -36,7 +36,7 @@ final class CsvTable {
             this.fields = fields;
         }
 
-        /** Returns a field, which must not be empty. */
+        /** Returns a field that must not be empty. */
         String text(String column) {
             String text = optionalText(column).orElse("");
             if (text.isEmpty()) {
@@ -45,14 +45,14 @@ final class CsvTable {
             return text;
         }
 
-        /** Returns a field; empty if it is, or if the file has no such column. */
+        /** Returns a field; empty if the field is empty, or the file has no such column. */
         Optional<String> optionalText(String column) {
             return Optional.ofNullable(columns.get(column))
                     .map(fields::get)
                     .filter(text -> !text.isEmpty());
         }
 
-        /** Returns a whole number of at least {@code least} and at most {@code most}. */
+        /** Returns an integer between {@code least} and {@code most}, both inclusive. */
         long number(String column, long least, long most) {
             String text = text(column);
             long number;
@@ -81,7 +81,7 @@ final class CsvTable {
     /**
      * Reads the header.
      *
-     * @param required columns that must be there; others are allowed and ignored
+     * @param required columns that must exist; others are ignored
      */
     CsvTable(Reader source, List<String> required) throws IOException {
         reader = new BufferedReader(source);
@@ -100,7 +100,7 @@ final class CsvTable {
         columns = ImmutableMap.copyOf(found);
     }
 
-    /** Returns whether {@code text} comes back as it is when it is written and read as a field. */
+    /** Returns whether {@code text} is unchanged after being written and read as a field. */
     static boolean isField(String text) {
         return !text.isEmpty()
                 && text.equals(text.strip())
@@ -108,7 +108,7 @@ final class CsvTable {
                 && text.chars().noneMatch(c -> c == ',' || c == '\n' || c == '\r');
     }
 
-    /** Hands every row that is not blank to {@code consumer}, one at a time. */
+    /** Passes every row that is not blank to {@code consumer}, one at a time. */
     void forEach(Consumer<Row> consumer) throws IOException {
         String firstColumn = columns.keySet().asList().get(0);
         int count = 0;

@@ -11,15 +11,15 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * A lower bound for plans when operators need not run in serial order: the heaviest set of units of
- * which every two are in conflict, so that no two have a byte in common.
+ * Computes a lower bound for plans of engines without serial order: the heaviest set of units that
+ * conflict in pairs, so that no two share a byte.
  *
- * <p>Conflicts of a graph ({@link ParallelUse}) are the pairs that a partial order of tensors
- * leaves unordered, so such a set is an antichain. By Dilworth's theorem, with sizes for
- * multiplicities, the heaviest antichain weighs as much as it takes chains of one byte to cover all
- * units: the sum of sizes less the largest flow of bytes from units to units that come after them.
- * Where pairs are listed at will, "after" is closed transitively first, which leaves fewer
- * antichains and a bound that holds still.
+ * <p>Conflicts of a graph ({@link ParallelUse}) are the pairs of tensors that a partial order
+ * leaves unordered, so such a set is an antichain. By Dilworth's theorem, with sizes as
+ * multiplicities, the heaviest antichain weighs as much as the minimum number of one-byte chains
+ * that cover all units: the sum of sizes minus the maximum flow of bytes from units to later units.
+ * If conflicts are listed arbitrarily, "later" is closed transitively first, which leaves fewer
+ * antichains; the bound is still valid.
  *
  * <p>The flow is Dinic's, over bit sets: O(V²·E) at worst for V units and E ordered pairs, under a
  * second in practice, and 8·V² bytes.
@@ -36,12 +36,12 @@ public final class AntichainBound {
     /** Units that come after each. */
     private final BitSet[] after;
 
-    /** Bytes of each unit that no later unit has taken over, and that none before has given. */
+    /** Bytes of each unit that no later unit has taken over. */
     private final long[] given;
 
     private final long[] taken;
 
-    /** Bytes that a unit, by row, hands over to a later one. */
+    /** Bytes that a unit (row) passes to a later one (column). */
     private final long[][] flow;
 
     private final int[] giverLevel;
@@ -71,7 +71,7 @@ public final class AntichainBound {
     }
 
     /**
-     * Returns the bound in bytes; of a serial problem, or of one with more than {@link
+     * Returns the bound in bytes; for a serial problem, or one with more than {@link
      * #LARGEST_PROBLEM} units, the maximum operator breadth.
      *
      * @throws ArithmeticException if the sum of all sizes does not fit into a long
@@ -101,7 +101,10 @@ public final class AntichainBound {
         return total;
     }
 
-    /** Numbers units by their distance from bytes to give; says whether any reach a taker. */
+    /**
+     * Numbers units by their distance from units with bytes to give; returns whether any of them
+     * reach a taker.
+     */
     private boolean findLevels() {
         Arrays.fill(giverLevel, UNREACHED);
         Arrays.fill(takerLevel, UNREACHED);
@@ -134,7 +137,9 @@ public final class AntichainBound {
         return found;
     }
 
-    /** Hands up to {@code bytes} of a giver on, one level at a time; returns how many. */
+    /**
+     * Passes on up to {@code bytes} of a giver, one level at a time; returns the number of bytes.
+     */
     private long push(int giver, long bytes, int[] nextTaker, int[] nextGiver) {
         for (int j = after[giver].nextSetBit(nextTaker[giver]);
                 j >= 0;
@@ -152,7 +157,7 @@ public final class AntichainBound {
         return 0;
     }
 
-    /** Takes bytes, or makes an earlier giver find another taker for what it gave. */
+    /** Takes bytes, or makes an earlier giver find another taker. */
     private long take(int taker, long bytes, int[] nextTaker, int[] nextGiver) {
         if (taken[taker] > 0) {
             long pushed = Math.min(bytes, taken[taker]);

@@ -14,18 +14,18 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * Greedy offset calculation that asks of every two units whether they are in conflict, instead of
- * reading it off intervals, and so also plans for engines that run independent branches at once:
- * units in one of three orders, each put where one of two rules says, and never moved again.
+ * A greedy strategy that tests every two units for a conflict instead of comparing intervals, so it
+ * can also plan for engines that run independent branches at once. Units are placed in one of three
+ * orders by one of two rules, and never moved again.
  *
- * <p>Orders and one rule of placing are those of Apache TVM's unified static memory planner (<a
+ * <p>The orders and one placement rule are those of Apache TVM's unified static memory planner (<a
  * href="https://github.com/apache/tvm/blob/26fffb0fbfac1558bef905dee1817ba2e5eeabdf/src/tir/usmp/algo/greedy.cc">src/tir/usmp/algo/greedy.cc</a>)
- * with one pool; it breaks the last ties by name, last first, where we take the lowest tensor id.
- * O(n²) for n units.
+ * with one pool. TVM breaks the last ties by name, last first; this class takes the lowest tensor
+ * id. O(n²) for n units.
  */
 public final class ConflictGreedy implements OffsetStrategy {
 
-    /** Units that are placed in a few seconds. */
+    /** Largest number of units that can be placed in a few seconds. */
     static final int LARGEST_PROBLEM = 16_384;
 
     /**
@@ -90,14 +90,14 @@ public final class ConflictGreedy implements OffsetStrategy {
         }
     }
 
-    /** A rule that places a unit, given those placed before it. */
+    /** A rule that places a unit, given the units placed before. */
     private enum Placement {
         /**
-         * The smallest gap that fits between units in conflict, of equal gaps the lowest, else
-         * right behind the last of them (Pisarchyk and Lee 2020, section 5.2).
+         * The smallest gap that fits between conflicting units, of equal gaps the lowest, otherwise
+         * right after the last conflicting unit (Pisarchyk and Lee 2020, section 5.2).
          */
         SMALLEST_GAP,
-        /** Right behind the last unit in conflict, whatever gaps there are before it (TVM). */
+        /** Right after the last conflicting unit, ignoring gaps before it (TVM). */
         BEHIND_LAST
     }
 

@@ -12,13 +12,13 @@ import org.djlplan.memplan.usage.UsageRecords;
 
 /**
  * Plans graphs for engines that run independent branches at once. TensorFlow Lite and TorchScript
- * run operators one after another and do not need it.
+ * run operators one after another, and do not need it.
  */
 public final class ParallelPlanner {
 
     /**
-     * In order of preference. The two of TVM are hardly ever alone in having the smallest plan;
-     * they are here so that it is never larger than theirs.
+     * In order of preference. TVM's two strategies hardly ever have the only smallest plan; they
+     * are included so that the result is never larger than TVM's.
      */
     private static final ImmutableList<OffsetStrategy> STRATEGIES =
             ImmutableList.of(
@@ -36,13 +36,13 @@ public final class ParallelPlanner {
     }
 
     /**
-     * Returns a small valid plan in which tensors share memory only when the graph's data
+     * Returns a small valid plan in which tensors share memory only if the graph's data
      * dependencies order them, see {@link ParallelUse}.
      *
      * @param graph the model
-     * @param inPlace when operators may write over their inputs
-     * @throws IllegalArgumentException if the graph is larger than {@link ParallelUse} admits
-     * @throws ArithmeticException if the sizes add up to more than a long holds
+     * @param inPlace when operators may overwrite their inputs
+     * @throws IllegalArgumentException if the graph exceeds a limit of {@link ParallelUse}
+     * @throws ArithmeticException if the sum of sizes does not fit into a long
      */
     public static Attempt plan(Graph graph, InPlace inPlace) {
         Portfolio portfolio = new Portfolio(STRATEGIES, UsageRecords.ALIGNMENT_BYTES);

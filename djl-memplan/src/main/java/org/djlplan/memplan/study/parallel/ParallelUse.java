@@ -16,13 +16,14 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * The use of a graph's tensors by an engine that runs operators in any order their data
- * dependencies allow, independent branches at once. A plan made for one serial order would add
- * dependencies there: a branch would have to wait until another one has left its memory.
+ * The use of a graph's tensors by an engine that runs operators in any order that their data
+ * dependencies allow, with independent branches at once. A plan for one serial order would add
+ * dependencies: a branch would have to wait until another branch no longer uses its memory.
  *
- * <p>Two tensors may share memory only if the graph orders them: every operator that touches the
- * one ends before any that touches the other begins. Only data dependencies count; an engine that
- * keeps more order (of state, say) gets a plan that is valid still, if larger than need be.
+ * <p>Two tensors may share memory only if the graph orders them: every operator that uses the first
+ * ends before any operator that uses the second begins. Only data dependencies count; for an engine
+ * that preserves more order (of state, for example) the plan is valid but possibly larger than
+ * necessary.
  */
 public final class ParallelUse {
 
@@ -33,8 +34,8 @@ public final class ParallelUse {
     static final int MOST_OPERATORS = 16_384;
 
     /**
-     * The order by data dependencies: an operator begins when those have ended whose results it
-     * reads, and all that these waited for.
+     * The order by data dependencies: an operator begins after all operators that produce its
+     * inputs, and all operators before these, have ended.
      */
     private static final class DataFlow implements Precedence {
 
@@ -116,7 +117,7 @@ public final class ParallelUse {
     }
 
     /**
-     * Works out which operators of {@code graph} wait for which, the transitive closure in bit
+     * Computes which operators of {@code graph} wait for which, as a transitive closure in bit
      * sets: O(V·E/64) time and V²/8 bytes for V operators and E data dependencies.
      *
      * @throws IllegalArgumentException if there are more than {@link #MOST_TENSORS} tensors to plan
@@ -169,9 +170,10 @@ public final class ParallelUse {
     }
 
     /**
-     * Returns the alias classes that hold in any order the graph allows: an operator writes over an
-     * input only where all other uses of the class have ended by data dependencies, not merely by
-     * the serial order. Each sorted by tensor id, by smallest id.
+     * Returns the alias classes that are valid in any order that the graph allows: an operator
+     * overwrites an input only if data dependencies order all other uses of the class before it;
+     * the serial order alone is not enough. Each class is sorted by tensor id, and classes are
+     * sorted by smallest id.
      */
     public ImmutableList<ImmutableList<Integer>> aliasClasses() {
         return AliasAnalysis.aliasClasses(graph, operator -> true, order);

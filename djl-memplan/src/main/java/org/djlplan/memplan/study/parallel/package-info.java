@@ -1,6 +1,6 @@
 /**
  * Plans for engines that run independent branches at once, where tensors may share memory only if
- * the graph's data dependencies order them. No engine of ours does: this package tells what such
- * plans would cost.
+ * the graph's data dependencies order them. djl-plan's engines do not need them: this package shows
+ * the cost of such plans.
  */
 package org.djlplan.memplan.study.parallel;

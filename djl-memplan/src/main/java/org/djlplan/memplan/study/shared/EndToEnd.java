@@ -8,9 +8,9 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * The objects of a shared-objects strategy, end to end in one arena in the order of their numbers:
- * every unit lies at the start of its object (Pisarchyk and Lee 2020, section 5). O(n) after the
- * strategy itself.
+ * Lays the objects of a shared-objects strategy end to end in one arena, in the order of their
+ * numbers: every unit lies at the start of its object (Pisarchyk and Lee 2020, section 5). O(n)
+ * after the strategy itself.
  *
  * <p>The nested classes are one such strategy each, so that {@link java.util.ServiceLoader} finds
  * them for the registry of strategies.
@@ -75,7 +75,7 @@ public class EndToEnd implements OffsetStrategy {
 
     private final SharedObjectsStrategy strategy;
 
-    /** Lays out what {@code strategy} plans. */
+    /** Creates the strategy that lays out plans of {@code strategy}. */
     public EndToEnd(SharedObjectsStrategy strategy) {
         this.strategy = strategy;
     }
@@ -124,7 +124,7 @@ public class EndToEnd implements OffsetStrategy {
         return OffsetPlan.ofUnits(name(plan.strategy()), plan.problem(), offsets);
     }
 
-    /** Returns where each object starts, in bytes, and last where they all end. */
+    /** Returns the start of each object in bytes, followed by the end of the last one. */
     static long[] starts(List<Long> objectBytes) {
         long[] starts = new long[objectBytes.size() + 1];
         for (int i = 0; i < objectBytes.size(); i++) {

@@ -11,10 +11,10 @@ import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * Equality of sizes: units in execution order, ties by tensor id; each gets the free object of
- * exactly its size that was given back last, else a new one. What frameworks do that share memory
- * between arrays of the same shape only; TensorFlow Lite's GPU delegate calls it {@code EQUALITY}.
- * O(n log n).
+ * A strategy that reuses objects of equal size only: units in execution order, ties by tensor id;
+ * each gets the most recently released free object of exactly its size, otherwise a new one.
+ * Frameworks that share memory only between arrays of the same shape work like this; TensorFlow
+ * Lite's GPU delegate calls it {@code EQUALITY}. O(n log n).
  */
 public final class EqualitySizes implements SharedObjectsStrategy {
 

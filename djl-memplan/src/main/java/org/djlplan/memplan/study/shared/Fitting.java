@@ -6,15 +6,15 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * A search that decides whether units fit into objects of given sizes: depth first, unit by unit in
- * the order of a {@link Sweep}; the smallest objects are tried first.
+ * A depth-first search that decides whether units fit into objects of given sizes: unit by unit in
+ * the order of a {@link Sweep}, trying the smallest objects first.
  *
- * <p>What happens from a position on depends only on when each object becomes free. Objects whose
- * sizes no coming unit tells apart are interchangeable, and a time at which an object becomes free
- * may be put off until a unit comes that fits into it. So states are compared after sorting the
- * times within each group of interchangeable objects, and a state that failed is not tried again.
- * Nor is a unit put into a larger object than it needs where that leaves too few for later ones
- * ({@link Slack}).
+ * <p>The rest of the search from a position on depends only on the times at which the objects
+ * become free. Objects are interchangeable if no later unit distinguishes their sizes, and the time
+ * at which an object becomes free can be postponed until the next unit that fits into it. So states
+ * are compared with the times sorted within each group of interchangeable objects, and a state that
+ * failed is not tried again. A unit is not put into an unnecessarily large object if too few
+ * objects would remain for later units ({@link Slack}).
  */
 final class Fitting {
 
@@ -25,7 +25,7 @@ final class Fitting {
         GAVE_UP
     }
 
-    /** Numbers in all remembered states; beyond, states are tried again. */
+    /** Limit of the numbers in all remembered states; further states are not remembered. */
     private static final int MOST_REMEMBERED = 1 << 23;
 
     private final Sweep sweep;
@@ -35,22 +35,26 @@ final class Fitting {
     private final NodeBudget budget;
 
     /**
-     * Per object, the first position from which on no unit fits into it but not into the next one.
+     * Per object, the first position from which on every unit that fits into it also fits into the
+     * next object.
      */
     private final int[] alikeFrom;
 
     /**
-     * Per object and position, counted from the first, the next position whose unit fits into it.
+     * Per object and position, relative to the first position, the next position whose unit fits
+     * into the object.
      */
     private final int[][] nextUse;
 
     private final Slack slack;
     private final int[] freeFrom;
 
-    /** Per position, the object its unit is in or was in last; further ones are those below. */
+    /**
+     * Per position, the current or last object of its unit; untried objects have smaller numbers.
+     */
     private final int[] objects;
 
-    /** Per position, when that object was free before. */
+    /** Per position, the time at which that object became free before. */
     private final int[] before;
 
     /** Per position, the state in which it was reached. */
@@ -145,7 +149,7 @@ final class Fitting {
         return Outcome.FITS;
     }
 
-    /** Puts the unit of a position into the next object that was not tried, if there is one. */
+    /** Puts the unit of a position into the next untried object, if there is one. */
     private boolean placeFurther(int position) {
         int tried = objects[position - from];
         boolean groupDone = tried < sizes.length;
@@ -193,7 +197,7 @@ final class Fitting {
         return from;
     }
 
-    /** Returns the position after the last unit that was tried: without the rest it is the same. */
+    /** Returns the position after the last tried unit; the rest does not affect the result. */
     int reached() {
         return deepest + 1;
     }
@@ -204,10 +208,10 @@ final class Fitting {
     }
 
     /**
-     * The number of objects to spare at each position of an interval of a {@link Sweep}: for each
-     * size that objects have, the number of objects that are at least as large, less the number of
-     * units alive that need one so large. A unit in a larger object than it needs leaves one less
-     * to spare. Once there are fewer than none, the units cannot all fit.
+     * The number of spare objects at each position of an interval of a {@link Sweep}: for each size
+     * of objects, the number of objects of at least that size minus the number of live units that
+     * need it. A unit in a larger object than necessary reduces the spare objects by one. If a
+     * number becomes negative, the units cannot all fit.
      */
     private static final class Slack {
 
@@ -215,10 +219,10 @@ final class Fitting {
         private final int from;
         private final int to;
 
-        /** The sizes that objects have, largest first. */
+        /** The distinct sizes of objects, largest first. */
         private final int[] classes;
 
-        /** Per class and position, counted from the first position of the interval. */
+        /** Per class and position, relative to the first position of the interval. */
         private final int[][] spare;
 
         /**
@@ -252,7 +256,7 @@ final class Fitting {
             }
         }
 
-        /** Returns the class of the smallest objects that are as large as {@code rank}. */
+        /** Returns the class of the smallest objects that are at least as large as {@code rank}. */
         private int classNeeded(int rank) {
             int low = 0;
             for (int high = classes.length - 1; low < high; ) {
@@ -271,8 +275,8 @@ final class Fitting {
         }
 
         /**
-         * Returns how many numbers change when the unit of a position is put into an object of a
-         * size.
+         * Returns the number of counters that change when the unit of a position is put into an
+         * object of a size.
          */
         long steps(int position, int size) {
             int larger = classNeeded(sweep.rank(position)) - classNeeded(size);
@@ -282,7 +286,7 @@ final class Fitting {
         /**
          * Puts the unit of a position into an object of a size.
          *
-         * @return the first position at which objects are then missing, and nothing is changed;
+         * @return the first position at which objects would be missing, with nothing changed;
          *     {@code to} if there is none
          */
         int take(int position, int size) {
@@ -303,7 +307,7 @@ final class Fitting {
             return to;
         }
 
-        /** Takes the unit of a position out of an object of a size again. */
+        /** Removes the unit of a position from an object of a size. */
         void giveBack(int position, int size) {
             add(position, size, 1);
         }

@@ -5,8 +5,9 @@ import org.djlplan.memplan.usage.PlanningProblem;
 
 /**
  * Greedy by Breadth for shared objects (Pisarchyk and Lee 2020, section 4.2, Algorithm 1): units in
- * {@link BreadthOrder}; each gets the smallest object that is free throughout its interval and
- * large enough, else the largest free one, which grows, else a new one. O(k n log n) for k objects.
+ * {@link BreadthOrder}; each gets the smallest large enough object that is free throughout its
+ * interval, otherwise the largest free one, which grows, otherwise a new one. O(k n log n) for k
+ * objects.
  */
 public final class GreedyByBreadth implements SharedObjectsStrategy {
 

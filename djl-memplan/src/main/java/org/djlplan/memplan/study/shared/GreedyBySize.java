@@ -7,7 +7,7 @@ import org.djlplan.memplan.usage.UsageRecord;
 /**
  * Greedy by Size for shared objects (Pisarchyk and Lee 2020, section 4.3, Algorithm 2): units by
  * size, largest first, ties by tensor id; each gets the smallest object that is free throughout its
- * interval, else a new one. No object ever grows. O(k n log n) for k objects.
+ * interval, otherwise a new one. No object ever grows. O(k n log n) for k objects.
  */
 public final class GreedyBySize implements SharedObjectsStrategy {
 

@@ -9,14 +9,14 @@ import org.djlplan.memplan.usage.PositionalMaxima;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * Greedy by Size Improved (Pisarchyk and Lee 2020, section 4.4): a stage per positional maximum, of
- * the units that are no larger than it but larger than the next. Within a stage, the pair of a unit
- * and an object that leaves the smallest idle gap in time is joined first, of equals the larger
- * unit, then the smaller tensor id, then the lower number of the object. When no object is free for
- * any unit of the stage, its largest gets a new one.
+ * Greedy by Size Improved (Pisarchyk and Lee 2020, section 4.4): one stage per positional maximum,
+ * for the units that are at most as large as it but larger than the next maximum. Within a stage,
+ * the pair of a unit and an object with the smallest idle gap in time is joined first; ties go to
+ * the larger unit, then the smaller tensor id, then the lower number of the object. If no object is
+ * free for any unit of the stage, the largest unit gets a new one.
  *
- * <p>TensorFlow Lite's GPU delegate calls this {@code GREEDY_BY_SIZE}; it differs in preferring, of
- * objects that leave equal gaps, the one that came as near first.
+ * <p>TensorFlow Lite's GPU delegate calls this {@code GREEDY_BY_SIZE}; on equal gaps it prefers the
+ * object that reached that gap first.
  *
  * <p>O(k n log n) for k objects: see {@link StageGaps}.
  */

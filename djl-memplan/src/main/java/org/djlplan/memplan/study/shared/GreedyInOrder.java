@@ -11,9 +11,9 @@ import org.djlplan.memplan.usage.UsageRecord;
 
 /**
  * Greedy in order (Lee et al. 2019, on the memory manager): units in execution order, ties by
- * tensor id; each gets the free object whose size is nearest to its own, of two as near the larger,
- * which may have to grow; a new object only when none is free. The number of objects is thus the
- * smallest possible. O(n log n).
+ * tensor id; each gets the free object with the nearest size, on a tie the larger, which may have
+ * to grow; a new object only if none is free. The number of objects is thus the smallest possible.
+ * O(n log n).
  */
 public final class GreedyInOrder implements SharedObjectsStrategy {
 

@@ -8,33 +8,36 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * Min-cost Flow (Lee et al. 2019, on the memory manager): every unit either follows another one,
- * which is done before, in that one's object, at the cost of the bytes by which it is larger, or
- * gets a new object at the cost of its size; every unit is followed by one at most. The choice with
- * the least sum of costs is a flow of minimum cost. The sum overstates the objects' sizes: an
- * object that holds a large, a small and a large unit in turn grows once but is charged twice.
+ * Min-cost Flow (Lee et al. 2019, on the memory manager): every unit either follows a finished unit
+ * in its object, at the cost of the bytes by which it is larger, or gets a new object at the cost
+ * of its size; at most one unit follows each unit. The choice with the smallest sum of costs is a
+ * minimum-cost flow. The sum overstates the objects' sizes: an object that holds a large, a small
+ * and a large unit in turn grows once but is charged twice.
  *
- * <p>The flow is one of a bipartite graph, so it is found as an assignment: unit by unit, by the
+ * <p>The flow is on a bipartite graph, so it is found as an assignment: unit by unit, by the
  * shortest path in reduced costs that gives it a predecessor or a new object (Kuhn 1955, Munkres
- * 1957). The O(n²) edges are not stored but computed from the records: O(n) memory, O(n³) time at
- * worst. Of equally short paths the one to the unit that starts first is taken.
+ * 1957). The O(n²) edges are not stored but computed from the records: O(n) memory, O(n³) time in
+ * the worst case. Of equally short paths the one to the unit that starts first is taken.
  */
 public final class MinCostFlow implements SharedObjectsStrategy {
 
-    /** One search: units in execution order, as columns that are followed and rows that follow. */
+    /**
+     * One search, with the units in execution order as columns (predecessors) and rows
+     * (successors).
+     */
     private static final class Assignment {
 
         private final int[] first;
         private final int[] last;
         private final long[] bytes;
 
-        /** The column of new objects, which any number of rows may have. */
+        /** The column of new objects, which any number of rows may use. */
         private final int newObject;
 
         private final long[] rowPotential;
         private final long[] columnPotential;
 
-        /** Per column, the row that has it, or −1. */
+        /** The row that uses each column, or −1. */
         private final int[] follower;
 
         Assignment(List<UsageRecord> units) {
@@ -69,7 +72,8 @@ public final class MinCostFlow implements SharedObjectsStrategy {
             while (true) {
                 int next = -1;
                 for (int i = 0; i <= row; i++) {
-                    // None that starts later is done before this row or one before it starts.
+                    // No unit that starts later is finished before this row or an earlier one
+                    // starts.
                     int column = i < row ? i : newObject;
                     if (done[column]) {
                         continue;
@@ -127,7 +131,7 @@ public final class MinCostFlow implements SharedObjectsStrategy {
     @Override
     public SharedObjectsPlan plan(PlanningProblem problem) {
         List<UsageRecord> units = ObjectsInUse.inOrder(problem.units());
-        // No potential and no distance is larger than this sum.
+        // No potential and no distance exceeds this sum.
         UsageRecords.naiveBytes(units);
         Assignment assignment = new Assignment(units);
         for (int row = 0; row < units.size(); row++) {

@@ -4,7 +4,7 @@ import com.google.common.collect.ImmutableMap;
 import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 
-/** Every unit has an object of its own, by tensor id: valid for any problem. O(n). */
+/** Gives every unit its own object, by tensor id; valid for any problem. O(n). */
 public final class Naive implements SharedObjectsStrategy {
 
     @Override

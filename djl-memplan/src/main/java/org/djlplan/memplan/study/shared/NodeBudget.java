@@ -6,10 +6,10 @@ import java.util.concurrent.TimeUnit;
 /** Counts the nodes of a search until its limit is reached. */
 final class NodeBudget {
 
-    /** Nodes between two looks at the clock. */
+    /** Number of nodes between two checks of the clock. */
     private static final int STRIDE = 256;
 
-    /** Simple steps that count as a node. */
+    /** Number of simple steps that count as a node. */
     private static final long STEPS_PER_NODE = 256;
 
     private final long mostNanos;
@@ -27,7 +27,7 @@ final class NodeBudget {
         this.watch = watch;
     }
 
-    /** Takes a node, and returns whether there was one left. */
+    /** Uses up a node; returns whether there was one left. */
     boolean take() {
         if (untilLook-- == 0) {
             untilLook = STRIDE;
@@ -42,24 +42,24 @@ final class NodeBudget {
         return true;
     }
 
-    /** Counts simple steps beyond those of a usual node: many of them are as much as a node. */
+    /** Counts simple steps beyond those of a usual node; many of them count as a node. */
     void spend(long steps) {
         left = Math.max(0, left - steps / STEPS_PER_NODE);
     }
 
-    /** Returns how many nodes are left. */
+    /** Returns the number of remaining nodes. */
     long left() {
         return left;
     }
 
-    /** Sets at most {@code nodes} of these aside for a part of the search. */
+    /** Reserves at most {@code nodes} of these for a part of the search. */
     NodeBudget share(long nodes) {
         long shared = Math.min(left, nodes);
         left -= shared;
         return new NodeBudget(shared, mostNanos, watch);
     }
 
-    /** Takes back what a part of the search has left over. */
+    /** Takes back the unused nodes of a part of the search. */
     void giveBack(NodeBudget share) {
         left += share.left;
         share.left = 0;

@@ -6,28 +6,29 @@ import java.util.stream.IntStream;
 import org.djlplan.memplan.study.shared.Fitting.Outcome;
 
 /**
- * A nogood of the search for sizes: an interval of the sweep, and sizes of objects into which its
- * units do not fit, as large as possible. No sizes that are at most these, one by one from the
- * largest on, are enough either.
+ * A nogood of the search for sizes: an interval of the sweep, and sizes of objects, as large as
+ * possible, into which its units do not fit. Sizes that are at most these, compared one by one from
+ * the largest on, are not enough either.
  *
  * @param from first position of the interval
  * @param to position after its last
  * @param sizes ranks of sizes, largest first
- * @param further rank of the size that any number of further objects may have; 0 if none may be
+ * @param further rank of the size of an unlimited number of further objects; 0 for no further
+ *     objects
  */
 record Nogood(int from, int to, int[] sizes, int further) {
 
-    /** Trials may take this many times the nodes of the failure that they explain. */
+    /** Trials may take this many times the nodes of the failure that they generalize. */
     private static final int PATIENCE = 4;
 
     private static final int FEWEST_NODES = 500;
 
     /**
-     * Explains a failure: drops positions, then enlarges sizes.
+     * Generalizes a failure: drops positions, then enlarges sizes.
      *
-     * @param failure how the units did not fit
-     * @param sizes into what they did not fit
-     * @param nodes how many nodes it took to find that out
+     * @param failure the failed search
+     * @param sizes into which the units did not fit
+     * @param nodes number of nodes of the failed search
      */
     static Nogood of(Sweep sweep, Fitting failure, int[] sizes, long nodes, NodeBudget budget) {
         Explanation explanation =
@@ -35,7 +36,7 @@ record Nogood(int from, int to, int[] sizes, int further) {
         return explanation.explain(failure.from(), failure.reached());
     }
 
-    /** Returns whether {@code others} cannot be enough. */
+    /** Returns whether this nogood proves that {@code others} are not enough. */
     boolean covers(int[] others) {
         for (int i = 0; i < others.length; i++) {
             if (others[i] > bound(i)) {
@@ -45,19 +46,19 @@ record Nogood(int from, int to, int[] sizes, int further) {
         return true;
     }
 
-    /** Returns the rank that an object's size must exceed to make a difference. */
+    /** Returns the rank that an object's size must exceed to change the result. */
     int bound(int object) {
         return object < sizes.length ? sizes[object] : further;
     }
 
-    /** Generalises a failure to a nogood. */
+    /** Generalizes a failure to a nogood. */
     private static final class Explanation {
 
         private final Sweep sweep;
         private final long nodesPerTrial;
         private final NodeBudget budget;
 
-        /** More objects of a size than this are never of use. */
+        /** More objects of one size than this are never useful. */
         private final int mostAlive;
 
         private int from;
@@ -92,7 +93,9 @@ record Nogood(int from, int to, int[] sizes, int further) {
             return new Nogood(from, to, sizes, further);
         }
 
-        /** Enlarges every size as far as it goes, those first that are cheap to enlarge. */
+        /**
+         * Enlarges every size as far as possible, starting with those that cost least to enlarge.
+         */
         private boolean enlarge() {
             int[] order =
                     IntStream.rangeClosed(0, sizes.length)
@@ -113,7 +116,7 @@ record Nogood(int from, int to, int[] sizes, int further) {
             return enlarged;
         }
 
-        /** Returns the largest rank of an object with which it is still the same. */
+        /** Returns the largest rank of an object for which the result is the same. */
         private int largest(int object) {
             int low = rank(object);
             int high = object == 0 ? sweep.highestRank() : sizes[object - 1];
@@ -128,7 +131,7 @@ record Nogood(int from, int to, int[] sizes, int further) {
             return low;
         }
 
-        /** Returns by how many bytes the sum of sizes has to grow to enlarge an object. */
+        /** Returns the number of bytes by which the sum of sizes must grow to enlarge an object. */
         private long cost(int object) {
             int rank = Math.min(sweep.highestRank(), rank(object) + 1);
             long cost = 0;
@@ -145,7 +148,9 @@ record Nogood(int from, int to, int[] sizes, int further) {
             return object < sizes.length ? sizes[object] : further;
         }
 
-        /** Returns whether the units do not fit once an object, or all further ones, are larger. */
+        /**
+         * Returns whether the units still do not fit if an object, or all further ones, are larger.
+         */
         private boolean isTooSmall(int first, int object, int rank) {
             int tail = object == sizes.length ? rank : further;
             int[] objects = Arrays.copyOf(sizes, sizes.length + (tail > 0 ? mostAlive : 0));

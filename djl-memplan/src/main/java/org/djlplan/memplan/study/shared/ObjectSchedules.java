@@ -13,8 +13,8 @@ import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * Shared objects while units are given to them in any order: when each is in use, and how large it
- * is. Asking whether an object is free for a unit takes O(log n).
+ * The sizes and the times of use of shared objects while units are assigned in any order. Testing
+ * whether an object is free for a unit takes O(log n).
  */
 final class ObjectSchedules {
 
@@ -29,9 +29,9 @@ final class ObjectSchedules {
     private final ImmutableMap.Builder<Integer, Integer> unitObjects = ImmutableMap.builder();
 
     /**
-     * Gives a unit the smallest free object that is large enough; without one the largest free
-     * object, which grows; without a free object a new one. Of equal objects it takes the one with
-     * the lowest number. O(k log n) for k objects.
+     * Gives a unit the smallest free object that is large enough; otherwise the largest free
+     * object, which grows; otherwise a new one. Ties go to the object with the lowest number. O(k
+     * log n) for k objects.
      */
     void place(UsageRecord unit) {
         int object =
@@ -84,7 +84,7 @@ final class ObjectSchedules {
         bySize.computeIfAbsent(newBytes, any -> new TreeSet<>()).add(object);
     }
 
-    /** Returns the plan, once every unit of the problem was given an object. */
+    /** Returns the plan; must be called after every unit of the problem got an object. */
     SharedObjectsPlan toPlan(String strategy, PlanningProblem problem) {
         return new SharedObjectsPlan(strategy, problem, unitObjects.buildOrThrow());
     }

@@ -8,8 +8,8 @@ import java.util.function.IntConsumer;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * The objects that hold a unit while units are taken in execution order: what {@link GreedyInOrder}
- * and {@link EqualitySizes} have in common.
+ * The objects that hold a unit while units are processed in execution order: shared code of {@link
+ * GreedyInOrder} and {@link EqualitySizes}.
  */
 final class ObjectsInUse {
 
@@ -18,19 +18,19 @@ final class ObjectsInUse {
     private final PriorityQueue<Use> uses =
             new PriorityQueue<>(Comparator.comparingInt(Use::last).thenComparingInt(Use::object));
 
-    /** Returns the units in the order in which they are written first, ties by tensor id. */
+    /** Returns the units in the order in which they are first written, ties by tensor id. */
     static ImmutableList<UsageRecord> inOrder(Collection<UsageRecord> units) {
         return ImmutableList.sortedCopyOf(
                 Comparator.comparingInt(UsageRecord::first).thenComparingInt(UsageRecord::tensor),
                 units);
     }
 
-    /** Notes that {@code object} holds {@code unit} until its last operator is done. */
+    /** Records that {@code object} holds {@code unit} until its last operator is done. */
     void use(int object, UsageRecord unit) {
         uses.add(new Use(unit.last(), object));
     }
 
-    /** Tells of every object whose unit is done before {@code unit} starts, first done first. */
+    /** Releases every object whose unit is done before {@code unit} starts, first done first. */
     void release(UsageRecord unit, IntConsumer released) {
         while (!uses.isEmpty() && uses.element().last < unit.first()) {
             released.accept(uses.remove().object);

@@ -16,20 +16,20 @@ import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.PositionalMaxima;
 
 /**
- * The smallest shared-objects plan, by search: colouring an interval graph so that the sum of the
- * largest sizes per colour is least, which is NP-hard.
+ * Finds the smallest shared-objects plan by search: colouring an interval graph so that the sum of
+ * the largest sizes per colour is minimal, which is NP-hard.
  *
- * <p>Not plans are enumerated but the sizes of the objects, smallest sum first, from the positional
- * maxima on ({@link SizeChoices}). Whether the units fit into objects of these sizes is decided by
- * a sweep through time ({@link Fitting}); the first sizes into which they fit are optimal. Where
- * they do not, the reason is generalized: to a short interval of time, and to the largest sizes
- * into which its units do not fit either ({@link Nogood}); that rules out most other sizes at once.
- * The search starts from the best plan of the other strategies and proves it optimal when nothing
- * smaller is left.
+ * <p>The search enumerates sizes of objects instead of plans, smallest sum first, starting from the
+ * positional maxima ({@link SizeChoices}). A sweep through time decides whether the units fit into
+ * objects of these sizes ({@link Fitting}); the first sizes into which they fit are optimal. If
+ * they do not fit, the failure is generalized to a short interval of time and to the largest sizes
+ * into which its units do not fit ({@link Nogood}); that excludes most other sizes at once. The
+ * search starts from the best plan of the other strategies and proves it optimal if no smaller
+ * sizes remain.
  *
- * <p>Exponential in the number of units alive at once at worst, but for networks, where that is
- * small, it takes milliseconds. Beyond a limit of nodes the best plan of the other strategies is
- * returned, with what was proved as the lower bound.
+ * <p>In the worst case it is exponential in the number of units alive at once, but for networks,
+ * where that number is small, it takes milliseconds. Beyond a limit of nodes it returns the best
+ * plan of the other strategies, with the proved lower bound.
  */
 public final class OptimalObjects implements SharedObjectsStrategy {
 
@@ -37,8 +37,8 @@ public final class OptimalObjects implements SharedObjectsStrategy {
      * The result of a search.
      *
      * @param plan the smallest plan found
-     * @param lowerBoundBytes no plan of the problem is smaller than this: the sum of positional
-     *     maxima, or what the search proved beyond it
+     * @param lowerBoundBytes no plan of the problem is smaller: the sum of positional maxima, or a
+     *     larger bound that the search proved
      */
     public record Result(SharedObjectsPlan plan, long lowerBoundBytes) {
 
@@ -57,11 +57,11 @@ public final class OptimalObjects implements SharedObjectsStrategy {
     }
 
     /**
-     * Limits after which a search gives up.
+     * Limits of a search.
      *
-     * @param nodes most nodes of the search, where nodes that take longer than usual count as
-     *     several; the same number gives the same plan on any machine
-     * @param nanos most time, if limited; a plan that depends on it may differ from run to run
+     * @param nodes limit of nodes, where nodes that take longer than usual count as several; the
+     *     same limit results in the same plan on any machine
+     * @param nanos time limit, if any; a plan that depends on it may differ between runs
      */
     public record Limit(long nodes, OptionalLong nanos) {
 
@@ -80,12 +80,12 @@ public final class OptimalObjects implements SharedObjectsStrategy {
 
     private final Limit limit;
 
-    /** A search limited by a fixed number of nodes. */
+    /** Creates a search limited by a fixed number of nodes. */
     public OptimalObjects() {
         this(USUAL);
     }
 
-    /** A search with the given limit. */
+    /** Creates a search with the given limit. */
     public OptimalObjects(Limit limit) {
         this.limit = limit;
     }
@@ -111,7 +111,7 @@ public final class OptimalObjects implements SharedObjectsStrategy {
     }
 
     /**
-     * Returns the smallest plan found, and what is known about smaller ones.
+     * Returns the smallest plan found, and the proved lower bound.
      *
      * @throws ArithmeticException if the sizes add up to more than a long holds
      */
@@ -132,13 +132,13 @@ public final class OptimalObjects implements SharedObjectsStrategy {
                 .orElseThrow();
     }
 
-    /** One search of {@link OptimalObjects}: tries sizes and learns from those that do not do. */
+    /** One search of {@link OptimalObjects}: tries sizes and learns from those that fail. */
     private static final class SizeSearch {
 
         /** Units in the shortest interval that is tried on its own. */
         private static final int SHORTEST = 16;
 
-        /** What is spent on a interval at first, for each of its units. */
+        /** Initial number of nodes spent on an interval, for each of its units. */
         private static final long NODES_PER_POSITION = 20;
 
         private final PlanningProblem problem;
@@ -147,12 +147,12 @@ public final class OptimalObjects implements SharedObjectsStrategy {
         private final Sweep sweep;
         private final SizeChoices choices;
 
-        /** Latest first: where units did not fit they often do not again. */
+        /** Latest first, because sizes often fail in the same interval again. */
         private final List<Nogood> nogoods = new ArrayList<>();
 
         /**
          * @param problem with one unit at least
-         * @param known a plan; only smaller ones are looked for
+         * @param known a plan; only smaller ones are searched
          */
         SizeSearch(PlanningProblem problem, SharedObjectsPlan known, NodeBudget budget) {
             this.problem = problem;
@@ -192,9 +192,9 @@ public final class OptimalObjects implements SharedObjectsStrategy {
         }
 
         /**
-         * Tries what may settle it soonest: where units did not fit before, all of them, and ever
-         * longer intervals on their own, which may not fit though the search for all is lost before
-         * it gets there.
+         * Tries the fastest checks first: intervals in which units did not fit before, all units,
+         * and longer and longer intervals on their own, which may fail even if the search for all
+         * units would not get there.
          */
         private Fitting fit(int[] sizes) {
             for (Nogood nogood : nogoods) {
@@ -225,7 +225,7 @@ public final class OptimalObjects implements SharedObjectsStrategy {
             return fitting;
         }
 
-        /** Returns a plan whose objects are numbered by first use. */
+        /** Returns a plan with objects numbered by first use. */
         private SharedObjectsPlan plan(int[] objects) {
             Map<Integer, Integer> byTensor = new TreeMap<>();
             for (int position = 0; position < objects.length; position++) {

@@ -8,10 +8,10 @@ import org.djlplan.memplan.plan.Violation;
  * The plan of one problem by one shared-objects strategy.
  *
  * @param plan the plan
- * @param nanos how long planning took
- * @param violations what the validator found; empty when the plan is valid
- * @param lowerBoundBytes no plan of the problem that was solved is smaller: the sum of positional
- *     maxima, or what a search proved beyond it. With alias classes it holds for these classes only
+ * @param nanos duration of planning
+ * @param violations found by the validator; empty if the plan is valid
+ * @param lowerBoundBytes no plan of the solved problem is smaller: the sum of positional maxima, or
+ *     a larger bound that a search proved. With alias classes it holds for these classes only
  */
 public record SharedAttempt(
         SharedObjectsPlan plan, long nanos, List<Violation> violations, long lowerBoundBytes) {
@@ -20,7 +20,7 @@ public record SharedAttempt(
         violations = ImmutableList.copyOf(violations);
     }
 
-    /** Returns the strategy's name, with {@code "+in-place"} when tensors share places. */
+    /** Returns the strategy's name, with {@code "+in-place"} if tensors share places. */
     public String name() {
         return plan.strategy() + (plan.problem().aliasClasses().isEmpty() ? "" : "+in-place");
     }
@@ -30,7 +30,7 @@ public record SharedAttempt(
         return violations.isEmpty();
     }
 
-    /** Returns whether no plan of the problem that was solved is smaller. */
+    /** Returns whether no plan of the solved problem is smaller. */
     public boolean provedMinimal() {
         return valid() && plan.totalBytes() == lowerBoundBytes;
     }

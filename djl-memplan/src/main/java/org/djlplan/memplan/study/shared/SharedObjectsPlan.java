@@ -10,13 +10,13 @@ import org.djlplan.memplan.usage.UsageRecord;
 import org.djlplan.memplan.usage.UsageRecords;
 
 /**
- * A shared object for every unit of a problem. Not necessarily a valid plan: two units of an object
- * may be alive at once.
+ * An assignment of a shared object to every unit of a problem. It is not necessarily valid: two
+ * units of an object may be alive at once.
  *
- * @param strategy name of the strategy that made it
- * @param problem what was planned
+ * @param strategy name of the strategy
+ * @param problem that was planned
  * @param unitObjects number of the object of every unit, by the unit's tensor id; objects are
- *     numbered from 0 on without gaps
+ *     numbered from 0 without gaps
  */
 public record SharedObjectsPlan(
         String strategy, PlanningProblem problem, Map<Integer, Integer> unitObjects) {
@@ -42,7 +42,7 @@ public record SharedObjectsPlan(
         return unitObjects.get(problem.unitOf(tensor));
     }
 
-    /** Returns the size in bytes of every object, that of its largest unit, by number. */
+    /** Returns the size in bytes of every object (of its largest unit), by number. */
     public ImmutableList<Long> objectBytes() {
         int objects = (int) unitObjects.values().stream().distinct().count();
         Long[] bytes = new Long[objects];

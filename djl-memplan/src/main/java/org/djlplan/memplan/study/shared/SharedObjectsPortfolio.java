@@ -9,21 +9,23 @@ import java.util.concurrent.TimeUnit;
 import org.djlplan.memplan.usage.LowerBounds;
 import org.djlplan.memplan.usage.PlanningProblem;
 
-/** Runs shared-objects strategies on variants of a problem and checks every plan independently. */
+/**
+ * Runs shared-objects strategies on variants of a problem and validates every plan independently.
+ */
 public final class SharedObjectsPortfolio {
 
     private final ImmutableList<SharedObjectsStrategy> strategies;
 
     /**
-     * @param strategies in order of preference when plans are equally small
+     * @param strategies in order of preference for equally small plans
      */
     public SharedObjectsPortfolio(List<? extends SharedObjectsStrategy> strategies) {
         this.strategies = ImmutableList.copyOf(strategies);
     }
 
     /**
-     * Returns what every strategy made of every variant that it admits, variant by variant. All
-     * attempts at one variant have the same lower bound, the largest that any of them proved.
+     * Returns the plan of every strategy for every variant that it supports, variant by variant.
+     * All attempts at one variant have the same lower bound, the largest that any of them proved.
      *
      * @param variants the same records, for example without and with alias classes
      */
@@ -42,7 +44,7 @@ public final class SharedObjectsPortfolio {
         return all.build();
     }
 
-    /** Returns the valid attempt with the smallest sum of objects, the first of equals. */
+    /** Returns the valid attempt with the smallest sum of objects, on a tie the first. */
     public static Optional<SharedAttempt> smallest(List<SharedAttempt> attempts) {
         return attempts.stream()
                 .filter(SharedAttempt::valid)

@@ -12,24 +12,24 @@ import org.djlplan.memplan.usage.PlanningProblem;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * Checks a shared-objects plan against its problem, independently of how it was made: it works out
- * who holds an object and when from the records and alias classes itself.
+ * Validates a shared-objects plan against its problem, independently of the strategy: it derives
+ * who holds an object at which time from the records and alias classes.
  *
  * <p>Members of an alias class hold their object together, from the first use of the class to the
  * last. Holders of an object are sorted by start, and each is compared with the one before it that
- * ends last: O(n log n). An object with several holders at once is thus always reported, if not for
+ * ends last: O(n log n). So an object with several holders at once is always reported, but not for
  * every pair of them.
  */
 public final class SharedObjectsValidator {
 
-    /** Who holds an object, and when, inclusive. */
+    /** A holder of an object and its time, inclusive. */
     private record Holder(int tensor, int first, int last) {}
 
     private final List<Violation> violations = new ArrayList<>();
 
     private SharedObjectsValidator() {}
 
-    /** Returns what is wrong with a plan; empty when it is valid. */
+    /** Returns the violations of a plan; empty if it is valid. */
     public static ImmutableList<Violation> violations(SharedObjectsPlan plan) {
         Map<Integer, Integer> objects = new HashMap<>();
         for (UsageRecord record : plan.problem().records()) {
@@ -39,9 +39,9 @@ public final class SharedObjectsValidator {
     }
 
     /**
-     * Returns what is wrong with {@code objects}; empty when they are a valid plan.
+     * Returns the violations of {@code objects}; empty if they are a valid plan.
      *
-     * @param problem what was planned
+     * @param problem that was planned
      * @param objects number of the object of every tensor, by tensor id
      * @param objectBytes size in bytes of every object, by number
      */
@@ -71,7 +71,7 @@ public final class SharedObjectsValidator {
         }
     }
 
-    /** Merges alias classes into one holder each; a member that lies elsewhere is reported. */
+    /** Merges each alias class into one holder; reports members that lie elsewhere. */
     private Iterable<Holder> holders(PlanningProblem problem, Map<Integer, Integer> objects) {
         Map<Integer, Holder> byTensor = new TreeMap<>();
         for (UsageRecord r : problem.records()) {

@@ -6,7 +6,7 @@ import java.util.Optional;
 /** The shared-objects strategies by name. */
 public final class SharedStrategies {
 
-    /** Those that need no search, in order of preference when plans are equally small. */
+    /** The strategies without search, in order of preference for equally small plans. */
     static final ImmutableList<SharedObjectsStrategy> WITHOUT_SEARCH =
             ImmutableList.of(
                     new GreedyBySizeImproved(),
@@ -25,12 +25,12 @@ public final class SharedStrategies {
 
     private SharedStrategies() {}
 
-    /** Returns all, in order of preference when plans are equally small. */
+    /** Returns all strategies, in order of preference for equally small plans. */
     public static ImmutableList<SharedObjectsStrategy> all() {
         return ALL;
     }
 
-    /** Returns the strategy of a name, or empty if there is none. */
+    /** Returns the strategy with a name, or empty if there is none. */
     public static Optional<SharedObjectsStrategy> named(String name) {
         return ALL.stream().filter(strategy -> strategy.name().equals(name)).findFirst();
     }

@@ -11,11 +11,11 @@ import java.util.PriorityQueue;
 import java.util.Set;
 
 /**
- * Sizes that objects might have, smallest sum first: all those that contradict no nogood found so
- * far, and of these only the smallest, one by one.
+ * The candidate sizes of objects, smallest sum first: of all sizes that contradict no nogood found
+ * so far, only the smallest are generated, one by one.
  *
- * <p>To avoid a nogood, the first j sizes have to be larger than its j-th, for some j: each such j
- * is a branch.
+ * <p>To avoid a nogood, the first j sizes must be larger than its j-th size, for some j: each j is
+ * a branch.
  */
 final class SizeChoices {
 
@@ -30,8 +30,8 @@ final class SizeChoices {
     private final Set<ImmutableIntArray> known = new HashSet<>();
 
     /**
-     * @param least ranks that the sizes have at least, largest first
-     * @param limitBytes sums from here on are of no interest
+     * @param least minimum ranks of the sizes, largest first
+     * @param limitBytes only smaller sums are searched
      */
     SizeChoices(Sweep sweep, int[] least, long limitBytes) {
         this.sweep = sweep;
@@ -40,9 +40,9 @@ final class SizeChoices {
     }
 
     /**
-     * Returns the sizes with the smallest sum that no nogood rules out; empty when none are left
-     * below the limit, or when the budget is used up: then {@link #lowerBoundBytes} is still below
-     * the limit.
+     * Returns the sizes with the smallest sum that no nogood excludes; empty if none are left below
+     * the limit, or the node budget is used up: then {@link #lowerBoundBytes} is still below the
+     * limit.
      */
     Optional<int[]> smallest(List<Nogood> nogoods, NodeBudget budget) {
         while (!queue.isEmpty()) {
@@ -62,7 +62,7 @@ final class SizeChoices {
         return Optional.empty();
     }
 
-    /** Returns a sum in bytes that no sizes into which all units fit are below. */
+    /** Returns a lower bound in bytes of the sum of any sizes into which all units fit. */
     long lowerBoundBytes() {
         return queue.isEmpty() ? limitBytes : queue.element().bytes;
     }

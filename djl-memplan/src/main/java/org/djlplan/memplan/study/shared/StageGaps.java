@@ -14,13 +14,13 @@ import java.util.stream.Stream;
 import org.djlplan.memplan.usage.UsageRecord;
 
 /**
- * One stage of {@link GreedyBySizeImproved}: joins units and the gaps of objects, nearest first.
+ * One stage of {@link GreedyBySizeImproved}, which joins units and gaps of objects, nearest first.
  *
  * <p>The unit nearest to the left end of a gap is the first one, in the order of first operators,
  * that starts in the gap and ends before the gap does; a {@link LeftmostBelow} over the last
  * operators finds it in O(log n). The right end is the mirror image. A queue holds the best pair of
- * every gap. A pair whose unit was placed elsewhere is replaced when its turn comes; a unit lies in
- * one gap of an object at most, so that happens k times per unit for k objects: O(k n log n).
+ * every gap. A pair whose unit was placed elsewhere is replaced when its turn comes. A unit lies in
+ * at most one gap of an object, so that happens k times per unit for k objects: O(k n log n).
  */
 final class StageGaps {
 
@@ -28,9 +28,9 @@ final class StageGaps {
      * A time in which an object is free.
      *
      * @param object number of the object
-     * @param after last operator before it at which the object is in use; −1 if there is none
-     * @param before first operator after it at which the object is in use; {@link #NEVER} if there
-     *     is none
+     * @param after last operator before the gap that uses the object; −1 if there is none
+     * @param before first operator after the gap that uses the object; {@link #NEVER} if there is
+     *     none
      */
     record Gap(int object, long after, long before) {
 
@@ -63,10 +63,10 @@ final class StageGaps {
     private final Set<Gap> gaps;
     private final PriorityQueue<Pair> pairs = new PriorityQueue<>(NEAREST);
 
-    /** The units in the order in which they are met from one end of a gap. */
+    /** The units in the order seen from one end of a gap. */
     private record Side(int[] order, int[] positions, long[] starts, LeftmostBelow ends) {
 
-        /** Operators count upwards from the end of the gap on. */
+        /** Operators are counted upwards from that end of the gap. */
         static Side of(long[] starts, long[] ends) {
             int[] order =
                     IntStream.range(0, starts.length)
@@ -109,7 +109,7 @@ final class StageGaps {
 
     /**
      * @param units the units of the stage, largest first, ties by tensor id
-     * @param gaps when the objects opened so far are free
+     * @param gaps free times of the objects opened so far
      */
     StageGaps(List<UsageRecord> units, List<Gap> gaps) {
         this.units = ImmutableList.copyOf(units);
@@ -130,7 +130,7 @@ final class StageGaps {
      * Gives every unit an object.
      *
      * @param opened number of objects opened so far
-     * @param objects gets the object of every unit
+     * @param objects receives the object of every unit
      * @return number of objects opened now
      */
     int fill(int opened, ImmutableMap.Builder<Integer, Integer> objects) {
@@ -152,7 +152,7 @@ final class StageGaps {
         return count;
     }
 
-    /** Returns when the objects are free. */
+    /** Returns the free times of the objects. */
     ImmutableList<Gap> gaps() {
         return ImmutableList.copyOf(gaps);
     }
@@ -171,7 +171,7 @@ final class StageGaps {
         }
     }
 
-    /** Queues the pair of a gap and the unit that comes nearest to one of its ends, if any. */
+    /** Queues a gap with the unit nearest to one of its ends, if any. */
     private void queue(Gap gap) {
         OptionalInt afterGap =
                 gap.after() < 0 ? OptionalInt.empty() : left.nearest(gap.after() + 1, gap.before());
@@ -193,8 +193,8 @@ final class StageGaps {
     }
 
     /**
-     * A row of numbers that answers where, from a position on, the first one below a limit is: a
-     * segment tree of minima; O(log n) for a question or a removal.
+     * A sequence of numbers that finds the first number below a limit from a position on: a segment
+     * tree of minima; O(log n) per query or removal.
      */
     static final class LeftmostBelow {
 
@@ -215,7 +215,7 @@ final class StageGaps {
             }
         }
 
-        /** Takes a number out; the others keep their positions. */
+        /** Removes a number; the others keep their positions. */
         void remove(int position) {
             int node = leaves + position;
             minimum[node] = Long.MAX_VALUE;
@@ -231,7 +231,7 @@ final class StageGaps {
             }
             int node = leaves + from;
             while (minimum[node] >= limit) {
-                // Up while this is the last of its subtree, then on to the next one.
+                // Go up while this is the last child, then to the next sibling.
                 while ((node & 1) == 1) {
                     node /= 2;
                 }

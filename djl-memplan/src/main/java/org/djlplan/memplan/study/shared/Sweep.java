@@ -10,11 +10,11 @@ import org.djlplan.memplan.usage.UsageRecord;
 
 /**
  * The units of a problem in the order in which they start, with sizes as ranks: 1 is the smallest
- * size that occurs. Time may run backwards, which changes nothing about which plans are valid.
+ * size that occurs. Time may be reversed, which does not change which plans are valid.
  */
 final class Sweep {
 
-    /** A unit as the sweep meets it. */
+    /** A unit with its interval in the direction of the sweep. */
     private record Entry(UsageRecord unit, long start, long end) {}
 
     private final ImmutableList<UsageRecord> units;
@@ -33,7 +33,7 @@ final class Sweep {
         }
     }
 
-    /** Returns the units in the direction in which the search has the fewest states, as guessed. */
+    /** Returns the units in the direction that is estimated to have fewer states. */
     static Sweep of(Collection<UsageRecord> units) {
         Sweep forwards =
                 inOrder(units.stream().map(u -> new Entry(u, u.first(), u.last())).toList());
@@ -59,7 +59,7 @@ final class Sweep {
         return at;
     }
 
-    /** Returns the sum, over all positions, of how many sizes are still to come. */
+    /** Returns the sum over all positions of the number of sizes that are still to come. */
     private long variety() {
         boolean[] met = new boolean[sizes.length + 1];
         long sum = 0;
@@ -88,7 +88,7 @@ final class Sweep {
         return ranks[position];
     }
 
-    /** Returns the first position at which the unit is done. */
+    /** Returns the first position at which the unit is finished. */
     int released(int position) {
         return released[position];
     }
@@ -98,17 +98,17 @@ final class Sweep {
         return sizes.length;
     }
 
-    /** Returns the rank of a size that occurs. */
+    /** Returns the rank of an existing size. */
     int rankOf(long bytes) {
         return Arrays.binarySearch(sizes, bytes) + 1;
     }
 
-    /** Returns the size in bytes of a rank from 1 on. */
+    /** Returns the size in bytes of a rank, which is at least 1. */
     long bytesOf(int rank) {
         return sizes[rank - 1];
     }
 
-    /** Returns the ranks of {@code sizes}, all of which occur. */
+    /** Returns the ranks of {@code sizes}, all of which must exist. */
     int[] ranksOf(Collection<Long> sizes) {
         return Arrays.stream(Longs.toArray(sizes)).mapToInt(this::rankOf).toArray();
     }
